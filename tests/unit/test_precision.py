@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+
 from darksecrets.errors import InputError
 from darksecrets.precision import fast_bfloat16, resolve
 
@@ -14,7 +15,7 @@ def test_a_named_precision_is_kept(precision: str) -> None:
 
 
 def test_unknown_precision_is_refused() -> None:
-    with pytest.raises(InputError, match="float16.*auto, float32, bfloat16"):
+    with pytest.raises(InputError, match=r"float16.*auto, float32, bfloat16"):
         resolve("float16")
 
 
