@@ -1,0 +1,56 @@
+# make help lists the targets. Each sets up what it needs in .venv first; a second call does not again.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3.11
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+RESULTS := results/demo
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The lock the environment was installed from: when the two differ, it is installed again.
+INSTALLED := $(VENV)/requirements.lock
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+$(INSTALLED): requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	cp requirements.lock $@
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+.PHONY: setup
+setup: $(INSTALLED) ## install the pinned dependencies into .venv
+
+.PHONY: demo
+demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2)
+	snakemake --cores $(CORES) all report
+	@echo; cat $(RESULTS)/figures/table1.md
+	@echo; echo "Figures: $(RESULTS)/figures   Report: $(RESULTS)/report.html"
+
+.PHONY: test
+test: $(INSTALLED) ## run every test and linter
+	python -m pytest
+
+.PHONY: lint
+lint: $(INSTALLED) ## run the linters only
+	python -m pytest tests/test_style.py
+
+.PHONY: tiny-bert
+tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into resources/tiny-bert (over an hour)
+	snakemake --cores $(CORES) pretrain_tiny_bert
+
+.PHONY: lock
+lock: $(INSTALLED) ## solve the dependencies of pyproject.toml anew, into requirements.lock
+	pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --no-annotate \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
+	sed -i -E '/^#|^$$/d; s/\+cpu$$//' requirements.lock
+
+.PHONY: clean
+clean: ## remove the demonstration's results (the environment stays)
+	rm -rf $(RESULTS)

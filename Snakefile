@@ -1,0 +1,41 @@
+"""Revealing the Dark Secrets of BERT (Kovaleva et al. 2019), from data to tables and figures.
+
+snakemake --cores 2                                   built-in corpus and tiny BERT
+snakemake --cores 8 --configfile config/paper.yaml    the paper
+snakemake --cores 2 figure5                           one figure
+"""
+
+import sys
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+sys.path.insert(0, workflow.basedir)
+
+
+# A configuration given on the command line stands alone: nothing of the demonstration leaks into it.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/models.smk"
+include: "workflow/rules/attention.smk"
+include: "workflow/rules/similarity.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+onstart:
+    start_run()
+
+
+rule all:
+    default_target: True
+    input:
+        RESULTS_OF_RUN,

@@ -1,0 +1,114 @@
+"""What must hold before the first job: a run that cannot succeed stops here, with a message."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from darksecrets import configuration
+from darksecrets.errors import InputError
+from darksecrets.files import write_json, write_text
+from darksecrets.tasks import TASKS
+
+# For the estimate of disk space, where nothing is known yet: BERT-base, and the typical length of
+# a GLUE example in word pieces.
+_BERT_BASE_BYTES = 440_000_000
+_BERT_BASE_SHAPE = (12, 12)
+_TYPICAL_LENGTH = 60
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check everything that can be checked without the network.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: At the first thing that would make a job fail.
+    """
+    from darksecrets import checkpoints, datasources
+
+    results = configuration.results_folder(config)
+    configuration.check_results_folder(config, results)
+    if config["data"]["source"] == "tsv":
+        for task in config["tasks"]:
+            datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
+    checkpoints.check(config["model"])
+    check_disk(results, disk_needed(config))
+
+
+def check_hub(config: Mapping[str, Any]) -> None:
+    """Check that what comes from the Hub is in reach, or in the cache.
+
+    Raises:
+        InputError: If it is neither.
+    """
+    from darksecrets import hub
+
+    if config["data"]["source"] == "hub":
+        hub.check_dataset(
+            config["data"]["repository"],
+            config["data"]["revision"],
+            [TASKS[t] for t in config["tasks"]],
+        )
+    if config["model"]["source"] == "hub":
+        hub.check_model(config["model"]["id"], config["model"]["revision"])
+
+
+def record_run(config: Mapping[str, Any]) -> None:
+    """Write down the resolved configuration and the origin of data and model."""
+    results = configuration.results_folder(config)
+    write_text(yaml.safe_dump(dict(config), sort_keys=False), results / "config.yaml")
+    write_json(configuration.origin(config), results / "origin.json")
+
+
+def disk_needed(config: Mapping[str, Any]) -> int:
+    """Estimate of the bytes that a whole run writes: models and attention maps.
+
+    Models: two fine-tuned states per task and seed. Maps: layers x heads x length^2 half-precision
+    numbers per sampled example, for the pre-trained model and one fine-tuned model per seed.
+    """
+    model_bytes, (layers, heads) = _model_size(config["model"])
+    tasks, seeds = len(config["tasks"]), len(config["seeds"])
+    models = model_bytes * (1 + 2 * tasks * seeds)
+    maps = 2 * layers * heads * _TYPICAL_LENGTH**2 * config["samples"]["size"]
+    return models + maps * tasks * (1 + seeds)
+
+
+def check_disk(results: Path, needed: int) -> None:
+    """Check that ``results`` can be written and has the space.
+
+    Raises:
+        InputError: Naming the folder, the space found and the space expected.
+    """
+    folder = next(path for path in (results, *results.absolute().parents) if path.exists())
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{results}: cannot write to {folder}. Use a folder you may write to.")
+    made = sum(path.stat().st_size for path in results.rglob("*") if path.is_file())
+    free = shutil.disk_usage(folder).free
+    if free < needed - made:
+        raise InputError(
+            f"{results}: found {free / 1e9:.1f} GB of free disk space, expected about "
+            f"{(needed - made) / 1e9:.1f} GB. Free some, or run fewer tasks or seeds, or lower "
+            "samples.size."
+        )
+
+
+def _model_size(model: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
+    """Bytes of the weights, and layers and heads, of a local model; BERT-base's for one to fetch."""
+    from darksecrets import checkpoints
+
+    if model["source"] == "hub":
+        return _BERT_BASE_BYTES, _BERT_BASE_SHAPE
+    folder = checkpoints.folder_of(model)
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    weights = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    layers = settings.get("num_hidden_layers", settings.get("n_layers", _BERT_BASE_SHAPE[0]))
+    heads = settings.get("num_attention_heads", settings.get("n_heads", _BERT_BASE_SHAPE[1]))
+    return weights, (layers, heads)

@@ -1,0 +1,27 @@
+# Section 3: self-attention maps of the sampled validation examples.
+
+
+rule extract_attention:
+    """Store the maps of one model on one task, cropped to real tokens, in half precision."""
+    input:
+        code=code("attention"),
+        dataset="<results>/data/{task}",
+        sample="<results>/samples/{task}.csv",
+        model=model_folder,
+    output:
+        store=directory("<results>/attention/{task}/{model}"),
+    log:
+        "<logs>/extract_attention/{task}/{model}.log",
+    benchmark:
+        "<benchmarks>/extract_attention/{task}/{model}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        mem_mb=8000,
+        runtime=120,
+    params:
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    script:
+        "../../scripts/extract_attention.py"

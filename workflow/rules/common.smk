@@ -1,0 +1,75 @@
+import os
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from darksecrets import configuration, modules, preflight
+from darksecrets.errors import InputError
+from darksecrets.tasks import TASKS
+
+try:
+    config.update(configuration.resolve(config))
+    if workflow.is_main_process:
+        preflight.check(config)
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+RESULTS = configuration.results_folder(config)
+
+
+pathvars:
+    results=str(RESULTS),
+    logs=str(RESULTS / "logs"),
+    benchmarks=str(RESULTS / "benchmarks"),
+
+
+wildcard_constraints:
+    task="|".join(TASKS),
+    state="finetuned|finetuned-from-normal",
+    seed=r"\d+",
+    model=r"pretrained|finetuned/seed-\d+",
+
+
+FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
+STATES = ("pretrained", *FINETUNED_STATES)
+RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
+
+
+def code(*names: str) -> list[str]:
+    """Files of the package behind a rule: an input, so that editing them reruns the rule."""
+    return [os.path.relpath(path) for path in modules.files_of(*names)]
+
+
+def per_task(pattern: str) -> list[str]:
+    """The pattern for every task of the run."""
+    return expand(pattern, task=config["tasks"])
+
+
+def per_task_and_seed(pattern: str) -> list[str]:
+    """The pattern for every task and fine-tuning seed of the run."""
+    return expand(pattern, task=config["tasks"], seed=config["seeds"])
+
+
+def model_folder(wildcards) -> str:
+    """The model whose maps are extracted: the encoder all tasks share, or a fine-tuned one."""
+    if wildcards.model == "pretrained":
+        return "<results>/models/pretrained"
+    return f"<results>/models/{wildcards.task}/{wildcards.model}"
+
+
+FORMATS = ("pdf", "svg", "png")
+RESULTS_OF_RUN = [
+    *expand(
+        "<results>/figures/{name}.{format}", name=("figure5", "learning_curves"), format=FORMATS
+    ),
+    *expand("<results>/figures/table1.{format}", format=("md", "tex")),
+]
+
+
+def start_run() -> None:
+    """Before the first job: see that the Hub can be had, and write down what this run is."""
+    try:
+        preflight.check_hub(config)
+        preflight.record_run(config)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None

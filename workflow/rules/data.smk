@@ -1,0 +1,43 @@
+# Section 3: the seven GLUE tasks, and the validation examples that the attention experiments use.
+
+
+rule prepare_dataset:
+    """Bring one task into the project's columns, from any source, and check every row."""
+    input:
+        code=code("datasets"),
+    output:
+        dataset=directory("<results>/data/{task}"),
+    log:
+        "<logs>/prepare_dataset/{task}.log",
+    benchmark:
+        "<benchmarks>/prepare_dataset/{task}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        source=lookup(dpath="data", within=config),
+    script:
+        "../../scripts/prepare_dataset.py"
+
+
+rule sample_examples:
+    """Draw the validation examples whose attention is studied, the same for every model."""
+    input:
+        code=code("datachecks"),
+        dataset="<results>/data/{task}",
+    output:
+        sample="<results>/samples/{task}.csv",
+    log:
+        "<logs>/sample_examples/{task}.log",
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        size=lookup(dpath="samples/size", within=config),
+        seed=lookup(dpath="samples/seed", within=config),
+    script:
+        "../../scripts/sample_examples.py"

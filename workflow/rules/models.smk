@@ -1,0 +1,151 @@
+# Section 3: the three states of the model, and how well each does its task (Table 1).
+
+
+rule get_pretrained_model:
+    """Fetch the pre-trained model that every state but `finetuned-from-normal` begins with."""
+    input:
+        code=code("models"),
+    output:
+        model=directory("<results>/models/pretrained"),
+    log:
+        "<logs>/get_pretrained_model.log",
+    benchmark:
+        "<benchmarks>/get_pretrained_model.tsv"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        source=lookup(dpath="model", within=config),
+    script:
+        "../../scripts/get_pretrained_model.py"
+
+
+rule finetune:
+    """Fine-tune on one task, from the pre-trained weights or from a normal distribution."""
+    input:
+        code=code("training"),
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        model=directory("<results>/models/{task}/{state}/seed-{seed}"),
+        scores="<results>/scores/{task}/{state}/seed-{seed}.csv",
+        predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
+        curve="<results>/curves/{task}/{state}/seed-{seed}.csv",
+    log:
+        "<logs>/finetune/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/finetune/{task}/{state}/seed-{seed}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        mem_mb=8000,
+        runtime=720,
+    params:
+        fine_tuning=lookup(dpath="fine_tuning", within=config),
+    script:
+        "../../scripts/finetune.py"
+
+
+rule evaluate_pretrained:
+    """Score the pre-trained weights with a classifier that was never trained."""
+    input:
+        code=code("training"),
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        scores="<results>/scores/{task}/pretrained/seed-{seed}.csv",
+        predictions="<results>/predictions/{task}/pretrained/seed-{seed}.csv",
+        provenance="<results>/scores/{task}/pretrained/seed-{seed}.provenance.json",
+    log:
+        "<logs>/evaluate_pretrained/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/evaluate_pretrained/{task}/seed-{seed}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    script:
+        "../../scripts/evaluate_pretrained.py"
+
+
+rule evaluate_baselines:
+    """Score what needs no model: the majority class and a bag of words."""
+    input:
+        code=code("baselines"),
+        dataset="<results>/data/{task}",
+    output:
+        scores="<results>/scores/{task}/baselines.csv",
+        provenance="<results>/scores/{task}/baselines.provenance.json",
+    log:
+        "<logs>/evaluate_baselines/{task}.log",
+    benchmark:
+        "<benchmarks>/evaluate_baselines/{task}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    script:
+        "../../scripts/evaluate_baselines.py"
+
+
+rule collect_scores:
+    """Gather the scores of all states and seeds: the numbers of Table 1."""
+    input:
+        code=code("tables"),
+        scores=[
+            *per_task_and_seed("<results>/scores/{task}/pretrained/seed-{seed}.csv"),
+            *per_task_and_seed("<results>/scores/{task}/finetuned/seed-{seed}.csv"),
+            *per_task_and_seed("<results>/scores/{task}/finetuned-from-normal/seed-{seed}.csv"),
+        ],
+    output:
+        table="<results>/tables/table1.csv",
+        provenance="<results>/tables/table1.provenance.json",
+    log:
+        "<logs>/collect_scores.log",
+    conda:
+        "../../envs/figures.yaml"
+    script:
+        "../../scripts/collect_tables.py"
+
+
+rule collect_baselines:
+    """Gather the baselines of all tasks."""
+    input:
+        code=code("tables"),
+        scores=per_task("<results>/scores/{task}/baselines.csv"),
+    output:
+        table="<results>/tables/baselines.csv",
+        provenance="<results>/tables/baselines.provenance.json",
+    log:
+        "<logs>/collect_baselines.log",
+    conda:
+        "../../envs/figures.yaml"
+    script:
+        "../../scripts/collect_tables.py"
+
+
+rule collect_learning_curves:
+    """Gather the losses and scores along all fine-tunings."""
+    input:
+        code=code("tables"),
+        curves=[
+            *per_task_and_seed("<results>/curves/{task}/finetuned/seed-{seed}.csv"),
+            *per_task_and_seed("<results>/curves/{task}/finetuned-from-normal/seed-{seed}.csv"),
+        ],
+    output:
+        table="<results>/tables/learning_curves.csv",
+        provenance="<results>/tables/learning_curves.provenance.json",
+    log:
+        "<logs>/collect_learning_curves.log",
+    conda:
+        "../../envs/figures.yaml"
+    script:
+        "../../scripts/collect_tables.py"
