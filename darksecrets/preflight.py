@@ -49,16 +49,15 @@ def check_hub(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: If it is neither.
     """
-    from darksecrets import hub
+    from darksecrets import checkpoints, datasources
 
     if config["data"]["source"] == "hub":
-        hub.check_dataset(
+        datasources.check_hub(
             config["data"]["repository"],
             config["data"]["revision"],
-            [TASKS[t] for t in config["tasks"]],
+            [TASKS[name] for name in config["tasks"]],
         )
-    if config["model"]["source"] == "hub":
-        hub.check_model(config["model"]["id"], config["model"]["revision"])
+    checkpoints.check_hub(config["model"])
 
 
 def record_run(config: Mapping[str, Any]) -> None:

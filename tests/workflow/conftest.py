@@ -1,0 +1,27 @@
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def snakemake(root) -> Callable[..., subprocess.CompletedProcess]:
+    """Call Snakemake on the project's workflow, with results in another folder."""
+
+    def call(folder: Path, *arguments: str, check: bool = True, root: Path = root):
+        command = [
+            *(sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
+            *("--directory", str(folder), "--cores", "2", *arguments),
+        ]
+        run = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        assert not check or run.returncode == 0, run.stdout + run.stderr
+        return run
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def smoke_config(root) -> str:
+    return str(root / "tests" / "workflow" / "smoke.yaml")
