@@ -1,0 +1,196 @@
+"""Extraction: run a model over the sampled examples, keep its attention maps (section 4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from darksecrets.encoding import encode
+from darksecrets.errors import InputError
+from darksecrets.progress import progress
+from darksecrets.store import AttentionWriter, HalfArray, write_store
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from darksecrets.tasks import Task
+
+Inputs = dict[str, list[list[int]]]
+
+
+def extract(
+    model_folder: Path,
+    dataset_folder: Path,
+    sample: Path,
+    output: Path,
+    *,
+    task: Task,
+    max_length: int,
+    batch_size: int,
+) -> None:
+    """Write the attention store of a model for a sample of the validation examples.
+
+    The store is ordered by length, then ``idx``. Memory depends on the size of a batch, not on
+    the number of examples.
+
+    Args:
+        model_folder: Hugging Face folder of a BERT-family model, with or without a classifier.
+        dataset_folder: The task's data, see the data contract.
+        sample: CSV with the column ``idx``.
+        output: Folder of the store.
+        task: The task of the data.
+        max_length: Longest sequence kept, in tokens.
+        batch_size: Examples that the model sees at once.
+
+    Raises:
+        InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
+            not give one softmaxed map over the real tokens per layer and head.
+    """
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model_folder)
+    columns = _sampled_columns(dataset_folder, sample, task)
+    encoded = encode(columns, tokenizer, task, max_length, layout=True)
+    examples, inputs = _in_order_of_length(columns["idx"], encoded, tokenizer)
+    model = load_encoder(model_folder)
+    config = model.config
+    with (
+        write_store(
+            output, examples, config.num_hidden_layers, config.num_attention_heads
+        ) as writer,
+        progress(f"attention, {task.name}", len(examples), "examples") as advance,
+    ):
+        for batch in batches_of(len(examples), batch_size):
+            maps = attention_maps(model, pad(inputs, batch, tokenizer.pad_token_id))
+            for row, example in enumerate(batch):
+                length = len(inputs["input_ids"][example])
+                _append(writer, maps[row], length, examples["idx"].iloc[example])
+            advance(len(batch))
+
+
+def load_encoder(folder: Path) -> PreTrainedModel:
+    """Load the encoder of a checkpoint, ready to return attention, on the GPU if there is one.
+
+    Raises:
+        InputError: Weights of the encoder are missing from the checkpoint.
+    """
+    from transformers import AutoModel
+
+    model, report = AutoModel.from_pretrained(
+        folder,
+        attn_implementation="eager",  # fused kernels return no weights
+        dtype=torch.float32,
+        output_loading_info=True,
+        use_safetensors=True,
+    )
+    # A pooler comes after the last layer: no map depends on it, and some checkpoints have none.
+    missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise InputError(
+            f"{folder} lacks {len(missing)} weights of a {type(model).__name__}, such as "
+            f"{missing[0]}: its attention would be random. Give a folder with the whole model."
+        )
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    encoder: PreTrainedModel = model.eval().to(device)
+    return encoder
+
+
+def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> HalfArray:
+    """Run a padded batch through the model.
+
+    Returns:
+        [example, layer, head, query, key] weights in half precision, padding included.
+
+    Raises:
+        InputError: The model does not return one map per layer, head and pair of tokens.
+    """
+    device = model.device
+    with torch.inference_mode():
+        inputs = {name: ids.to(device) for name, ids in batch.items()}
+        layers = model(**inputs, output_attentions=True).get("attentions") or ()
+        config = model.config
+        examples, tokens = batch["input_ids"].shape
+        shape = (examples, config.num_attention_heads, tokens, tokens)
+        found = [None if layer is None else tuple(layer.shape) for layer in layers]
+        if found != [shape] * config.num_hidden_layers:
+            raise InputError(
+                f"{type(model).__name__} returned attention of the shapes {found or 'none'}, but "
+                f"{config.num_hidden_layers} times {shape} (examples, heads, tokens, tokens) was "
+                "expected. Use a checkpoint with full self-attention and eager attention."
+            )
+        # One layer is rounded at a time, straight into place.
+        maps = torch.empty((examples, len(layers), *shape[1:]), dtype=torch.float16, device=device)
+        for number, layer in enumerate(layers):
+            maps[:, number] = layer
+        result: HalfArray = maps.cpu().numpy()
+        return result
+
+
+def batches_of(examples: int, batch_size: int) -> list[range]:
+    """Cut the examples into batches; the last one may be smaller."""
+    starts = range(0, examples, batch_size)
+    return [range(first, min(first + batch_size, examples)) for first in starts]
+
+
+def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tensor]:
+    """Make the model's inputs for a batch, [example, token], padded on the right."""
+    return {
+        name: torch.nn.utils.rnn.pad_sequence(
+            [torch.tensor(rows[example]) for example in batch],
+            batch_first=True,
+            padding_value=pad_token_id if name == "input_ids" else 0,
+        )
+        for name, rows in inputs.items()
+    }
+
+
+def _append(writer: AttentionWriter, maps: HalfArray, length: int, idx: int) -> None:
+    """Crop one example's maps to its real tokens and write them."""
+    if maps[:, :, :length, length:].any():
+        raise InputError(
+            f"Example idx {idx}: the model attends to padding. Use a checkpoint whose attention "
+            "honours the attention mask."
+        )
+    writer.append(maps[:, :, :length, :length])
+
+
+def _sampled_columns(dataset_folder: Path, sample: Path, task: Task) -> dict[str, list[Any]]:
+    """Read ``idx`` and the sentences of the sampled validation examples."""
+    from datasets import load_from_disk
+
+    split = load_from_disk(str(dataset_folder))["validation"]
+    rows = {idx: row for row, idx in enumerate(split["idx"])}
+    wanted = pd.read_csv(sample)["idx"].tolist()
+    unknown = [idx for idx in wanted if idx not in rows]
+    if unknown:
+        raise InputError(
+            f"{sample} names {len(unknown)} examples, such as idx {unknown[0]}, that the "
+            f"validation split of {dataset_folder} does not have. Draw the sample again."
+        )
+    selected = split.select([rows[idx] for idx in wanted])
+    return {name: list(selected[name]) for name in ("idx", *task.columns)}
+
+
+def _in_order_of_length(
+    idx: list[int], encoded: Inputs, tokenizer: PreTrainedTokenizerBase
+) -> tuple[pd.DataFrame, Inputs]:
+    """Sort by length, then idx: the rows that the store needs, and what the model takes."""
+    lengths = [len(ids) for ids in encoded["input_ids"]]
+    order = np.lexsort((idx, lengths))
+    rows = {name: [values[i] for i in order] for name, values in encoded.items()}
+    offsets = rows["offset_mapping"]
+    examples = pd.DataFrame(
+        {
+            "idx": [idx[i] for i in order],
+            "tokens": [tokenizer.convert_ids_to_tokens(ids) for ids in rows["input_ids"]],
+            "segments": rows["segments"],
+            "special": [[bool(flag) for flag in flags] for flags in rows["special_tokens_mask"]],
+            "starts": [[start for start, _ in spans] for spans in offsets],
+            "ends": [[end for _, end in spans] for spans in offsets],
+        }
+    )
+    return examples, {name: rows[name] for name in tokenizer.model_input_names if name in rows}

@@ -1,0 +1,47 @@
+"""How far a long loop has come: a bar on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from tqdm import tqdm
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextlib.contextmanager
+def progress(description: str, total: int, unit: str) -> Iterator[Callable[[int], object]]:
+    """Yield a function to call with the number of items just done.
+
+    Args:
+        description: What is being done, for a person.
+        total: Number of items in all.
+        unit: What an item is, in the plural.
+    """
+    if sys.stderr.isatty():
+        with tqdm(total=total, desc=description, unit=f" {unit}", dynamic_ncols=True) as bar:
+            yield bar.update
+    else:
+        yield _log_lines(description, total, unit)
+
+
+def _log_lines(description: str, total: int, unit: str) -> Callable[[int], None]:
+    start = last = time.monotonic()
+    done = 0
+
+    def advance(items: int) -> None:
+        nonlocal done, last
+        done += items
+        now = time.monotonic()
+        if done < total and now - last < SECONDS_BETWEEN_LINES:
+            return
+        last = now
+        spent = now - start
+        left = f", about {spent / done * (total - done):.0f} s left" if 0 < done < total else ""
+        sys.stderr.write(f"{description}: {done}/{total} {unit} in {spent:.0f} s{left}\n")
+        sys.stderr.flush()
+
+    return advance
