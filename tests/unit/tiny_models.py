@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import BertTokenizer, PreTrainedTokenizerFast
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    BertTokenizer,
+    PreTrainedTokenizerFast,
+)
 
 WORDS = ["the", "naive", "un", "##believ", "##able", "dog", "##s", "bark", ".", "don", "'", "t"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -26,3 +34,29 @@ def roberta_tokenizer() -> PreTrainedTokenizerFast:
         model_input_names=["input_ids", "attention_mask"],
         model_max_length=64,
     )
+
+
+def save_classifier(folder: Path, family: str) -> Path:
+    """Save a random classifier of two layers and four heads with its tokenizer.
+
+    Its weights are large, so that every head has a pattern of its own.
+    """
+    torch.manual_seed(0)
+    tokenizer = roberta_tokenizer() if family == "roberta" else bert_tokenizer()
+    sizes = {
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": 80,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "initializer_range": 0.5,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    if family == "distilbert":
+        tokenizer.model_input_names = ["input_ids", "attention_mask"]
+        sizes["hidden_dim"] = sizes.pop("intermediate_size")
+    model = AutoModelForSequenceClassification.from_config(AutoConfig.for_model(family, **sizes))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

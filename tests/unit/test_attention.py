@@ -1,0 +1,181 @@
+"""Extraction, against transformers' own attentions of one unpadded example at a time."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from datasets import Dataset, DatasetDict
+from safetensors.torch import load_file, save_file
+from tiny_models import save_classifier
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, FNetConfig, FNetModel
+
+from darksecrets import attention
+from darksecrets.errors import InputError
+from darksecrets.store import AttentionStore
+from darksecrets.tasks import TASKS
+
+# A weight is rounded to 11 significant bits, or to multiples of 2**-24 where it is tiny; the rest
+# is room for float32 arithmetic in another order.
+RELATIVE, ABSOLUTE = 2.0**-11 + 1e-4, 2.0**-24 + 1e-6
+
+FIRST = [
+    "the dogs bark",
+    "dogs",
+    "Unbelievable dogs don't bark . the dog",
+    "the the the the",
+    "bark",
+]
+SECOND = ["dogs bark", "the dog", "bark bark . . bark bark bark", "naive", "don't"]
+SAMPLE = [13, 14, 10, 12]  # neither all, nor in order
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a data set of five pairs, idx from 10, and a sample of four."""
+    folder = tmp_path_factory.mktemp("inputs")
+    columns = {"idx": range(10, 15), "sentence1": FIRST, "sentence2": SECOND, "label": [0] * 5}
+    split = Dataset.from_dict(columns)
+    DatasetDict(train=split, validation=split).save_to_disk(folder / "data")
+    pd.DataFrame({"idx": SAMPLE}).to_csv(folder / "sample.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_classifier(tmp_path_factory.mktemp("bert"), "bert")
+
+
+def run(
+    model: Path, inputs: Path, output: Path, task: str = "MRPC", batch_size: int = 3
+) -> AttentionStore:
+    attention.extract(
+        model,
+        inputs / "data",
+        inputs / "sample.csv",
+        output,
+        task=TASKS[task],
+        max_length=14,
+        batch_size=batch_size,
+    )
+    return AttentionStore.open(output)
+
+
+@pytest.mark.parametrize("task", ["MRPC", "SST-2"])
+@pytest.mark.parametrize("family", ["bert", "roberta", "electra", "distilbert"])
+def test_maps_are_the_classifiers_own(family: str, task: str, inputs: Path, tmp_path: Path) -> None:
+    folder = save_classifier(tmp_path / "model", family)
+    store = run(folder, inputs, tmp_path / "store", task)
+    assert sorted(store.idx) == sorted(SAMPLE)
+    assert (store.layers, store.heads) == (2, 4)
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
+    model.eval()
+    spread = 0.0
+    for example, idx in enumerate(store.idx - 10):
+        texts = [FIRST[idx]] if task == "SST-2" else [FIRST[idx], SECOND[idx]]
+        encoded = tokenizer(*texts, truncation=True, max_length=14, return_tensors="pt")
+        with torch.no_grad():
+            expected = torch.cat(model(**encoded, output_attentions=True).attentions).numpy()
+        assert store.tokens(example) == tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
+        maps = store.maps(example)
+        assert maps.dtype == np.float16
+        np.testing.assert_allclose(maps, expected, rtol=RELATIVE, atol=ABSOLUTE)
+        np.testing.assert_allclose(maps.sum(axis=-1, dtype=float), 1, atol=2.0**-10)
+        spread = max(spread, expected.std())
+    assert spread > 0.1  # the heads are far from uniform: the comparison says something
+
+
+def test_maps_do_not_depend_on_the_padding(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    alone = run(bert, inputs, tmp_path / "alone", batch_size=1)
+    together = run(bert, inputs, tmp_path / "together", batch_size=4)
+    pd.testing.assert_frame_equal(alone.table, together.table)
+    assert len(set(alone.lengths)) > 1
+    for example in range(alone.examples):
+        np.testing.assert_allclose(
+            alone.maps(example), together.maps(example), rtol=2.0**-10, atol=2.0**-24
+        )
+
+
+def test_examples_are_ordered_by_length_then_idx(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    store = run(bert, inputs, tmp_path / "store", "SST-2")
+    # With [CLS] and [SEP]: "bark" 3; "the dog ##s bark" and "the the the the" 6; the last is cut.
+    assert store.idx.tolist() == [14, 10, 13, 12]
+    assert store.lengths.tolist() == [3, 6, 6, 14]
+
+
+def test_layout_points_at_the_text(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    store = run(bert, inputs, tmp_path / "store")
+    example = int(np.flatnonzero(store.idx == 10)[0])
+    assert " ".join(store.tokens(example)) == "[CLS] the dog ##s bark [SEP] dog ##s bark [SEP]"
+    assert store.segments(example).tolist() == [0] * 6 + [1] * 4
+    assert np.flatnonzero(store.special(example)).tolist() == [0, 5, 9]
+    texts = ("the dogs bark", "dogs bark")
+    found = [
+        texts[segment][start:end]
+        for segment, (start, end) in zip(
+            store.segments(example), store.offsets(example), strict=True
+        )
+    ]
+    assert found == ["", "the", "dog", "s", "bark", "", "dog", "s", "bark", ""]
+
+
+def test_a_sample_of_other_data(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    shutil.copytree(inputs, tmp_path / "inputs")
+    pd.DataFrame({"idx": [10, 99]}).to_csv(tmp_path / "inputs" / "sample.csv", index=False)
+    with pytest.raises(InputError, match=r"names 1 examples, such as idx 99"):
+        run(bert, tmp_path / "inputs", tmp_path / "store")
+
+
+def test_a_checkpoint_without_all_layers(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(bert, folder)
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if "layer.1." not in name}
+    assert 0 < len(kept) < len(weights)
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"lacks 16 weights of a BertModel"):
+        run(folder, inputs, tmp_path / "store")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_checkpoint_without_attention(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(bert, folder)
+    config = FNetConfig(
+        vocab_size=40, hidden_size=8, num_hidden_layers=2, intermediate_size=8, type_vocab_size=2
+    )
+    config.num_attention_heads = 4
+    FNetModel(config).save_pretrained(folder)
+    with pytest.raises(InputError, match=r"FNetModel returned attention of the shapes none"):
+        run(folder, inputs, tmp_path / "store")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_attention_to_padding(
+    bert: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pad = attention.pad
+
+    def without_mask(*args: object) -> dict[str, torch.Tensor]:
+        batch = pad(*args)
+        return batch | {"attention_mask": torch.ones_like(batch["attention_mask"])}
+
+    monkeypatch.setattr(attention, "pad", without_mask)
+    # The shortest example stands first, so that it is the padded one.
+    with pytest.raises(InputError, match=r"Example idx 14: the model attends to padding"):
+        run(bert, inputs, tmp_path / "store")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("examples", "batch_size", "expected"),
+    [(5, 2, [[0, 1], [2, 3], [4]]), (2, 2, [[0, 1]]), (1, 4, [[0]])],
+)
+def test_batches(examples: int, batch_size: int, expected: list[list[int]]) -> None:
+    assert [list(batch) for batch in attention.batches_of(examples, batch_size)] == expected
