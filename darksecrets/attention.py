@@ -11,6 +11,7 @@ import torch
 
 from darksecrets.encoding import encode
 from darksecrets.errors import InputError
+from darksecrets.models import load_classifier, load_tokenizer
 from darksecrets.progress import progress
 from darksecrets.store import AttentionWriter, HalfArray, write_store
 
@@ -50,13 +51,11 @@ def extract(
         InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
             not give one softmaxed map over the real tokens per layer and head.
     """
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(model_folder)
+    tokenizer = load_tokenizer(model_folder)
     columns = _sampled_columns(dataset_folder, sample, task)
     encoded = encode(columns, tokenizer, task, max_length, layout=True)
     examples, inputs = _in_order_of_length(columns["idx"], encoded, tokenizer)
-    model = load_encoder(model_folder)
+    model = load_encoder(model_folder, task)
     config = model.config
     with (
         write_store(
@@ -72,30 +71,15 @@ def extract(
             advance(len(batch))
 
 
-def load_encoder(folder: Path) -> PreTrainedModel:
-    """Load the encoder of a checkpoint, ready to return attention, on the GPU if there is one.
+def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
+    """Load a model for its attention, on the GPU if there is one; no classifier is needed for it.
 
     Raises:
-        InputError: Weights of the encoder are missing from the checkpoint.
+        InputError: The checkpoint is not a whole encoder, or has the classifier of another task.
     """
-    from transformers import AutoModel
-
-    model, report = AutoModel.from_pretrained(
-        folder,
-        attn_implementation="eager",  # fused kernels return no weights
-        dtype=torch.float32,
-        output_loading_info=True,
-        use_safetensors=True,
-    )
-    # A pooler comes after the last layer: no map depends on it, and some checkpoints have none.
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
-    if missing:
-        raise InputError(
-            f"{folder} lacks {len(missing)} weights of a {type(model).__name__}, such as "
-            f"{missing[0]}: its attention would be random. Give a folder with the whole model."
-        )
+    model, _ = load_classifier(folder, task, seed=0, attention="eager")  # fused kernels return none
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    encoder: PreTrainedModel = model.eval().to(device)
+    encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(device)
     return encoder
 
 

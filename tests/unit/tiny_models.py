@@ -13,6 +13,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from darksecrets.tasks import Task
+
 WORDS = ["the", "naive", "un", "##believ", "##able", "dog", "##s", "bark", ".", "don", "'", "t"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -30,13 +32,15 @@ def roberta_tokenizer() -> PreTrainedTokenizerFast:
     backend.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
+        cls_token="<s>",
+        sep_token="</s>",
         pad_token="<pad>",
         model_input_names=["input_ids", "attention_mask"],
         model_max_length=64,
     )
 
 
-def save_classifier(folder: Path, family: str) -> Path:
+def save_classifier(folder: Path, family: str, task: Task) -> Path:
     """Save a random classifier of two layers and four heads with its tokenizer.
 
     Its weights are large, so that every head has a pattern of its own.
@@ -52,6 +56,7 @@ def save_classifier(folder: Path, family: str) -> Path:
         "intermediate_size": 64,
         "initializer_range": 0.5,
         "pad_token_id": tokenizer.pad_token_id,
+        "id2label": dict(enumerate(task.labels)),
     }
     if family == "distilbert":
         tokenizer.model_input_names = ["input_ids", "attention_mask"]
