@@ -78,6 +78,8 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
                 repository, repo_type=kind, revision=revision, allow_patterns=list(patterns)
             )
         )
+    if _unmatched(patterns, _files(folder)):
+        check(repository, revision, patterns, kind)  # says whether the Hub lacks them or is away
     _require(patterns, _files(folder), repository, revision, kind)
     return folder
 

@@ -162,3 +162,18 @@ def test_no_hub_and_half_a_cache(client: Client, gone: Client, function: str) ->
     client.run(mrpc("download"))
     error = gone.run(mrpc(function, GLUE_COMMIT, "mrpc/validation-*"))
     assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+@pytest.mark.parametrize("offline", ["0", "1"])
+def test_no_hub_and_a_cache_of_another_program(
+    client: Client, gone: Client, function: str, offline: str
+) -> None:
+    # One file fetched alone: the cache then does not know what else the repository has.
+    client.run(f"""
+from huggingface_hub import hf_hub_download
+hf_hub_download({GLUE!r}, "README.md", repo_type="dataset", revision={GLUE_COMMIT!r})
+""")
+    error = gone.run(mrpc(function), HF_HUB_OFFLINE=offline)
+    assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
+    assert "HF_HOME" in error
