@@ -52,11 +52,8 @@ def check_hub(config: Mapping[str, Any]) -> None:
     from darksecrets import checkpoints, datasources
 
     if config["data"]["source"] == "hub":
-        datasources.check_hub(
-            config["data"]["repository"],
-            config["data"]["revision"],
-            [TASKS[name] for name in config["tasks"]],
-        )
+        tasks = [TASKS[name] for name in config["tasks"]]
+        datasources.check_hub(tasks, config["data"]["repository"], config["data"]["revision"])
     checkpoints.check_hub(config["model"])
 
 
@@ -76,7 +73,10 @@ def disk_needed(config: Mapping[str, Any]) -> int:
     model_bytes, (layers, heads) = _model_size(config["model"])
     tasks, seeds = len(config["tasks"]), len(config["seeds"])
     models = model_bytes * (1 + 2 * tasks * seeds)
-    maps = 2 * layers * heads * _TYPICAL_LENGTH**2 * config["samples"]["size"]
+    data, examples = config["data"], config["samples"]["size"]
+    if data["source"] == "builtin":
+        examples = min(examples, data["validation"])
+    maps = 2 * layers * heads * _TYPICAL_LENGTH**2 * examples
     return models + maps * tasks * (1 + seeds)
 
 
@@ -100,7 +100,7 @@ def check_disk(results: Path, needed: int) -> None:
 
 
 def _model_size(model: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
-    """Bytes of the weights, and layers and heads, of a local model; BERT-base's for one to fetch."""
+    """Bytes of weights, and (layers, heads), of a local model; BERT-base's for one to fetch."""
     from darksecrets import checkpoints
 
     if model["source"] == "hub":

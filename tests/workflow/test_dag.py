@@ -37,9 +37,13 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(
 ):
     own = tmp_path / "own.yaml"
     own.write_text("run: own\ndata: {source: builtin}\nmodel: {source: builtin}\n")
-    plan = snakemake(tmp_path, "-n", "-p", "--configfile", str(own), "extract_attention_all", check=False)
+    plan = snakemake(
+        tmp_path, "-n", "-p", "--configfile", str(own), "extract_attention_all", check=False
+    )
     assert "extract_attention_all" in plan.stderr + plan.stdout  # no such target
-    shown = snakemake(tmp_path, "-n", "--configfile", str(own), "results/own/samples/RTE.csv").stdout
+    shown = snakemake(
+        tmp_path, "-n", "--configfile", str(own), "results/own/samples/RTE.csv"
+    ).stdout
     assert "results/own/samples/RTE.csv" in shown
 
 
@@ -51,7 +55,9 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
     ],
 )
-def test_partial_targets_plan_only_what_they_need(snakemake, smoke_config, tmp_path, target, without):
+def test_partial_targets_plan_only_what_they_need(
+    snakemake, smoke_config, tmp_path, target, without
+):
     jobs = _planned(snakemake(tmp_path, "-n", "--configfile", smoke_config, target).stdout)
     assert jobs[target] == 1
     assert not without & set(jobs)

@@ -1,0 +1,23 @@
+"""Fetch the pre-trained model and leave the heads of other tasks behind (section 3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> dict[str, Any]:
+    """Write the encoder and its tokenizer; return what they are."""
+    from darksecrets.models import get_pretrained
+
+    return get_pretrained(snakemake.params.source, Path(snakemake.output.model))
+
+
+if __name__ == "__main__":
+    with job(snakemake) as details:
+        details.update(main())

@@ -1,0 +1,125 @@
+"""Wrong input stops before any job: a message that helps, an exit code, nothing left behind."""
+
+import json
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def refused(snakemake, tmp_path):
+    """Run the workflow on a configuration and return its message; it must stop before any job."""
+
+    def call(config, *arguments, **options):
+        file = tmp_path / "config.yaml"
+        file.write_text(json.dumps(config))  # JSON is YAML
+        folder = tmp_path / "work"
+        folder.mkdir(exist_ok=True)
+        run = snakemake(folder, "--configfile", str(file), *arguments, check=False, **options)
+        output = run.stdout + run.stderr
+        assert run.returncode != 0, output
+        assert "Traceback" not in output
+        assert not [path for path in folder.rglob("*") if ".snakemake" not in path.parts], output
+        return output
+
+    return call
+
+
+def configuration(data=None, model=None, **keys):
+    builtin = {"source": "builtin"}
+    return {"run": "bad", "data": data or builtin, "model": model or builtin, **keys}
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"model_name": "x"}, ["unknown key 'model_name'", "config/README.md"]),
+        ({"tasks": ["WNLI"]}, ["'WNLI'", "MRPC"]),
+        ({"fine_tuning": {"epochs": "3"}}, ["fine_tuning.epochs", "'3' (str)", '"integer"']),
+    ],
+    ids=["unknown-key", "unknown-task", "wrong-type"],
+)
+def test_configuration(refused, keys, words):
+    message = refused(configuration(**keys))
+    for word in words:
+        assert word in message
+
+
+def _model(root, folder):
+    shutil.copytree(root / "resources" / "tiny-bert", folder)
+    return configuration(model={"source": "folder", "folder": str(folder)})
+
+
+def test_model_folder_that_is_not_there(refused, tmp_path):
+    message = refused(configuration(model={"source": "folder", "folder": str(tmp_path / "none")}))
+    assert str(tmp_path / "none") in message
+    assert "no such folder" in message
+
+
+def test_model_without_weights(refused, root, tmp_path):
+    config = _model(root, tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").unlink()
+    message = refused(config)
+    assert "missing model.safetensors" in message
+
+
+def test_model_without_tokenizer(refused, root, tmp_path):
+    config = _model(root, tmp_path / "model")
+    for file in ("tokenizer.json", "vocab.txt"):
+        (tmp_path / "model" / file).unlink(missing_ok=True)
+    message = refused(config)
+    assert "a tokenizer" in message
+
+
+def test_model_without_attention_maps(refused, root, tmp_path):
+    config = _model(root, tmp_path / "model")
+    fnet = {"model_type": "fnet", "hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 100}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(fnet))
+    message = refused(config)
+    assert "fnet" in message
+    assert "eager attention" in message
+
+
+def _tsv(tmp_path, rows):
+    folder = tmp_path / "glue" / "SST-2"
+    folder.mkdir(parents=True)
+    good = "sentence\tlabel\n" + "".join(f"sentence {i}\t{i % 2}\n" for i in range(40))
+    (folder / "train.tsv").write_text(good)
+    (folder / "dev.tsv").write_text(good + rows)
+    return configuration(data={"source": "tsv", "folder": str(tmp_path / "glue")}, tasks=["SST-2"])
+
+
+def test_tsv_that_is_not_there(refused, tmp_path):
+    config = _tsv(tmp_path, "")
+    (tmp_path / "glue" / "SST-2" / "dev.tsv").unlink()
+    assert "dev.tsv" in refused(config)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("no tab here\n", ["dev.tsv", "line 42", "1 tab-separated fields", "expected 2"]),
+        ("fine text\t7\n", ["dev.tsv", "line 42", "'7'", "negative or positive"]),
+        ("\t1\n", ["dev.tsv", "line 42", "'sentence' is empty"]),
+    ],
+    ids=["fields", "label", "empty"],
+)
+def test_tsv_line(refused, tmp_path, row, words):
+    message = refused(_tsv(tmp_path, row))
+    for word in words:
+        assert word in message
+
+
+def test_no_hub_and_no_cache(refused, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
+    message = refused(configuration(data={"source": "hub"}, model={"source": "hub"}))
+    for word in ("nyu-mll/glue", "not in the cache", "HF_HOME"):
+        assert word in message
+
+
+def test_no_disk_space(refused):
+    data = {"source": "builtin", "validation": 10**8}
+    message = refused(configuration(data=data, samples={"size": 10**8}))
+    for word in ("free disk space", "GB", "samples.size"):
+        assert word in message
