@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from darksecrets.errors import InputError
+from darksecrets.files import PROVENANCE
 from darksecrets.tasks import TASKS
 
 STATES = {
@@ -25,12 +29,12 @@ _COLUMNS = ["task", "state", "metric", "score"]
 
 @dataclass(frozen=True)
 class Table1:
-    """What the table is made of; `markdown` and `latex` write it.
+    """What the table is made of; `markdown`, `html` and `latex` write it.
 
     Attributes:
         scores: Columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
         tasks: The tasks to show, in this order.
-        label: What `figures.style.label` says of the run.
+        label: The run, its model and its data in a few words.
         baselines: Columns ``task``, ``baseline``, ``metric``, ``score`` (×100), or None.
         sizes: Columns ``task``, ``split``, ``examples``, or None.
         paper: The paper's own table from `read_paper`, shown beside ours. None for every run on
@@ -64,8 +68,17 @@ class _Markup:
     absent: str
 
 
-_MARKDOWN = _Markup(score="{mean:.1f} ± {sd:.1f}", absent="—")
+_PLAIN = _Markup(score="{mean:.1f} ± {sd:.1f}", absent="—")
 _LATEX = _Markup(score=r"${mean:.1f}_{{\pm {sd:.1f}}}$", absent="--")
+
+_CSS = """
+body { font: 14px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 1.5em; }
+table { border-collapse: collapse; border-block: 2px solid; font-variant-numeric: tabular-nums; }
+th, td { padding: .2em .7em; text-align: right; white-space: nowrap; }
+th[colspan] { text-align: center; }
+th:nth-child(-n+2):not([colspan]), td:nth-child(-n+2) { text-align: left; }
+tbody tr:first-child td { border-top: 1px solid; }
+"""
 
 _Column = tuple[str, str, list[list[str]]]
 """Group, heading, and for every task the lines of its cell: one, or one per metric."""
@@ -89,6 +102,33 @@ def read_paper(path: Path) -> pd.DataFrame:
             for metric, score in zip(metrics, scores, strict=True):
                 rows.append((task, state, metric, score, row["size"]))
     return pd.DataFrame(rows, columns=[*_COLUMNS, "size"])
+
+
+def read_sizes(folders: Mapping[str, Path]) -> pd.DataFrame:
+    """Read how many examples each task has from the provenance of its data.
+
+    Args:
+        folders: For every task the folder ``results/<run>/data/<task>/``. Its provenance holds
+            what `darksecrets.datachecks.check` returned, under ``data``.
+
+    Returns:
+        Columns ``task``, ``split``, ``examples``.
+
+    Raises:
+        InputError: When the provenance does not say.
+    """
+    rows = []
+    for task, folder in folders.items():
+        path = folder / PROVENANCE
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))["data"]
+            rows += [(task, split, data[split]["examples"]) for split in ("train", "validation")]
+        except (OSError, KeyError, json.JSONDecodeError) as error:
+            raise InputError(
+                f"{path}: found no count of examples ({error!r}), expected"
+                f" data/train/examples and data/validation/examples. Remove {folder} and run again."
+            ) from error
+    return pd.DataFrame(rows, columns=["task", "split", "examples"])
 
 
 def summarise(scores: pd.DataFrame) -> pd.DataFrame:
@@ -132,10 +172,9 @@ def gain(scores: pd.DataFrame, tasks: Iterable[str]) -> tuple[float, list[str]]:
 
 def markdown(table: Table1) -> str:
     """Write Table 1 as Markdown, notes below it; two metrics of a task share a cell."""
-    columns = _columns(table, _MARKDOWN)
+    columns = _columns(table, _PLAIN)
     header = [f"{name} ({group})" if group == "paper" else name for group, name, _ in columns]
-    cells = [[" / ".join(lines) for lines in column] for _, _, column in columns]
-    rows = list(zip(*cells, strict=True))
+    rows = _joined(columns)
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     aligned = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
 
@@ -144,6 +183,30 @@ def markdown(table: Table1) -> str:
 
     notes = [f"- {note}" for note in _notes(table)]
     return "\n".join([line(header), line(aligned), *map(line, rows), "", *notes, ""])
+
+
+def html(table: Table1) -> str:
+    """Write Table 1 as a page of its own: Snakemake's report shows HTML, but not Markdown."""
+    columns = _columns(table, _PLAIN)
+
+    def row(tag: str, cells: Iterable[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    groups = "".join(
+        f'<th colspan="{width}">{group}</th>' for group, width in _spans([c[0] for c in columns])
+    )
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Table 1</title>',
+        f"<style>{_CSS}</style>",
+        f"<table>\n<thead>\n<tr>{groups}</tr>",
+        row("th", [name for _, name, _ in columns]),
+        "</thead>\n<tbody>",
+        *(row("td", cells) for cells in _joined(columns)),
+        "</tbody>\n</table>\n<ul>",
+        *(f"<li>{escape(note)}</li>" for note in _notes(table)),
+        "</ul>\n</html>\n",
+    ]
+    return "\n".join(lines)
 
 
 def latex(table: Table1) -> str:
@@ -172,6 +235,12 @@ def latex(table: Table1) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _joined(columns: Sequence[_Column]) -> list[list[str]]:
+    """One row per task, the lines of a cell beside each other."""
+    cells = [[" / ".join(lines) for lines in column] for _, _, column in columns]
+    return [list(row) for row in zip(*cells, strict=True)]
 
 
 def _rows(columns: Sequence[_Column]) -> list[list[str]]:
@@ -229,15 +298,18 @@ def _score(mean: float, sd: float, markup: _Markup) -> str:
     return f"{mean:.1f}" if pd.isna(sd) else markup.score.format(mean=mean, sd=sd)
 
 
-def _spanners(groups: Sequence[str]) -> list[str]:
-    """The row above the headings that names groups of columns, and the rules below it."""
-    cells, rules, start = [], [], 0
-    while start < len(groups):
-        group = groups[start]
-        width = sum(name == group for name in groups)
+def _spans(groups: Iterable[str]) -> list[tuple[str, int]]:
+    """Groups of columns and how many columns each spans."""
+    return [(group, len(list(members))) for group, members in itertools.groupby(groups)]
+
+
+def _spanners(groups: Iterable[str]) -> list[str]:
+    """The row above LaTeX's headings that names groups of columns, and the rules below it."""
+    cells, rules, start = [], [], 1
+    for group, width in _spans(groups):
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{group}}}")
         if group:
-            rules.append(rf"\cmidrule(lr){{{start + 1}-{start + width}}}")
+            rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
     return [" & ".join(cells) + r" \\", " ".join(rules)]
 

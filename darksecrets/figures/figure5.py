@@ -12,6 +12,7 @@ from matplotlib.gridspec import GridSpecFromSubplotSpec
 
 from darksecrets.errors import InputError
 from darksecrets.figures.style import (
+    BAND,
     COLUMN,
     INK,
     PAGE,
@@ -42,7 +43,7 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``; with ``state``, the
             rows of `finetuned` are drawn.
         tasks: The tasks to draw, in this order.
-        run_label: What `style.label` says of the run.
+        run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
@@ -87,7 +88,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.floa
     layer = np.arange(1, len(values) + 1)
     mean = values.mean(axis=1)
     spread = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros_like(mean)
-    beside.fill_betweenx(layer, mean - spread, mean + spread, color=INK, alpha=0.18, linewidth=0)
+    beside.fill_betweenx(layer, mean - spread, mean + spread, color=BAND, linewidth=0)
     beside.plot(mean, layer, color=INK, marker=".", linewidth=0.7, clip_on=False)
     beside.set(xlim=(0, 1), xticks=[0, 1])
     beside.set_xlabel("Mean ± sd", fontsize=SMALL)

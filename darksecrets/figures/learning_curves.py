@@ -37,7 +37,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
         table: Columns ``task``, ``state``, ``seed``, ``epoch``, ``split`` (`train`,
             `validation`), ``quantity`` (`loss` or a metric) and ``value``.
         tasks: The tasks to draw, in this order.
-        run_label: What `style.label` says of the run.
+        run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, or the curves of a task, are missing.

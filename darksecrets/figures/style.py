@@ -6,6 +6,7 @@ Figures are made for the paper's page (EMNLP 2019, two columns). They are plain
 
 from __future__ import annotations
 
+import logging
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -51,6 +52,7 @@ STATES = {
 """Colour of every state of the model, the same in every figure."""
 INK = "#333333"
 GREY = "#6E6E6E"
+BAND = "#D9D9D9"
 
 _RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # ships with matplotlib: the same picture on every machine
@@ -165,19 +167,8 @@ def heatmap(
     return mesh
 
 
-def label(run: str, data: str, *, paper: bool) -> str:
-    """What a run's figures and tables say about themselves in small print.
-
-    Args:
-        run: Name of the run.
-        data: Data and model in words, such as "built-in corpus, tiny BERT".
-        paper: Whether data and model are the paper's, so that numbers can be compared.
-    """
-    return " · ".join([f"run {run}", data, *([] if paper else ["not comparable with the paper"])])
-
-
 def label_run(figure: Figure, text: str) -> None:
-    """Print what `label` says at the foot of a figure, broken where the width asks for it."""
+    """Print which run and data a figure shows at its foot, broken where the width asks for it."""
     letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))  # 0.58 em: DejaVu Sans on average
     figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY)
 
@@ -197,6 +188,7 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
     Raises:
         InputError: When a suffix is none of the three.
     """
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # a line per table of a font in a PDF
     for path in paths:
         metadata = _metadata(path.suffix, f"darksecrets {__version__}, {script}", description)
         with style(), atomic(path) as temporary:
