@@ -12,7 +12,6 @@ from pathlib import Path
 import pandas as pd
 
 from darksecrets.errors import InputError
-from darksecrets.files import PROVENANCE
 from darksecrets.tasks import TASKS
 
 STATES = {
@@ -105,28 +104,28 @@ def read_paper(path: Path) -> pd.DataFrame:
 
 
 def read_sizes(folders: Mapping[str, Path]) -> pd.DataFrame:
-    """Read how many examples each task has from the provenance of its data.
+    """Read how many examples each task has from the summary beside its data.
 
     Args:
-        folders: For every task the folder ``results/<run>/data/<task>/``. Its provenance holds
-            what `darksecrets.datachecks.check` returned, under ``data``.
+        folders: For every task the folder ``results/<run>/data/<task>/``; its ``summary.json``
+            holds what `darksecrets.datachecks.check` returned.
 
     Returns:
         Columns ``task``, ``split``, ``examples``.
 
     Raises:
-        InputError: When the provenance does not say.
+        InputError: When the summary does not say.
     """
     rows = []
     for task, folder in folders.items():
-        path = folder / PROVENANCE
+        path = folder / "summary.json"
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))["data"]
+            data = json.loads(path.read_text(encoding="utf-8"))
             rows += [(task, split, data[split]["examples"]) for split in ("train", "validation")]
         except (OSError, KeyError, json.JSONDecodeError) as error:
             raise InputError(
-                f"{path}: found no count of examples ({error!r}), expected"
-                f" data/train/examples and data/validation/examples. Remove {folder} and run again."
+                f"{path}: found no count of examples ({error!r}), expected train/examples and"
+                f" validation/examples. Remove {folder} and run again."
             ) from error
     return pd.DataFrame(rows, columns=["task", "split", "examples"])
 

@@ -286,14 +286,14 @@ def test_a_table_without_columns_or_tasks_is_refused() -> None:
         Table1(table, ["RTE", "QNLI"], LABEL)
 
 
-def test_sizes_come_from_the_provenance_of_the_data(tmp_path: Path) -> None:
+def test_sizes_come_from_the_summary_of_the_data(tmp_path: Path) -> None:
     data = {"train": {"examples": 3668}, "validation": {"examples": 408}}
-    (tmp_path / "provenance.json").write_text(json.dumps({"rule": "x", "data": data}))
+    (tmp_path / "summary.json").write_text(json.dumps({**data, "shared": 0}))
     assert read_sizes({"MRPC": tmp_path}).to_dict("records") == [
         {"task": "MRPC", "split": "train", "examples": 3668},
         {"task": "MRPC", "split": "validation", "examples": 408},
     ]
-    (tmp_path / "provenance.json").write_text("{}")
+    (tmp_path / "summary.json").write_text("{}")
     with pytest.raises(InputError, match="found no count of examples"):
         read_sizes({"MRPC": tmp_path})
     with pytest.raises(InputError, match="found no count of examples"):
