@@ -1,7 +1,5 @@
 """Stack the tables of single jobs into one table of the run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 

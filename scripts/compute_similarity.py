@@ -1,7 +1,5 @@
 """Compare each head's maps before and after fine-tuning (section 4.3)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 

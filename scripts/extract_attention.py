@@ -1,7 +1,5 @@
 """Extract the attention maps of the sampled examples (section 3)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 

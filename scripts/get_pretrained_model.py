@@ -1,7 +1,5 @@
 """Fetch the pre-trained model and leave the heads of other tasks behind (section 3)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

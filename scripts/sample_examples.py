@@ -1,7 +1,5 @@
 """Draw the validation examples whose attention is studied (section 3)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 

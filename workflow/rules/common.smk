@@ -40,6 +40,11 @@ def code(*names: str) -> list[str]:
     return [os.path.relpath(path) for path in modules.files_of(*names)]
 
 
+def shipped(name: str) -> str:
+    """A file that ships with the project, wherever the working directory is."""
+    return os.path.relpath(Path(workflow.basedir) / "resources" / name)
+
+
 def per_task(pattern: str) -> list[str]:
     """The pattern for every task of the run."""
     return expand(pattern, task=config["tasks"])
@@ -62,7 +67,7 @@ RESULTS_OF_RUN = [
     *expand(
         "<results>/figures/{name}.{format}", name=("figure5", "learning_curves"), format=FORMATS
     ),
-    *expand("<results>/figures/table1.{format}", format=("md", "tex")),
+    *expand("<results>/figures/table1.{format}", format=("md", "html", "tex")),
 ]
 
 

@@ -8,13 +8,15 @@ rule table1:
         scores="<results>/tables/table1.csv",
         baselines="<results>/tables/baselines.csv",
         data=per_task("<results>/data/{task}"),
+        published=shipped("paper/table1.csv"),
     output:
-        markdown=report(
-            "<results>/figures/table1.md",
+        html=report(
+            "<results>/figures/table1.html",
             caption="../report/table1.rst",
             category="Section 4.3: what fine-tuning changes",
             labels={"result": "Table 1"},
         ),
+        markdown="<results>/figures/table1.md",
         latex="<results>/figures/table1.tex",
     log:
         "<logs>/table1.log",
