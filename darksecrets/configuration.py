@@ -5,6 +5,7 @@ Two runs of different origin cannot share a results folder: ``origin`` is what m
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import difflib
 import json
@@ -39,10 +40,14 @@ def load_schema() -> dict[str, Any]:
 def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 
+    Numbers may be written as text, because Snakemake's ``--config 'samples={size: 40}'`` hands
+    them over so, and YAML takes ``5e-4`` for text.
+
     Raises:
         InputError: Naming every key that is unknown, missing or of a wrong type.
     """
     schema = load_schema()
+    config = _with_numbers(config, schema)
     errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
     mistakes = sorted({line for error in errors for line in _explain(error)})
     if mistakes:
@@ -58,6 +63,20 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
                 f"folder, because {section}.source is '{source}'."
             )
     return resolved
+
+
+def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
+    """Copy, with texts turned into numbers where the schema expects numbers and they are some."""
+    if isinstance(value, Mapping):
+        parts = schema.get("properties", {})
+        return {key: _with_numbers(entry, parts.get(key, {})) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_with_numbers(entry, schema.get("items", {})) for entry in value]
+    convert = {"integer": int, "number": float}.get(str(schema.get("type")))
+    if convert and isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return convert(value)
+    return value
 
 
 def _explain(error: jsonschema.ValidationError) -> Iterator[str]:

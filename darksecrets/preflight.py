@@ -72,11 +72,11 @@ def disk_needed(config: Mapping[str, Any]) -> int:
     """
     model_bytes, (layers, heads) = _model_size(config["model"])
     tasks, seeds = len(config["tasks"]), len(config["seeds"])
-    models = model_bytes * (1 + 2 * tasks * seeds)
+    models: int = model_bytes * (1 + 2 * tasks * seeds)
     data, examples = config["data"], config["samples"]["size"]
     if data["source"] == "builtin":
         examples = min(examples, data["validation"])
-    maps = 2 * layers * heads * _TYPICAL_LENGTH**2 * examples
+    maps: int = 2 * layers * heads * _TYPICAL_LENGTH**2 * examples
     return models + maps * tasks * (1 + seeds)
 
 

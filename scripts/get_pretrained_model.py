@@ -18,4 +18,4 @@ def main() -> dict[str, Any]:
 
 if __name__ == "__main__":
     with job(snakemake) as details:
-        details.update(main())
+        details["model"] = main()

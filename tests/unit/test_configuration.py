@@ -85,6 +85,15 @@ def test_mistakes_are_named_with_what_was_expected(change, words):
         assert word in str(caught.value)
 
 
+def test_numbers_given_on_the_command_line_arrive_as_text_and_count():
+    config = resolve(
+        {**MINIMAL, "seeds": ["1", "2"], "fine_tuning": {"learning_rate": "5e-4", "epochs": "2"}}
+    )
+    assert config["seeds"] == [1, 2]
+    assert config["fine_tuning"]["learning_rate"] == 5e-4
+    assert config["fine_tuning"]["epochs"] == 2
+
+
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(InputError) as caught:
         resolve({"run": 3, "colour": "red"})

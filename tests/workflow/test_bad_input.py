@@ -35,7 +35,7 @@ def configuration(data=None, model=None, **keys):
     [
         ({"model_name": "x"}, ["unknown key 'model_name'", "config/README.md"]),
         ({"tasks": ["WNLI"]}, ["'WNLI'", "MRPC"]),
-        ({"fine_tuning": {"epochs": "3"}}, ["fine_tuning.epochs", "'3' (str)", '"integer"']),
+        ({"fine_tuning": {"epochs": 2.5}}, ["fine_tuning.epochs", "2.5 (float)", '"integer"']),
     ],
     ids=["unknown-key", "unknown-task", "wrong-type"],
 )

@@ -23,5 +23,7 @@ rule extract_attention:
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Extract attention maps on {wildcards.task}: {wildcards.model}"
     script:
         "../../scripts/extract_attention.py"

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from darksecrets import configuration, modules, preflight
+from darksecrets import checkpoints, configuration, datasources, modules, preflight
 from darksecrets.errors import InputError
 from darksecrets.tasks import TASKS
 
@@ -14,6 +14,7 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
+RESOURCES = Path(workflow.basedir) / "resources"
 RESULTS = configuration.results_folder(config)
 
 
@@ -42,7 +43,25 @@ def code(*names: str) -> list[str]:
 
 def shipped(name: str) -> str:
     """A file that ships with the project, wherever the working directory is."""
-    return os.path.relpath(Path(workflow.basedir) / "resources" / name)
+    return os.path.relpath(RESOURCES / name)
+
+
+def data_files(wildcards) -> list[str]:
+    """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
+    if config["data"]["source"] == "builtin":
+        return [shipped(f"corpus/{path.name}") for path in sorted(RESOURCES.glob("corpus/*.tsv"))]
+    if config["data"]["source"] == "tsv":
+        files = datasources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
+        return [str(path) for path in files.values()]
+    return []
+
+
+def checkpoint_files(wildcards) -> list[str]:
+    """Local files of the pre-trained model."""
+    if config["model"]["source"] == "hub":
+        return []
+    folder = checkpoints.folder_of(config["model"])
+    return [os.path.relpath(path) for path in sorted(folder.glob("*.safetensors"))]
 
 
 def per_task(pattern: str) -> list[str]:

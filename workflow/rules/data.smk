@@ -5,6 +5,7 @@ rule prepare_dataset:
     """Bring one task into the project's columns, from any source, and check every row."""
     input:
         code=code("datasets"),
+        files=data_files,
     output:
         dataset=directory("<results>/data/{task}"),
     log:
@@ -18,6 +19,8 @@ rule prepare_dataset:
         runtime=60,
     params:
         source=lookup(dpath="data", within=config),
+    message:
+        "Prepare {wildcards.task}"
     script:
         "../../scripts/prepare_dataset.py"
 
@@ -39,5 +42,7 @@ rule sample_examples:
     params:
         size=lookup(dpath="samples/size", within=config),
         seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Sample validation examples of {wildcards.task}"
     script:
         "../../scripts/sample_examples.py"

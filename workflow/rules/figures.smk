@@ -26,6 +26,8 @@ rule table1:
         label=RUN_LABEL,
         tasks=lookup(dpath="tasks", within=config),
         paper=configuration.is_paper_run(config),
+    message:
+        "Write Table 1"
     script:
         "../../scripts/table1.py"
 
@@ -51,6 +53,8 @@ rule figure5:
     params:
         label=RUN_LABEL,
         tasks=lookup(dpath="tasks", within=config),
+    message:
+        "Draw Figure 5"
     script:
         "../../scripts/figure5.py"
 
@@ -76,5 +80,7 @@ rule learning_curves:
     params:
         label=RUN_LABEL,
         tasks=lookup(dpath="tasks", within=config),
+    message:
+        "Draw the learning curves"
     script:
         "../../scripts/learning_curves.py"

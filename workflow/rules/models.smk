@@ -5,6 +5,7 @@ rule get_pretrained_model:
     """Fetch the pre-trained model that every state but `finetuned-from-normal` begins with."""
     input:
         code=code("models"),
+        files=checkpoint_files,
     output:
         model=directory("<results>/models/pretrained"),
     log:
@@ -18,6 +19,8 @@ rule get_pretrained_model:
         runtime=60,
     params:
         source=lookup(dpath="model", within=config),
+    message:
+        "Get the pre-trained model"
     script:
         "../../scripts/get_pretrained_model.py"
 
@@ -45,6 +48,8 @@ rule finetune:
         runtime=720,
     params:
         fine_tuning=lookup(dpath="fine_tuning", within=config),
+    message:
+        "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
         "../../scripts/finetune.py"
 
@@ -52,7 +57,7 @@ rule finetune:
 rule evaluate_pretrained:
     """Score the pre-trained weights with a classifier that was never trained."""
     input:
-        code=code("training"),
+        code=code("evaluation"),
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
     output:
@@ -71,6 +76,8 @@ rule evaluate_pretrained:
         runtime=120,
     params:
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"
     script:
         "../../scripts/evaluate_pretrained.py"
 
@@ -92,6 +99,8 @@ rule evaluate_baselines:
     resources:
         mem_mb=4000,
         runtime=60,
+    message:
+        "Score the baselines on {wildcards.task}"
     script:
         "../../scripts/evaluate_baselines.py"
 
@@ -112,6 +121,8 @@ rule collect_scores:
         "<logs>/collect_scores.log",
     conda:
         "../../envs/figures.yaml"
+    message:
+        "Collect the scores"
     script:
         "../../scripts/collect_tables.py"
 
@@ -128,6 +139,8 @@ rule collect_baselines:
         "<logs>/collect_baselines.log",
     conda:
         "../../envs/figures.yaml"
+    message:
+        "Collect the baselines"
     script:
         "../../scripts/collect_tables.py"
 
@@ -147,5 +160,7 @@ rule collect_learning_curves:
         "<logs>/collect_learning_curves.log",
     conda:
         "../../envs/figures.yaml"
+    message:
+        "Collect the learning curves"
     script:
         "../../scripts/collect_tables.py"

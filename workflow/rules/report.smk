@@ -14,6 +14,8 @@ rule report:
     params:
         snakefile=workflow.main_snakefile,
         config=str(RESULTS / "config.yaml"),
+    message:
+        "Build the report"
     shell:
         "python -m snakemake --snakefile {params.snakefile:q} --configfile {params.config:q}"
         " --profile none --nolock --report {output.page:q} > {log:q} 2>&1"

@@ -19,6 +19,8 @@ rule compute_similarity:
     resources:
         mem_mb=2000,
         runtime=60,
+    message:
+        "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
     script:
         "../../scripts/compute_similarity.py"
 
@@ -35,5 +37,7 @@ rule collect_similarity:
         "<logs>/collect_similarity.log",
     conda:
         "../../envs/figures.yaml"
+    message:
+        "Collect the similarities"
     script:
         "../../scripts/collect_tables.py"
