@@ -140,14 +140,15 @@ def check_attention(folder: Path) -> None:
         InputError: Saying what the model lacks.
     """
     config = _classifier_config(folder)
-    layers = config.num_hidden_layers = min(2, config.num_hidden_layers)
-    length, wanted = 8, f"{layers} maps of {config.num_attention_heads} heads"
+    layers, heads, length = min(2, config.num_hidden_layers), config.num_attention_heads, 8
+    wanted = f"{layers} maps of {heads} heads"
     try:
+        config.num_hidden_layers = layers
         maps = _trial_maps(config, length)
     except Exception as error:  # what a kind of model cannot do, each says in its own way
         raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
     shapes = [tuple(m.shape) for m in maps]
-    if shapes != [(1, config.num_attention_heads, length, length)] * layers:
+    if shapes != [(1, heads, length, length)] * layers:
         raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
     if any((m.sum(-1) - 1).abs().max() > 1e-4 for m in maps):
         raise _unusable(folder, config, "found rows that do not sum to 1", wanted)
