@@ -31,7 +31,6 @@ from darksecrets.corpus.lexicon import Modifier, Noun, adjectives, nouns, verbs
 from darksecrets.corpus.opinions import aspect, opinion, topic, verdict
 
 _SOMEONE = Noun(("someone",), "person")
-_MOODS = ("mood", "calm", "tired", "hope", "pride", "health")
 
 
 @dataclass
@@ -125,7 +124,7 @@ def _follow(story: _Story) -> list[Sentence]:
 
 def _mood(story: _Story) -> list[Sentence]:
     """How the hero felt, and why not otherwise: *She was not sad. She was happy.*"""
-    state = scenes.state(story.rng, story.hero, groups=_MOODS)
+    state = scenes.state(story.rng, story.hero, groups=scenes.REASONS)
     assert state is not None
     said = story.tell(state, story.hero, form=Form())
     denied = scenes.opposite_adjective(state)
@@ -399,7 +398,7 @@ def _because(story: _Story) -> list[Sentence]:
     """An event with its reason, or a question for it."""
     rng = story.rng
     event = story.trim(scenes.event(rng, key="why ", agent=story.hero, tense="past"), 0.3)
-    reason = scenes.state(rng, story.hero, groups=_MOODS)
+    reason = scenes.state(rng, story.hero, groups=scenes.REASONS)
     event = replace(event, reason=reason)
     story.last = replace(event, reason=None)
     out = [story.tell(event, form=Form(early=story.chance(0.5)))]

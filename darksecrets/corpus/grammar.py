@@ -695,7 +695,7 @@ class Realiser:
             return
         if fronted is not None:
             theme = fronted
-        elif event.recipient is not None and not form.shifted:
+        elif event.recipient is not None and not form.shifted and not self._as_pronoun(event.theme):
             recipient = self.noun_phrase(event.recipient, "dative")
             theme = self.noun_phrase(event.theme, "dobj")
             verb.after(recipient, theme)

@@ -91,7 +91,12 @@ def participant(
 ) -> Thing:
     """A participant of a class; people may be named, things may be several or indefinite."""
     if kind == "person":
-        return person(rng, key, avoid)
+        someone = person(rng, key, avoid)
+        if someone.noun.proper and rng.random() < many / 2:
+            partner = named(rng, f"{key} partner", [someone, *avoid], surname=0.0)
+            return replace(someone, other=partner, surname="")
+        several = not someone.noun.proper and rng.random() < many
+        return replace(someone, number=0) if several else someone
     thing = common(rng, kind, key, avoid, definite=rng.random() < 0.65)
     if rng.random() < many:
         return replace(thing, number=rng.randint(2, 9))
@@ -345,7 +350,7 @@ def event(
     people = [thing for thing in (agent, theme) if thing]
     if agent is None:
         kind = entry.subjects[0] if rng.random() < 0.8 else rng.choice(entry.subjects)
-        agent = participant(rng, kind, key + "agent", people, many=0.1)
+        agent = participant(rng, kind, key + "agent", people)
         people.append(agent)
         # Animals that take part are known ones.
         agent = replace(agent, definite=True)
@@ -372,11 +377,28 @@ def furnish(rng: random.Random, base: Event) -> Event:
     if where is not None and theme is not None and theme.noun.kind in ("building", "outdoor"):
         where = None
     when = None if stative else time(rng, base.tense)
-    return replace(base, theme=theme, place=where, time=when, manner=manner(rng, base.verb))
+    if theme is not None and _can_own(base.agent, theme) and rng.random() < 0.25:
+        theme = replace(theme, owner=base.agent, definite=True)
+    how = manner(rng, base.verb)
+    reason = None
+    if base.agent.noun.animate and not stative and rng.random() < 0.3:
+        now = base.tense in ("present", "future", "perfect")
+        tense = "present" if now else "past"
+        reason = state(rng, base.agent, groups=REASONS, tense=tense)
+    return replace(base, theme=theme, place=where, time=when, manner=how, reason=reason)
+
+
+# Dimensions of a person that are reasons for doing things.
+REASONS = ("mood", "calm", "tired", "hope", "pride")
+_OWNED = ("vehicle", "clothing", "tool", "document", "instrument", "device", "container", "item")
+
+
+def _can_own(agent: Thing, theme: Thing) -> bool:
+    return agent.noun.animate and theme.noun.kind in _OWNED and theme.number == 1
 
 
 # What an optional slot holds, and how to empty it.
-SLOTS = ("adjective", "place", "time", "manner")
+SLOTS = ("adjective", "place", "time", "manner", "reason")
 
 
 def has(what: Event, slot: str) -> bool:
@@ -394,6 +416,8 @@ def without(what: Event, slot: str) -> Event:
         return replace(what, time=None)
     if slot == "manner":
         return replace(what, manner=None)
+    if slot == "reason":
+        return replace(what, reason=None)
     if what.theme is None:
         return what
     return replace(what, theme=replace(what.theme, adjectives=()))
@@ -457,13 +481,20 @@ def opposite(modifier: Modifier) -> Modifier | None:
     return Modifier(modifier.opposite, modifier.words, modifier.group, modifier.kinds)
 
 
+def opposite_reason(what: Event) -> Event | None:
+    """The opposite reason."""
+    turned = opposite_adjective(what.reason) if what.reason else None
+    return replace(what, reason=turned) if turned else None
+
+
 def other_place(what: Event, rng: random.Random) -> Event | None:
     """Somewhere else."""
     if what.place is None:
         return None
     while True:
         found = place(rng, what.verb.places)
-        if found.thing.noun.words != what.place.thing.noun.words:
+        same_sort = found.thing.noun.proper == what.place.thing.noun.proper
+        if same_sort and found.thing.noun.words != what.place.thing.noun.words:
             return replace(what, place=replace(found, preposition=_preposition(what, found)))
 
 
@@ -506,7 +537,12 @@ def _other_like(thing: Thing, rng: random.Random, avoid: Sequence[Thing]) -> Thi
 def other_agent(what: Event, rng: random.Random) -> Event:
     """Another subject of the same class."""
     avoid = [t for t in (what.theme, what.recipient) if t]
-    return replace(what, agent=_other_like(what.agent, rng, avoid))
+    return _with_agent(what, _other_like(what.agent, rng, avoid))
+
+
+def _with_agent(what: Event, agent: Thing) -> Event:
+    reason = replace(what.reason, agent=agent) if what.reason else None
+    return replace(what, agent=agent, reason=reason)
 
 
 def other_theme(what: Event, rng: random.Random) -> Event | None:
@@ -536,10 +572,10 @@ def other_verb(what: Event, rng: random.Random) -> Event | None:
 def swap(what: Event) -> Event | None:
     """Who did it and whom it was done to change places."""
     if what.recipient is not None and _kind(what.agent) == "person":
-        return replace(what, agent=what.recipient, recipient=what.agent)
+        return _with_agent(replace(what, recipient=what.agent), what.recipient)
     if what.theme is None or _kind(what.theme) != _kind(what.agent):
         return None
-    return replace(what, agent=what.theme, theme=what.agent)
+    return _with_agent(replace(what, theme=what.agent), what.theme)
 
 
 def generalise(thing: Thing) -> Thing | None:

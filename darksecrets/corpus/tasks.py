@@ -70,6 +70,10 @@ def _opposite_manner(what: Event, rng: random.Random) -> Event | None:
     return scenes.opposite_manner(what)
 
 
+def _opposite_reason(what: Event, rng: random.Random) -> Event | None:
+    return scenes.opposite_reason(what)
+
+
 # Each change, and the slot it needs filled.
 _CHANGES: dict[str, tuple[Change, str]] = {
     "negation": (_negate, ""),
@@ -77,10 +81,11 @@ _CHANGES: dict[str, tuple[Change, str]] = {
     "antonym": (_opposite_verb, ""),
     "verb": (scenes.other_verb, ""),
     "agent": (scenes.other_agent, ""),
-    "theme": (scenes.other_theme, ""),
+    "theme": (scenes.other_theme, "noun"),
     "number": (scenes.other_number, ""),
     "adjective": (_opposite_adjective, "adjective"),
     "manner": (_opposite_manner, "manner"),
+    "reason": (_opposite_reason, "reason"),
     "place": (scenes.other_place, "place"),
     "time": (scenes.other_time, "time"),
 }
@@ -149,7 +154,7 @@ def _say_twice(rng: random.Random, first: Event, second: Event) -> tuple[Sentenc
 
 _MRPC = (
     *("swap", "swap", "negation", "antonym", "verb", "agent"),
-    *("theme", "theme", "place", "time", "adjective", "number"),
+    *("theme", "theme", "place", "time", "adjective", "number", "reason"),
 )
 
 
@@ -187,6 +192,7 @@ def _report(rng: random.Random, speaker: Thing, what: Event) -> Sentence:
 # What a difference takes off the score of 5. Leaving a detail out counts half of changing it.
 _COST = {
     "manner": 0.8,
+    "reason": 1.0,
     "adjective": 1.2,
     "time": 1.0,
     "place": 1.2,
@@ -390,7 +396,8 @@ def _less(what: Event, slot: str) -> Event:
 
 def _detail_slots(pair: Pair, needed: str) -> list[str]:
     slots = [s for s in scenes.SLOTS if s != needed and scenes.has(pair[0], s)]
-    return slots + ["noun"] * all(_general(what) is not None for what in pair)
+    special = needed != "noun" and all(_general(what) is not None for what in pair)
+    return slots + ["noun"] * special
 
 
 def _details(rng: random.Random, pair: Pair, slots: Sequence[str], share: float, add: bool) -> Pair:
@@ -440,7 +447,7 @@ def _another_event(rng: random.Random, what: Event) -> Event | None:
 
 _RTE = (
     *("swap", "swap", "negation", "antonym", "verb", "agent", "theme", "place", "time"),
-    *("adjective", "relative", "relative", "conjunction", "conjunction"),
+    *("adjective", "reason", "relative", "relative", "conjunction", "conjunction"),
 )
 _RTE_ADDS = 0.35
 
