@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from darksecrets.tasks import Task
 
+EQUAL = 1e-6  # predictions that differ by less, relative to the largest, differ by rounding only
+
 _log = logging.getLogger(__name__)
 
 
@@ -44,8 +46,20 @@ def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float
             f"{task.name}: found logits or labels that are not finite numbers; no score can be "
             "computed from them. The model has diverged, or its weights are damaged."
         )
-    predictions = predict(task, outputs)
-    return {name: _METRICS[name](predictions, truth) for name in task.metrics}
+    return score(task, predict(task, outputs), truth)
+
+
+def score(
+    task: Task, predictions: NDArray[np.generic], labels: NDArray[np.generic]
+) -> dict[str, float]:
+    """The scores of a task from predictions, for `compute` and for what has no logits.
+
+    Args:
+        task: Names the scores.
+        predictions: [examples]; class numbers, or real numbers for regression.
+        labels: [examples], likewise.
+    """
+    return {name: _METRICS[name](predictions, labels) for name in task.metrics}
 
 
 def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:
@@ -78,6 +92,7 @@ def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> fl
 
     Of predictions that are all equal it is undefined. It counts as 0 (such predictions say nothing
     of the labels, as a classifier that never predicts class 1 has F1 0), and a warning is logged.
+    Equal means within the rounding of a float32 model, `EQUAL` of the largest.
     """
     x, y = np.asarray(predictions, dtype=np.float64), np.asarray(labels, dtype=np.float64)
     if np.ptp(y) == 0:
@@ -85,16 +100,28 @@ def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> fl
             f"All {len(y)} labels are {y[0]:g}, so that no correlation with them is defined. "
             "Expected a validation split with different labels."
         )
-    if np.ptp(x) == 0:
-        _log.warning("All %d predictions are equal; their correlation counts as 0.", len(x))
-        return 0.0
-    x, y = x - x.mean(), y - y.mean()
-    return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
+    return _correlation(x, y) if _differ(x) else 0.0
 
 
 def spearman(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
-    """Linear correlation of the ranks; equal values share the mean of their ranks."""
-    return pearson(_ranks(predictions), _ranks(labels))
+    """Linear correlation of the ranks; equal values share the mean of their ranks.
+
+    Of predictions that are all equal it counts as 0, see `pearson`.
+    """
+    return pearson(_ranks(predictions), _ranks(labels)) if _differ(predictions) else 0.0
+
+
+def _differ(predictions: NDArray[np.generic]) -> bool:
+    values = np.asarray(predictions, dtype=np.float64)
+    different = bool(np.ptp(values) > EQUAL * np.abs(values).max())
+    if not different:
+        _log.warning("All %d predictions are equal; their correlation counts as 0.", len(values))
+    return different
+
+
+def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    x, y = x - x.mean(), y - y.mean()
+    return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
 
 
 def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
     prefix = model.base_model_prefix + "."
     missing = {name.removeprefix(prefix) for name in info["missing_keys"]}
     weights = {k: v for k, v in encoder.state_dict().items() if k not in missing}
-    with atomic(output) as temporary, _quiet():
+    with atomic(output) as temporary, quiet():
         encoder.save_pretrained(temporary, state_dict=weights)
         tokenizer.save_pretrained(temporary)
     return {
@@ -174,7 +174,7 @@ def _load(
 
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False, **settings)
     try:
-        with torch.random.fork_rng(devices=[]), _quiet():
+        with torch.random.fork_rng(devices=[]), quiet():
             torch.default_generator.manual_seed(seed)
             model, info = AutoModelForSequenceClassification.from_pretrained(
                 folder,
@@ -246,8 +246,8 @@ def _check_vocabulary(
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the loading report of transformers: its content is checked here."""
+def quiet() -> Iterator[None]:
+    """Silence the bars of transformers and its report on loading, whose content is checked here."""
     from transformers.utils import logging as transformers_logging
 
     verbosity = transformers_logging.get_verbosity()

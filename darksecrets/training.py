@@ -39,7 +39,7 @@ from darksecrets.batching import EncodedSplit, GroupedByLength, load_split
 from darksecrets.errors import InputError
 from darksecrets.evaluation import evaluate, loss, write_results
 from darksecrets.files import atomic, fingerprint, remove, write_json, write_table
-from darksecrets.models import draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.models import draw_from_normal, load_classifier, load_tokenizer, quiet
 from darksecrets.progress import progress
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def finetune(
         logits, validation, task, state, seed, scores=scores, predictions=predictions
     )
     write_table(learning_curve(trainer.state.log_history, task, state, seed), curve)
-    with atomic(output) as temporary:
+    with atomic(output) as temporary, quiet():
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
     remove(checkpoints)

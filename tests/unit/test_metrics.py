@@ -53,11 +53,20 @@ def test_never_predicting_class_1_has_f1_0_as_in_the_papers_table() -> None:
     assert metrics.compute(TASKS["MRPC"], logits, np.zeros(10)) == {"f1": 0.0, "accuracy": 1.0}
 
 
-def test_correlation_of_equal_predictions_counts_as_0(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("rounding", [0.0, 2e-7])
+def test_correlation_of_equal_predictions_counts_as_0(
+    rounding: float, caplog: pytest.LogCaptureFixture
+) -> None:
     labels = np.linspace(0, 5, 9)
-    scores = metrics.compute(TASKS["STS-B"], np.full((9, 1), 2.5), labels)
+    scores = metrics.compute(TASKS["STS-B"], (2.5 + rounding * labels)[:, None], labels)
     assert scores == {"pearson": 0.0, "spearman": 0.0}
     assert "9 predictions are equal" in caplog.text
+
+
+def test_small_differences_that_are_not_rounding_count() -> None:
+    labels = np.linspace(0, 5, 9)
+    scores = metrics.compute(TASKS["STS-B"], (2.5 + 1e-5 * labels)[:, None], labels)
+    assert scores == pytest.approx({"pearson": 1.0, "spearman": 1.0})
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
