@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darksecrets import corpus, datachecks, datasources
+from darksecrets import datachecks, datasources
+from darksecrets.corpus.tasks import generate, rows
 from darksecrets.files import atomic, write_json
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
         dataset = datasources.from_tsv(task, Path(source["folder"]))
     else:
         sizes = {split: source[split] for split in datasources.SPLITS}
-        examples = corpus.generate(task.name, sizes, source["seed"])
-        tables = {split: pd.DataFrame(corpus.rows(examples[split], task)) for split in sizes}
+        examples = generate(task.name, sizes, source["seed"])
+        tables = {split: pd.DataFrame(rows(examples[split], task.name)) for split in sizes}
         origin = f"built-in corpus, seed {source['seed']}"
         dataset = datasources.to_dataset(task, tables, origin)
         annotation = [
-            {"idx": idx, **example.to_dict()}
+            {"idx": idx, **{name: getattr(example, name).to_dict() for name in task.columns}}
             for idx, example in enumerate(examples[datasources.VALIDATION])
         ]
     summary = datachecks.check(dataset, task, duplicates=source["source"] != "builtin")
