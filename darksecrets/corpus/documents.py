@@ -79,7 +79,7 @@ def _fitting(subject: Thing, theme: Thing, rng: random.Random, ditransitive: boo
 
 
 def _opening(story: _Story) -> list[Sentence]:
-    """Introduces the hero: *Anna is a doctor who lives in Paris.*"""
+    """Introduces the hero: *Anna is a doctor who lives in Paris.*."""
     if not story.hero.noun.proper:
         return []
     rng = story.rng
@@ -123,7 +123,7 @@ def _follow(story: _Story) -> list[Sentence]:
 
 
 def _mood(story: _Story) -> list[Sentence]:
-    """How the hero felt, and why not otherwise: *She was not sad. She was happy.*"""
+    """How the hero felt, and why not otherwise: *She was not sad. She was happy.*."""
     state = scenes.state(story.rng, story.hero, groups=scenes.REASONS)
     assert state is not None
     said = story.tell(state, story.hero, form=Form())
@@ -187,7 +187,7 @@ def _asked(story: _Story) -> list[Sentence]:
     if event.negative:
         return _again(story)
     asked = rng.choice(_askable(event))
-    bare = event
+    bare = scenes.without(event, "reason")
     for slot in scenes.SLOTS:
         if slot != asked and story.chance(0.6):
             bare = scenes.without(bare, slot)
@@ -206,7 +206,7 @@ def _asked(story: _Story) -> list[Sentence]:
 
 
 def _short_answer(event: Event, rng: random.Random) -> Node:
-    """*Anna did.*"""
+    """*Anna did.*."""
     subject = Realiser(rng, 0.3).noun_phrase(event.agent, "nsubj")
     many = event.agent.plural
     verb = {
@@ -227,10 +227,9 @@ def _yes_or_no(story: _Story) -> list[Sentence]:
     if story.chance(0.4):
         root = Realiser(rng, 0.3).clause(bare, Form())
         return [ask_about(bare, "yesno", rng), finish(_lead(root, "Yes"))]
-    changes = [scenes.opposite_verb(bare), scenes.other_theme(bare, rng), scenes.swap(bare)]
-    changes += [scenes.other_place(bare, rng), scenes.other_time(bare, rng)]
-    changes.append(scenes.other_agent(bare, rng))
-    false = rng.choice([c for c in changes if c is not None])
+    false = _falsified(story, bare)
+    if false.negative:
+        return _claimed(story)
     question = ask_about(false, "yesno", rng)
     truth = bare if story.chance(0.6) else scenes.negate(false)
     root = Realiser(rng, 0.3).clause(truth, replace(draw_form(rng, 0.2), fronted=False))
@@ -238,7 +237,7 @@ def _yes_or_no(story: _Story) -> list[Sentence]:
 
 
 def _denied(story: _Story) -> list[Sentence]:
-    """What did not happen: *Tom did not sell the car. He bought it.*"""
+    """What did not happen: *Tom did not sell the car. He bought it.*."""
     event, rng = story.last, story.rng
     opposite = scenes.opposite_verb(event)
     if opposite is None or event.negative:
@@ -292,7 +291,7 @@ def _nobody(story: _Story) -> list[Sentence]:
 
 
 def _nowhere(story: _Story) -> Node:
-    """*The key was nowhere to be found.* or *She went nowhere.*"""
+    """*The key was nowhere to be found.* or *She went nowhere.*."""
     theme = story.last.theme
     realiser = Realiser(story.rng, 0.3)
     if theme is None or theme.plural or theme.noun.proper:
@@ -327,7 +326,7 @@ def _meaning(story: _Story) -> list[Sentence]:
 
 
 def _same_verb(rng: random.Random) -> Node:
-    """*To purchase something is to buy it.*"""
+    """*To purchase something is to buy it.*."""
     entry = rng.choice([v for v in verbs() if len(v.words) > 1 and v.objects])
     one, other = rng.sample(entry.words, 2)
     person = entry.objects[0] == "person"
@@ -339,7 +338,7 @@ def _same_verb(rng: random.Random) -> Node:
 
 
 def _same_adjective(rng: random.Random) -> Node:
-    """*If something is large, it is big*; *... it is not small.*"""
+    """*If something is large, it is big*; *... it is not small.*."""
     pool: list[Modifier] = [a for a in adjectives() if a.opposite or len(a.words) > 1]
     entry = rng.choice(pool)
     person = "person" in entry.kinds
@@ -373,25 +372,34 @@ def _both(story: _Story) -> list[Sentence]:
     return out
 
 
-def _believed(story: _Story) -> list[Sentence]:
-    """What the other said or thought."""
+def _claimed(story: _Story) -> list[Sentence]:
+    """What someone says of the last event, and whether that is right."""
     rng = story.rng
-    event = story.trim(scenes.event(rng, key="said ", agent=story.hero, tense="past"), 0.3)
-    word = rng.choice(("said", "thought", "knew", "believed", "claimed", "reported"))
-    realiser = Realiser(rng, 0.3)
-    who = realiser.noun_phrase(story.other, "nsubj", 0)
-    clause = realiser.clause(event, Form(early=True), "ccomp", mark="that")
+    true = story.chance(0.5)
+    event = story.trim(story.last, 0.4)
+    event = event if true else _falsified(story, event)
+    speaker = scenes.named(rng, "speaker", [story.hero, story.other])
+    realiser = Realiser(rng, 0.4)
+    who = realiser.noun_phrase(speaker, "nsubj", 0)
+    clause = realiser.clause(event, draw_form(rng, 0.3), "ccomp", mark="that")
+    word = rng.choice(("said", "thought", "believed", "claimed", "reported"))
     root = Node(word, "VBD", "root").before(who).after(clause)
     root.links = [(who, "Speaker"), (clause, "Message")]
-    out = [finish(root)]
-    if story.chance(0.4):
-        wrong = Node("wrong" if story.chance(0.5) else "right", "JJ", "acomp")
-        subject = Realiser(rng, 0.3, frozenset({story.other.key})).noun_phrase(
-            story.other, "nsubj", 0
-        )
-        many = story.other.plural
-        out.append(finish(Node("were" if many else "was", "VBD").before(subject).after(wrong)))
-    return out
+    verdict_ = Node(rng.choice(("right", "correct") if true else ("wrong", "mistaken")), "JJ")
+    verdict_.dep = "acomp"
+    subject = Realiser(rng, 0.3, frozenset({"speaker"})).noun_phrase(speaker, "nsubj", 0)
+    verdict_.links.append((subject, "Entity"))
+    return [finish(root), finish(Node("was", "VBD").before(subject).after(verdict_))]
+
+
+def _falsified(story: _Story, event: Event) -> Event:
+    """An event changed in one respect."""
+    rng = story.rng
+    changes = [scenes.opposite_verb(event), scenes.other_theme(event, rng), scenes.swap(event)]
+    changes += [scenes.other_place(event, rng), scenes.other_time(event, rng)]
+    changes += [scenes.other_agent(event, rng), scenes.opposite_adjective(event)]
+    changes += [scenes.negate(event), scenes.other_number(event, rng)]
+    return rng.choice([c for c in changes if c is not None])
 
 
 def _because(story: _Story) -> list[Sentence]:
@@ -412,7 +420,7 @@ def _because(story: _Story) -> list[Sentence]:
 
 
 def _detail(story: _Story) -> list[Sentence]:
-    """What the thing was like: *The car was not cheap. It was expensive.*"""
+    """What the thing was like: *The car was not cheap. It was expensive.*."""
     theme = story.last.theme
     if theme is None:
         return _because(story)
@@ -447,8 +455,9 @@ def _next_event(story: _Story) -> list[Sentence]:
 
 _MOVES: tuple[Callable[[_Story], list[Sentence]], ...] = (
     *(_follow, _follow, _mood, _again, _again, _again, _summary, _summary, _asked, _asked, _asked),
-    *(_yes_or_no, _yes_or_no, _denied, _nobody, _meaning, _meaning, _both, _believed, _because),
-    *(_detail, _detail, _next_event, _next_event, _next_event),
+    *(_yes_or_no, _yes_or_no, _yes_or_no, _claimed, _claimed, _claimed, _denied, _denied),
+    *(_nobody, _meaning, _meaning, _both, _because, _detail, _detail),
+    *(_next_event, _next_event, _next_event),
 )
 
 

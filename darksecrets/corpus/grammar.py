@@ -397,6 +397,7 @@ class Realiser:
     introduced: set[str] = field(default_factory=set)
     _chosen: dict[tuple[str, ...], str] = field(default_factory=dict)
     _mentioned: dict[str, str] = field(default_factory=dict)
+    _subject: str = ""
 
     def word(self, words: tuple[str, ...]) -> str:
         """One of several synonyms, the same throughout."""
@@ -412,7 +413,9 @@ class Realiser:
             return True
         if thing.key not in self._mentioned:
             return False
-        # A pronoun that could mean someone else is said as a noun.
+        # A pronoun that could mean someone else is said as a noun, unless it is the subject's.
+        if thing.key == self._subject:
+            return True
         kind = self._mentioned[thing.key]
         return all(k == thing.key or v != kind for k, v in self._mentioned.items())
 
@@ -566,6 +569,7 @@ class Realiser:
         subject_node = self._argument(
             subject_slot, subject, "nsubjpass" if passive else "nsubj", relative, ask
         )
+        self._subject = subject.key
         fixed = subject_node.tag in ("WP", "WDT") and ask == subject_slot
         agreeing = replace(subject, number=1, other=None) if fixed else subject
         auxiliaries, verb = self._verb_group(event, form, passive, inverted, agreeing)
@@ -581,7 +585,7 @@ class Realiser:
         if ask == "manner":
             event = replace(event, manner=None)
         self._place_subject(event, form, verb, auxiliaries, subject_node, inverted)
-        self._complements(event, form, verb, passive, relative, ask, subject_node)
+        self._complements(event, form, verb, passive, subject_node)
         self._circumstances(event, form, verb, front, ask)
         return verb
 
@@ -666,14 +670,7 @@ class Realiser:
             verb.after(*negation)
 
     def _complements(
-        self,
-        event: Event,
-        form: Form,
-        verb: Node,
-        passive: bool,
-        relative: str,
-        ask: str,
-        subject: Node,
+        self, event: Event, form: Form, verb: Node, passive: bool, subject: Node
     ) -> None:
         """Object, recipient, by-phrase or predicate, and the links to the core elements."""
         roles = event.verb.roles

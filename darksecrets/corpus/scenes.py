@@ -404,7 +404,7 @@ SLOTS = ("adjective", "place", "time", "manner", "reason")
 def has(what: Event, slot: str) -> bool:
     """Whether an event says something in an optional slot."""
     if slot == "adjective":
-        return what.theme is not None and bool(what.theme.adjectives)
+        return any(thing and thing.adjectives for thing in (what.agent, what.theme))
     return getattr(what, slot) is not None
 
 
@@ -418,9 +418,9 @@ def without(what: Event, slot: str) -> Event:
         return replace(what, manner=None)
     if slot == "reason":
         return replace(what, reason=None)
-    if what.theme is None:
-        return what
-    return replace(what, theme=replace(what.theme, adjectives=()))
+    # After an exchange of roles it is the subject that has the adjective.
+    theme = replace(what.theme, adjectives=()) if what.theme else None
+    return replace(what, agent=replace(what.agent, adjectives=()), theme=theme)
 
 
 def state(
@@ -572,6 +572,8 @@ def other_verb(what: Event, rng: random.Random) -> Event | None:
 def swap(what: Event) -> Event | None:
     """Who did it and whom it was done to change places."""
     if what.recipient is not None and _kind(what.agent) == "person":
+        if what.theme is not None and what.theme.owner is not None:
+            return None
         return _with_agent(replace(what, recipient=what.agent), what.recipient)
     if what.theme is None or _kind(what.theme) != _kind(what.agent):
         return None
