@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import torch
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from darksecrets.tasks import Task
 
-Inputs = dict[str, list[list[int]]]
+Inputs = dict[str, list[npt.NDArray[np.int32]]]
 
 
 def extract(
@@ -35,8 +37,9 @@ def extract(
 ) -> None:
     """Write the attention store of a model for a sample of the validation examples.
 
-    The store is ordered by length, then ``idx``. Memory depends on the size of a batch, not on
-    the number of examples.
+    The longest examples come first, so that too little memory or a misfit shows at once; those of
+    equal length are ordered by ``idx``. Memory depends on the largest batch, not on the number of
+    examples (texts and tokens aside).
 
     Args:
         model_folder: Hugging Face folder of a BERT-family model, with or without a classifier.
@@ -53,8 +56,7 @@ def extract(
     """
     tokenizer = load_tokenizer(model_folder)
     columns = _sampled_columns(dataset_folder, sample, task)
-    encoded = encode(columns, tokenizer, task, max_length, layout=True)
-    examples, inputs = _in_order_of_length(columns["idx"], encoded, tokenizer)
+    examples, inputs = _encode_longest_first(columns, tokenizer, task, max_length)
     model = load_encoder(model_folder, task)
     config = model.config
     with (
@@ -64,10 +66,8 @@ def extract(
         progress(f"attention, {task.name}", len(examples), "examples") as advance,
     ):
         for batch in batches_of(len(examples), batch_size):
-            maps = attention_maps(model, pad(inputs, batch, tokenizer.pad_token_id))
-            for row, example in enumerate(batch):
-                length = len(inputs["input_ids"][example])
-                _append(writer, maps[row], length, examples["idx"].iloc[example])
+            padded = pad(inputs, batch, tokenizer.pad_token_id)
+            write_maps(model, padded, examples["idx"].iloc[batch.start : batch.stop], writer)
             advance(len(batch))
 
 
@@ -81,6 +81,33 @@ def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(device)
     return encoder
+
+
+def write_maps(
+    model: PreTrainedModel,
+    batch: dict[str, torch.Tensor],
+    idx: Iterable[int],
+    writer: AttentionWriter,
+) -> None:
+    """Run a padded batch through the model and write its maps, cropped to real tokens.
+
+    Args:
+        model: From :func:`load_encoder`.
+        batch: From :func:`pad`.
+        idx: The data set's ``idx`` of each example, for messages.
+        writer: The store.
+
+    Raises:
+        InputError: The model attends to padding, or its maps are not what the store expects.
+    """
+    lengths = batch["attention_mask"].sum(dim=1).tolist()
+    for maps, length, name in zip(attention_maps(model, batch), lengths, idx, strict=True):
+        if maps[:, :, :length, length:].any():
+            raise InputError(
+                f"Example idx {name}: the model attends to padding. Use a checkpoint whose "
+                "attention honours the attention mask."
+            )
+        writer.append(maps[:, :, :length, :length])
 
 
 def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> HalfArray:
@@ -124,22 +151,12 @@ def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tens
     """Make the model's inputs for a batch, [example, token], padded on the right."""
     return {
         name: torch.nn.utils.rnn.pad_sequence(
-            [torch.tensor(rows[example]) for example in batch],
+            [torch.tensor(rows[example], dtype=torch.long) for example in batch],
             batch_first=True,
             padding_value=pad_token_id if name == "input_ids" else 0,
         )
         for name, rows in inputs.items()
     }
-
-
-def _append(writer: AttentionWriter, maps: HalfArray, length: int, idx: int) -> None:
-    """Crop one example's maps to its real tokens and write them."""
-    if maps[:, :, :length, length:].any():
-        raise InputError(
-            f"Example idx {idx}: the model attends to padding. Use a checkpoint whose attention "
-            "honours the attention mask."
-        )
-    writer.append(maps[:, :, :length, :length])
 
 
 def _sampled_columns(dataset_folder: Path, sample: Path, task: Task) -> dict[str, list[Any]]:
@@ -159,22 +176,28 @@ def _sampled_columns(dataset_folder: Path, sample: Path, task: Task) -> dict[str
     return {name: list(selected[name]) for name in ("idx", *task.columns)}
 
 
-def _in_order_of_length(
-    idx: list[int], encoded: Inputs, tokenizer: PreTrainedTokenizerBase
+def _encode_longest_first(
+    columns: Mapping[str, list[Any]],
+    tokenizer: PreTrainedTokenizerBase,
+    task: Task,
+    max_length: int,
 ) -> tuple[pd.DataFrame, Inputs]:
-    """Sort by length, then idx: the rows that the store needs, and what the model takes."""
-    lengths = [len(ids) for ids in encoded["input_ids"]]
-    order = np.lexsort((idx, lengths))
-    rows = {name: [values[i] for i in order] for name, values in encoded.items()}
-    offsets = rows["offset_mapping"]
+    """Tokenize and sort: the rows of the store, and what the model takes."""
+    encoded = encode(columns, tokenizer, task, max_length, layout=True)
+    order = np.lexsort((columns["idx"], [-len(ids) for ids in encoded["input_ids"]]))
+    # Arrays, because lists of Python numbers would be the memory that grows with the examples.
+    rows = {
+        name: [np.array(values[i], dtype=np.int32) for i in order]
+        for name, values in encoded.items()
+    }
     examples = pd.DataFrame(
         {
-            "idx": [idx[i] for i in order],
-            "tokens": [tokenizer.convert_ids_to_tokens(ids) for ids in rows["input_ids"]],
+            "idx": [columns["idx"][i] for i in order],
+            "tokens": [tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in rows["input_ids"]],
             "segments": rows["segments"],
-            "special": [[bool(flag) for flag in flags] for flags in rows["special_tokens_mask"]],
-            "starts": [[start for start, _ in spans] for spans in offsets],
-            "ends": [[end for _, end in spans] for spans in offsets],
+            "special": [flags.astype(bool) for flags in rows["special_tokens_mask"]],
+            "starts": [spans[:, 0] for spans in rows["offset_mapping"]],
+            "ends": [spans[:, 1] for spans in rows["offset_mapping"]],
         }
     )
     return examples, {name: rows[name] for name in tokenizer.model_input_names if name in rows}

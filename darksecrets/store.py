@@ -89,7 +89,7 @@ def write_store(
         folder: Where the store will be.
         examples: A row per example in the order in which maps will come: ``idx`` and the lists
             ``tokens``, ``segments``, ``special``, ``starts``, ``ends``, one entry per token.
-            Sorted by length, because batches are runs of equal length.
+            The longest come first; batches are runs of equal length.
         layers: Number of layers.
         heads: Number of heads of a layer.
 
@@ -98,8 +98,8 @@ def write_store(
         ValueError: Fewer maps came than examples were announced, or they are not sorted.
     """
     lengths = examples["tokens"].map(len)
-    if not lengths.is_monotonic_increasing:
-        raise ValueError("examples must be sorted by length")
+    if not lengths.is_monotonic_decreasing:
+        raise ValueError("examples must be sorted by length, longest first")
     numbers = layers * heads * int((lengths**2).sum())
     with atomic(folder) as temporary:
         _require_space(temporary.parent, numbers * DTYPE.itemsize)
@@ -134,7 +134,7 @@ class AttentionStore:
         layers: Number of layers.
         heads: Number of heads of a layer.
         table: A row per example, see the module.
-        lengths: [examples] tokens of each example; never falls.
+        lengths: [examples] tokens of each example, longest first.
         starts: [examples + 1] where each example's maps begin in the file, in numbers.
         header: Bytes before the first number.
     """
@@ -218,9 +218,9 @@ class AttentionStore:
         """
         first = 0
         while first < self.examples:
-            length = self.lengths[first]
-            end = int(np.searchsorted(self.lengths, length, side="right"))
-            size = self.layers * self.heads * int(length) ** 2 * DTYPE.itemsize
+            length = int(self.lengths[first])
+            end = int(np.searchsorted(-self.lengths, -length, side="right"))
+            size = self.layers * self.heads * length**2 * DTYPE.itemsize
             batch = range(first, min(end, first + max(1, max_bytes // size)))
             yield batch, self._view(batch)
             first = batch.stop

@@ -102,12 +102,14 @@ def test_maps_do_not_depend_on_the_padding(bert: Path, inputs: Path, tmp_path: P
         )
 
 
-def test_examples_are_ordered_by_length_then_idx(inputs: Path, tmp_path: Path) -> None:
+def test_the_longest_examples_come_first_then_the_smallest_idx(
+    inputs: Path, tmp_path: Path
+) -> None:
     bert = save_classifier(tmp_path / "model", "bert", TASKS["SST-2"])
     store = run(bert, inputs, tmp_path / "store", "SST-2")
     # With [CLS] and [SEP]: "bark" 3; "the dog ##s bark" and "the the the the" 6; the last is cut.
-    assert store.idx.tolist() == [14, 10, 13, 12]
-    assert store.lengths.tolist() == [3, 6, 6, 14]
+    assert store.idx.tolist() == [12, 10, 13, 14]
+    assert store.lengths.tolist() == [14, 6, 6, 3]
 
 
 def test_layout_points_at_the_text(bert: Path, inputs: Path, tmp_path: Path) -> None:
@@ -161,15 +163,18 @@ def test_a_checkpoint_without_attention(bert: Path, inputs: Path, tmp_path: Path
 def test_attention_to_padding(
     bert: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pad = attention.pad
+    """A model that does not see the mask."""
+    load = attention.load_encoder
 
-    def without_mask(*args: object) -> dict[str, torch.Tensor]:
-        batch = pad(*args)
-        return batch | {"attention_mask": torch.ones_like(batch["attention_mask"])}
+    def load_blind(*args: object) -> torch.nn.Module:
+        model = load(*args)
+        forward = model.forward
+        model.forward = lambda **kwargs: forward(**kwargs | {"attention_mask": None})
+        return model
 
-    monkeypatch.setattr(attention, "pad", without_mask)
-    # The shortest example stands first, so that it is the padded one.
-    with pytest.raises(InputError, match=r"Example idx 14: the model attends to padding"):
+    monkeypatch.setattr(attention, "load_encoder", load_blind)
+    # The first batch has the examples 12, 10 and 13, and 12 is as long as the batch.
+    with pytest.raises(InputError, match=r"Example idx 10: the model attends to padding"):
         run(bert, inputs, tmp_path / "store")
     assert list(tmp_path.iterdir()) == []
 

@@ -14,7 +14,7 @@ from darksecrets import similarity
 from darksecrets.errors import InputError
 from darksecrets.store import AttentionStore, write_store
 
-LENGTHS = [3, 6, 6, 6, 9]
+LENGTHS = [9, 6, 6, 6, 3]
 LAYERS, HEADS = 2, 3
 Maps = list[npt.NDArray[np.float16]]
 
@@ -88,8 +88,8 @@ def test_the_table_has_means_and_spread_over_examples(tmp_path: Path) -> None:
         ({"maps": maps_of(1, heads=2)}, r"layers and heads, \(2, 3\) and \(2, 2\)"),
         ({"maps": maps_of(1, LENGTHS[:4])}, "number of examples, 5 and 4"),
         ({"maps": maps_of(1), "idx": [0, 2, 1, 3, 4]}, "example 2 differs in idx, 1 and 2"),
-        ({"maps": maps_of(1), "word": "v"}, r"the tokens of idx 0 differ, 'w w w' and 'v v v'"),
-        ({"maps": maps_of(1, [3, 6, 6, 7, 9])}, "the tokens of idx 3 differ"),
+        ({"maps": maps_of(1), "word": "v"}, r"the tokens of idx 0 differ, 'w w w.*' and 'v v v.*'"),
+        ({"maps": maps_of(1, [9, 7, 6, 6, 3])}, "the tokens of idx 1 differ"),
     ],
 )
 def test_stores_that_cannot_be_compared(

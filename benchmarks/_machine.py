@@ -1,0 +1,40 @@
+"""What a benchmark ran on, and its results as files."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import psutil
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def describe(*packages: str) -> str:
+    """Processor, cores, memory and versions, on one line."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    memory = psutil.virtual_memory().total / 2**30
+    return ", ".join(
+        [
+            models[0] if models else platform.processor(),
+            f"{len(os.sched_getaffinity(0))} cores",
+            f"{memory:.0f} GiB memory",
+            platform.system(),
+            f"Python {platform.python_version()}",
+            *(f"{package} {version(package)}" for package in packages),
+        ]
+    )
+
+
+def write_results(name: str, title: str, table: pd.DataFrame, machine: str, notes: str) -> None:
+    """Write ``results/<name>.csv`` and ``.md``, and print the latter."""
+    RESULTS.mkdir(exist_ok=True)
+    table.assign(machine=machine).to_csv(RESULTS / f"{name}.csv", index=False)
+    page = f"# {title}\n\n{notes}\n\nMachine: {machine}.\n\n{table.to_markdown(index=False)}\n"
+    (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
+    print(page)

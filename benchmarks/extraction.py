@@ -1,0 +1,179 @@
+"""What extraction costs: time beside a plain forward pass, and memory as examples multiply.
+
+    python benchmarks/extraction.py [--examples 48] [--repetitions 3] [--threads 1]
+
+A BERT-base with random weights sees texts as long as GLUE's. Batch after batch, in changing order,
+the same padded batch goes through the model alone with eager attention, through extraction (the
+pass, checks, cropping, writing), and through the model alone with fused attention, for information.
+Then whole extractions of N and of 4 N examples run in processes of their own for their memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from _examples import LONGEST, glue_lengths
+from _machine import describe, write_results
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from darksecrets.tasks import TASKS
+
+BOUND = 1.5
+TASK = TASKS["SST-2"]
+WAYS = EAGER, EXTRACTION, FUSED = ("plain, eager", "extraction", "plain, fused")
+WORDS = [f"word{i}" for i in range(1000)]
+
+
+def prepare(folder: Path, examples: int, batch_size: int) -> None:
+    """Save a random BERT-base, and N and 4 N single sentences.
+
+    A batch of each is as long as can be, so that the largest batch is the same.
+    """
+    from datasets import Dataset, DatasetDict
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    tokenizer = BertTokenizer(
+        vocab={word: i for i, word in enumerate(vocabulary)}, model_max_length=512
+    )
+    tokenizer.save_pretrained(folder / "model")
+    labels = dict(enumerate(TASK.labels))
+    BertForSequenceClassification(BertConfig(id2label=labels)).save_pretrained(folder / "model")
+    rng = np.random.default_rng(0)
+    for times in (1, 4):
+        lengths = glue_lengths(examples * times - batch_size) + [LONGEST] * batch_size
+        texts = [" ".join(rng.choice(WORDS, size=length - 2)) for length in lengths]
+        columns = {"idx": range(len(texts)), "sentence1": texts, "label": [0] * len(texts)}
+        split = Dataset.from_dict(columns)
+        DatasetDict(train=split, validation=split).save_to_disk(folder / f"data{times}")
+        pd.DataFrame({"idx": split["idx"]}).to_csv(folder / f"sample{times}.csv", index=False)
+
+
+def extract(folder: Path, times: int, batch_size: int) -> None:
+    """Extract N or 4 N examples, and print the most memory used, in MiB, and the seconds."""
+    from darksecrets.attention import extract
+
+    start = time.perf_counter()
+    extract(
+        folder / "model",
+        folder / f"data{times}",
+        folder / f"sample{times}.csv",
+        folder / f"store{times}",
+        task=TASK,
+        max_length=LONGEST,
+        batch_size=batch_size,
+    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(peak, time.perf_counter() - start)
+
+
+def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
+    """Time the ways through the model, a row per repetition, in seconds over all batches."""
+    import torch
+
+    from darksecrets import attention
+    from darksecrets.store import AttentionStore, write_store
+
+    store = AttentionStore.open(folder / "store1")
+    rng = np.random.default_rng(0)
+    ids = [rng.integers(5, 1000, length).tolist() for length in store.lengths]
+    masks = [[1] * length for length in store.lengths]
+    model = attention.load_encoder(folder / "model", TASK)
+    batches = [
+        (batch, attention.pad({"input_ids": ids, "attention_mask": masks}, batch, 0))
+        for batch in attention.batches_of(store.examples, batch_size)
+    ]
+
+    rows = []
+    for repetition in range(repetitions + 1):  # the first one warms up
+        row = dict.fromkeys(WAYS, 0.0)
+        target = folder / "timed"
+        with write_store(target, store.table, store.layers, store.heads) as writer:
+            for number, (examples, batch) in enumerate(batches):
+                shift = (repetition + number) % len(WAYS)
+                for way in WAYS[shift:] + WAYS[:shift]:
+                    model.set_attn_implementation("sdpa" if way == FUSED else "eager")
+                    start = time.perf_counter()
+                    if way == EXTRACTION:
+                        names = store.idx[examples.start : examples.stop].tolist()
+                        attention.write_maps(model, batch, names, writer)
+                    else:
+                        with torch.inference_mode():
+                            model(**batch)
+                    row[way] += time.perf_counter() - start
+        if repetition:
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Run everything and write the results."""
+    import torch
+
+    torch.set_num_threads(options.threads)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder, options.examples, options.batch_size)
+        peaks = {}
+        for times in (1, 4):
+            command = [sys.executable, __file__, "--child", name, str(times)]
+            command += ["--batch-size", str(options.batch_size)]
+            threads = {"OMP_NUM_THREADS": str(options.threads)}
+            done = subprocess.run(
+                command, env=os.environ | threads, stdout=subprocess.PIPE, text=True, check=True
+            )
+            peaks[times], seconds = map(float, done.stdout.split())
+            print(f"{times} N: {peaks[times]:.0f} MiB, {seconds:.0f} s", file=sys.stderr)
+        passes = time_passes(folder, options.batch_size, options.repetitions)
+        written = (folder / "store4" / "maps.npy").stat().st_size / 2**20
+    ratios = passes[EXTRACTION] / passes[EAGER]
+    fused = passes[EXTRACTION] / passes[FUSED]
+    rows = [
+        ("plain forward pass, eager attention", passes[EAGER].median(), "s"),
+        ("extraction of the same batches", passes[EXTRACTION].median(), "s"),
+        ("plain forward pass, fused attention", passes[FUSED].median(), "s"),
+        ("extraction / plain, eager", ratios.median(), f"at most {BOUND}"),
+        ("extraction / plain, eager: smallest", ratios.min(), ""),
+        ("extraction / plain, eager: largest", ratios.max(), ""),
+        ("extraction / plain, fused", fused.median(), "for information"),
+        (f"peak memory, {options.examples} examples", peaks[1], "MiB"),
+        (f"peak memory, {4 * options.examples} examples", peaks[4], "MiB"),
+        (f"maps of {4 * options.examples} examples", written, "MiB"),
+    ]
+    notes = (
+        f"BERT-base with random weights, {options.examples} texts as long as GLUE's (of which "
+        f"{options.batch_size} of {LONGEST} tokens), batches of {options.batch_size}, "
+        f"{options.threads} thread(s). Medians of {options.repetitions} repetitions."
+    )
+    table = pd.DataFrame(rows, columns=["what", "value", "unit"]).round({"value": 2})
+    machine = describe("torch", "transformers", "numpy")
+    write_results("extraction", "Extraction of attention maps", table, machine, notes)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--examples", type=int, default=48, help="N")
+    parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        extract(Path(options.child[0]), int(options.child[1]), options.batch_size)
+    else:
+        measure(options)
+
+
+if __name__ == "__main__":
+    main()
