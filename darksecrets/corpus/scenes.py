@@ -488,13 +488,13 @@ def opposite_reason(what: Event) -> Event | None:
 
 
 def other_place(what: Event, rng: random.Random) -> Event | None:
-    """Somewhere else."""
+    """Somewhere else: another city, or another kind of place."""
     if what.place is None:
         return None
+    old = what.place.thing.noun
     while True:
-        found = place(rng, what.verb.places)
-        same_sort = found.thing.noun.proper == what.place.thing.noun.proper
-        if same_sort and found.thing.noun.words != what.place.thing.noun.words:
+        found = Place("in", city(rng)) if old.proper else place(rng, what.verb.places)
+        if found.thing.noun.proper == old.proper and found.thing.noun.words != old.words:
             return replace(what, place=replace(found, preposition=_preposition(what, found)))
 
 
