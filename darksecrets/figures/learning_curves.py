@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -83,13 +85,18 @@ def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.Dat
 
 def _curves(axes: Axes, rows: pd.DataFrame, marker: str | None = None) -> None:
     """One thin line per state and seed, a thick one for the mean of several seeds."""
-    for state, colour in STATES.items():
-        wide = rows[rows["state"] == state].pivot_table(
-            index="epoch", columns="seed", values="value"
-        )
-        several = wide.shape[1] > 1
-        thin = {"linewidth": 0.5, "alpha": 0.5} if several else {"marker": marker}
-        for seed in wide.columns:
-            axes.plot(wide.index, wide[seed], color=colour, **thin)
-        if several:
-            axes.plot(wide.index, wide.mean(axis=1), color=colour, marker=marker)
+    draw = partial(
+        sns.lineplot,
+        data=rows,
+        x="epoch",
+        y="value",
+        hue="state",
+        palette=STATES,
+        legend=False,
+        ax=axes,
+    )
+    several = rows["seed"].nunique() > 1
+    thin = {"linewidth": 0.5, "alpha": 0.5} if several else {"marker": marker}
+    draw(units="seed", estimator=None, markeredgewidth=0, **thin)
+    if several:
+        draw(errorbar=None, marker=marker, markeredgewidth=0)

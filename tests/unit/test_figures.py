@@ -255,7 +255,8 @@ def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
                 if len(seeds) > 1:
                     lines.append([statistics.fmean(at) for at in zip(*lines, strict=True)])
                 expected += [(style.STATES[state], epochs, line) for line in lines]
-            assert drawn == expected
+            assert len(drawn) == len(expected)
+            assert all(line in drawn for line in expected)
 
 
 def test_learning_curves_without_a_task_are_refused() -> None:
