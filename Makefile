@@ -42,7 +42,7 @@ lint: $(INSTALLED) ## run the linters only
 	python -m pytest tests/test_style.py
 
 .PHONY: tiny-bert
-tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into resources/tiny-bert (over an hour)
+tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into results/tiny-bert (about an hour)
 	snakemake --cores $(CORES) pretrain_tiny_bert
 
 .PHONY: lock

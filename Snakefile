@@ -1,8 +1,8 @@
 """Revealing the Dark Secrets of BERT (Kovaleva et al. 2019), from data to tables and figures.
 
-snakemake --cores 2                                   built-in corpus and tiny BERT
-snakemake --cores 8 --configfile config/paper.yaml    the paper
-snakemake --cores 2 figure5                           one figure
+snakemake --cores 2                                 built-in corpus and tiny BERT
+snakemake --cores 8 --configfile config/paper.yaml  the paper
+snakemake figure5 --cores 2                         one figure
 """
 
 import sys
@@ -29,6 +29,7 @@ include: "workflow/rules/attention.smk"
 include: "workflow/rules/similarity.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/pretraining.smk"
 
 
 onstart:

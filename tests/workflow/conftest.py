@@ -10,10 +10,10 @@ import pytest
 def snakemake(root) -> Callable[..., subprocess.CompletedProcess]:
     """Call Snakemake on the project's workflow, with results in another folder."""
 
-    def call(folder: Path, *arguments: str, check: bool = True, root: Path = root):
+    def call(folder: Path, *arguments: str, config: str, check: bool = True, root: Path = root):
         command = [
-            *(sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
-            *("--directory", str(folder), "--cores", "2", *arguments),
+            *(sys.executable, "-m", "snakemake", *arguments, "--configfile", config),
+            *("--snakefile", str(root / "Snakefile"), "--directory", str(folder), "--cores", "2"),
         ]
         run = subprocess.run(command, cwd=root, capture_output=True, text=True)
         assert not check or run.returncode == 0, run.stdout + run.stderr

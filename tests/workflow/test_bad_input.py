@@ -15,7 +15,7 @@ def refused(snakemake, tmp_path):
         file.write_text(json.dumps(config))  # JSON is YAML
         folder = tmp_path / "work"
         folder.mkdir(exist_ok=True)
-        run = snakemake(folder, "--configfile", str(file), *arguments, check=False, **options)
+        run = snakemake(folder, *arguments, config=str(file), check=False, **options)
         output = run.stdout + run.stderr
         assert run.returncode != 0, output
         assert "Traceback" not in output

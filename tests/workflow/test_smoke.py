@@ -25,7 +25,7 @@ def call(project, snakemake, smoke_config):
     """Call Snakemake in the copy, on the cut-down configuration."""
 
     def call(*arguments, **options):
-        return snakemake(project, "--configfile", smoke_config, *arguments, root=project, **options)
+        return snakemake(project, *arguments, config=smoke_config, root=project, **options)
 
     return call
 

@@ -46,10 +46,15 @@ def shipped(name: str) -> str:
     return os.path.relpath(RESOURCES / name)
 
 
+def corpus_files() -> list[str]:
+    """The words of the built-in corpus."""
+    return [shipped(f"corpus/{path.name}") for path in sorted(RESOURCES.glob("corpus/*.tsv"))]
+
+
 def data_files(wildcards) -> list[str]:
     """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
     if config["data"]["source"] == "builtin":
-        return [shipped(f"corpus/{path.name}") for path in sorted(RESOURCES.glob("corpus/*.tsv"))]
+        return corpus_files()
     if config["data"]["source"] == "tsv":
         files = datasources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
         return [str(path) for path in files.values()]

@@ -1,0 +1,29 @@
+# The tiny BERT that ships with the project. Nothing depends on this rule: it is for those who want to
+# see the model made, or to make another.
+
+
+rule pretrain_tiny_bert:
+    """Pre-train the tiny BERT on the built-in corpus again (about an hour)."""
+    input:
+        code=code("pretraining"),
+        words=corpus_files(),
+    output:
+        model=directory("results/tiny-bert"),
+    log:
+        "results/logs/pretrain_tiny_bert.log",
+    benchmark:
+        "results/benchmarks/pretrain_tiny_bert.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        mem_mb=6000,
+        runtime=360,
+    params:
+        configuration={},
+        seed=1,
+        checkpoints="results/.tiny-bert.checkpoints",
+    message:
+        "Pre-train the tiny BERT"
+    script:
+        "../../scripts/pretrain_tiny_bert.py"
