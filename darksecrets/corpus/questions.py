@@ -14,7 +14,7 @@ from darksecrets.corpus.scenes import pick
 _SKILLS = (
     *("repair", "clean", "draw", "photograph", "build", "drive", "park", "cook", "sew", "write"),
     *("translate", "publish", "play", "feed", "catch", "find", "sell", "open"),
-    *("destroy", "break", "close", "hide", "release", "paint", "steal", "copy", "read"),
+    *("destroy", "break", "close", "hide", "release", "steal", "copy", "read"),
 )
 _WARES = (
     *("vehicle", "clothing", "tool", "furniture", "artwork", "instrument", "device"),

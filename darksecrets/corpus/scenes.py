@@ -17,7 +17,6 @@ from darksecrets.corpus.lexicon import (
     adverbs,
     names,
     noun,
-    nouns,
     nouns_of,
     verb,
     verbs,
@@ -103,53 +102,34 @@ def participant(
     return thing
 
 
-def adjective(rng: random.Random, thing: Thing, paired: bool = False) -> Modifier | None:
-    """An adjective that goes with a participant; with ``paired``, one that has an opposite."""
-    kind = thing.noun.kind.rstrip("*")
-    fitting = [a for a in adjectives_of(kind) if a.opposite or not paired]
+def adjective(rng: random.Random, thing: Thing) -> Modifier | None:
+    """An adjective that goes with a participant."""
+    fitting = adjectives_of(thing.noun.kind.rstrip("*"))
     return rng.choice(fitting) if fitting else None
 
 
 # ----------------------------------------------------------------------------------- circumstances
 
+# Places that take another preposition than "in".
+_AT = (
+    "station airport theatre cinema stadium bank market zoo restaurant hotel museum school "
+    "university hospital library supermarket harbour office palace"
+)
+_ON = "beach mountain hill island farm playground"
+_NEAR = "river lake tower lighthouse castle"
 _PREPOSITIONS = {
-    **dict.fromkeys(
-        [
-            "station",
-            "airport",
-            "theatre",
-            "cinema",
-            "stadium",
-            "bank",
-            "market",
-            "zoo",
-            "restaurant",
-            "hotel",
-            "museum",
-            "school",
-            "university",
-            "hospital",
-            "library",
-            "bakery",
-            "pharmacy",
-            "supermarket",
-            "harbour",
-            "office",
-            "palace",
-        ],
-        "at",
-    ),
-    **dict.fromkeys(["beach", "mountain", "hill", "island", "farm", "playground"], "on"),
-    **dict.fromkeys(["river", "lake", "tower", "lighthouse", "castle"], "near"),
+    **dict.fromkeys(_AT.split(), "at"),
+    **dict.fromkeys(_ON.split(), "on"),
+    **dict.fromkeys(_NEAR.split(), "near"),
 }
 _GROUPS = {
-    "trade": "shop market supermarket bookshop pharmacy town",
-    "work": "workshop garage factory studio warehouse laboratory",
+    "trade": "shop market supermarket bookshop town",
+    "work": "garage factory studio laboratory",
     "table": "kitchen restaurant cafe hotel garden cottage",
     "quiet": "library classroom bedroom office cafe university studio",
-    "farm": "farm barn field zoo park forest meadow",
+    "farm": "farm barn field zoo park forest",
     "road": "street square village town park",
-    "rest": "bedroom hotel garden attic cottage hospital",
+    "rest": "bedroom hotel garden cottage hospital",
     "water": "river lake harbour",
 }
 
@@ -185,20 +165,10 @@ def place(rng: random.Random, group: str = "any") -> Place:
 
 
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _COUNTS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
@@ -271,36 +241,11 @@ _MANNERS = {
     "animal": "quickly slowly carefully carelessly quietly loudly gently roughly bravely timidly",
 }
 # Verbs that say how by themselves, or that nobody does on purpose.
-_NO_MANNER = frozenset(
-    [
-        "find",
-        "lose",
-        "see",
-        "meet",
-        "overlook",
-        "forget",
-        "recognise",
-        "own",
-        "fail",
-        "succeed",
-        "faint",
-        "frighten",
-        "starve",
-        "wear",
-        "insult",
-        "deceive",
-        "ignore",
-        "sneeze",
-        "thank",
-        "flatter",
-        "whisper",
-        "shout",
-        "appear",
-        "disappear",
-        "sleep",
-        "wake",
-    ]
+_WITHOUT_MANNER = (
+    "find lose see meet overlook forget recognise own fail succeed frighten insult deceive ignore "
+    "thank flatter wear whisper shout appear disappear sleep"
 )
+_NO_MANNER = frozenset(_WITHOUT_MANNER.split())
 
 
 def _manner_group(entry: Verb) -> str:
@@ -541,8 +486,13 @@ def other_agent(what: Event, rng: random.Random) -> Event:
 
 
 def _with_agent(what: Event, agent: Thing) -> Event:
-    reason = replace(what.reason, agent=agent) if what.reason else None
-    return replace(what, agent=agent, reason=reason)
+    """Another subject, whose the reason and the subject's own things then are."""
+    reason, theme = what.reason, what.theme
+    if reason is not None:
+        reason = replace(reason, agent=agent)
+    if theme is not None and theme.owner == what.agent:
+        theme = replace(theme, owner=agent)
+    return replace(what, agent=agent, theme=theme, reason=reason)
 
 
 def other_theme(what: Event, rng: random.Random) -> Event | None:
@@ -586,9 +536,3 @@ def generalise(thing: Thing) -> Thing | None:
         return None
     above = noun(thing.noun.hypernym)
     return replace(thing, noun=above)
-
-
-@cache
-def hyponyms() -> tuple[Noun, ...]:
-    """Nouns that have one above them."""
-    return tuple(entry for entry in nouns() if entry.hypernym)
