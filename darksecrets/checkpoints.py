@@ -140,7 +140,8 @@ def check_attention(folder: Path) -> None:
         InputError: Saying what the model lacks.
     """
     config = _classifier_config(folder)
-    layers, heads, length = min(2, config.num_hidden_layers), config.num_attention_heads, 8
+    layers, length = min(2, getattr(config, "num_hidden_layers", 2)), 8
+    heads = getattr(config, "num_attention_heads", "all")  # a model without attention has none
     wanted = f"{layers} maps of {heads} heads"
     try:
         config.num_hidden_layers = layers
