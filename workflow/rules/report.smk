@@ -12,10 +12,9 @@ rule report:
     conda:
         "../../envs/workflow.yaml"
     params:
-        snakefile=workflow.main_snakefile,
+        snakefile=os.path.relpath(workflow.main_snakefile),
         config=str(RESULTS / "config.yaml"),
     message:
         "Build the report"
-    shell:
-        "python -m snakemake --snakefile {params.snakefile:q} --configfile {params.config:q}"
-        " --profile none --nolock --report {output.page:q} > {log:q} 2>&1"
+    script:
+        "../../scripts/report.py"
