@@ -61,6 +61,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
             loss.set(title=task, ylabel="Training loss" if column == 0 else "")
             loss.set_ylim(bottom=0)
             loss.set_xlim(left=0)
+            loss.set_xlabel("")
             loss.tick_params(labelbottom=False)
             score.set(xlabel="Epoch", ylabel=f"Validation {METRICS[metric]}")
             score.xaxis.set_major_locator(MaxNLocator(5, integer=True))
