@@ -1,6 +1,9 @@
 """What Snakemake plans, without running it."""
 
 import re
+import shlex
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -56,3 +59,19 @@ def test_partial_targets_plan_only_what_they_need(
     jobs = _planned(snakemake(tmp_path, "-n", target, config=smoke_config).stdout)
     assert jobs[target] == 1
     assert not without & set(jobs)
+
+
+def test_every_command_of_the_readme_that_has_no_blanks_to_fill_in_is_planned(root):
+    text = (root / "README.md").read_text() + (root / "config" / "README.md").read_text()
+    commands = set(re.findall(r"snakemake ([^`\n#|<\\]*--cores[^`\n#|<\\]*)", text))
+    commands = {command for command in commands if "conda" not in command}
+    assert len(commands) >= 5
+    for command in commands:
+        arguments = ["-n", *shlex.split(command)]
+        run = subprocess.run(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=root,
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, f"{command}\n{run.stdout}{run.stderr}"
