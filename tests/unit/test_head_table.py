@@ -1,3 +1,5 @@
+"""What heads look at, against a loop over pairs of tokens."""
+
 from __future__ import annotations
 
 import math

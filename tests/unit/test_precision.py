@@ -1,3 +1,5 @@
+"""Precision by what the processor or GPU says it can do."""
+
 from __future__ import annotations
 
 from pathlib import Path
