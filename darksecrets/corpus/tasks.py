@@ -138,21 +138,40 @@ def _say_twice(rng: random.Random, first: Event, second: Event) -> tuple[Sentenc
 # -------------------------------------------------------------------------------------------- MRPC
 
 _MRPC = (
-    *("swap", "swap", "negation", "antonym", "verb", "agent"),
-    *("theme", "theme", "place", "time", "adjective", "number", "reason"),
+    *("negation", "negation", "negation", "negation", "detail", "detail", "detail", "detail"),
+    *("swap", "antonym", "verb", "agent", "theme", "place", "time", "adjective", "number"),
 )
 
 
 def _mrpc(rng: random.Random, label: float) -> Example:
-    """Paraphrases: other voice, order and synonyms; not when one thing is changed."""
+    """Paraphrases: other voice, order and synonyms; not when one thing is changed or left out."""
     change = rng.choice(_MRPC)
-    pair = _two(rng, change)
-    kept = _keep(rng, pair[0], _CHANGES[change][1])
-    first, second = (_only(e, kept) for e in _choose(rng, pair, label == 1))
+    pair = _with_and_without(rng) if change == "detail" else _shown(rng, change)
+    first, second = _choose(rng, pair, label == 1)
     if rng.random() < 0.25:
         speaker = scenes.common(rng, "person", "speaker", [first.agent, second.agent])
         return Example(_report(rng, speaker, first), _report(rng, speaker, second), label)
     return Example(*_say_twice(rng, first, second), label)
+
+
+def _shown(rng: random.Random, change: str) -> Pair:
+    """Two events that differ by one change, with the same details."""
+    one, other = _two(rng, change)
+    kept = _keep(rng, one, _CHANGES[change][1])
+    return _only(one, kept), _only(other, kept)
+
+
+def _with_and_without(rng: random.Random) -> Pair:
+    """An event with a place, time or reason and without, in either order."""
+    while True:
+        base = scenes.event(rng)
+        slots = [slot for slot in ("place", "time", "reason") if scenes.has(base, slot)]
+        if slots:
+            break
+    slot = rng.choice(slots)
+    one = _only(base, _keep(rng, base, slot))
+    other = scenes.without(one, slot)
+    return (one, other) if rng.random() < 0.5 else (other, one)
 
 
 def _report(rng: random.Random, speaker: Thing, what: Event) -> Sentence:
@@ -255,19 +274,19 @@ def _unrelated(rng: random.Random, label: float) -> Example:
 
 
 def _sst2(rng: random.Random, label: float) -> Example:
-    """Opinions; in about two of five clauses negation turns the polarity of their words."""
-    return Example(finish(verdict(rng, label == 1, turned=0.42)), None, label)
+    """Opinions; in a third of the clauses negation turns the polarity of their words."""
+    return Example(finish(verdict(rng, label == 1, turned=0.33)), None, label)
 
 
 # --------------------------------------------------------------------------------------------- QQP
 
 
 def _qqp(rng: random.Random, label: float) -> Example:
-    """The same question in other words, or one with a word or the roles changed."""
+    """The same question in other words, or one with a word, the roles or its aim changed."""
     if rng.random() < 0.4:
         return _event_questions(rng, label)
     one = questions.draw(rng)
-    other = questions.changed(rng, one)
+    other = _other_aim(rng, one) if rng.random() < 0.5 else questions.changed(rng, one)
     pair = (one, other) if rng.random() < 0.5 else (other, one)
     if label == 1:
         chosen = rng.choice(pair)
@@ -281,6 +300,15 @@ def _qqp(rng: random.Random, label: float) -> Example:
     return Example(first, second, label)
 
 
+def _other_aim(rng: random.Random, asking: questions.Asking) -> questions.Asking:
+    """A question of another kind about the same thing: where to get it, what it costs, why."""
+    while True:
+        other = questions.draw(rng)
+        if other.kind not in (asking.kind, "how", "better"):
+            city = asking.city or other.city
+            return replace(other, noun=asking.noun, quality=asking.quality, city=city)
+
+
 # What a question asks for, and the changes that leave that open.
 _ASKABLE = {
     "agent": ("antonym", "verb", "theme", "place", "time"),
@@ -292,7 +320,7 @@ _ASKABLE = {
 
 def _questioned(rng: random.Random) -> tuple[str, str, Pair]:
     """What is asked, the change, and two events that both could be asked it."""
-    asked = rng.choice(("agent", "theme", "place", "place", "time", "time"))
+    asked = rng.choice(("agent", "theme", *("place", "time") * 3))
     while True:
         change = rng.choice(_ASKABLE[asked])
         pair = _two(rng, change)
@@ -305,15 +333,34 @@ def _questioned(rng: random.Random) -> tuple[str, str, Pair]:
 
 def _event_questions(rng: random.Random, label: float) -> Example:
     asked, change, pair = _questioned(rng)
+    if rng.random() < 0.5:
+        return _two_aims(rng, label, asked, pair[0])
     kept = _keep(rng, pair[0], _CHANGES[change][1], 0.4)
     kept -= {asked, "reason"} | ({"adjective"} if asked == "theme" else set())
-    if asked in scenes.SLOTS:
-        kept.add(asked)
     first, second = (_only(e, kept) for e in _choose(rng, pair, label == 1))
-    one = question(first, asked, rng)
+    return _asked_twice(rng, label, (first, asked), (second, asked))
+
+
+def _two_aims(rng: random.Random, label: float, asked: str, what: Event) -> Example:
+    """``Where did Anna sleep?`` and ``When did Anna sleep?``."""
+    possible = {"agent", "place", "time"}
+    if what.theme is not None and what.recipient is None:
+        possible.add("theme")
+    other = rng.choice(sorted(possible - {asked}))
+    aims = [asked, other] if rng.random() < 0.5 else [other, asked]
+    if label == 1:
+        aims = [rng.choice(aims)] * 2
+    shown = _only(what, _keep(rng, what, "", 0.4) - {asked, other, "reason", "adjective"})
+    return _asked_twice(rng, label, (shown, aims[0]), (shown, aims[1]))
+
+
+def _asked_twice(
+    rng: random.Random, label: float, first: tuple[Event, str], second: tuple[Event, str]
+) -> Example:
+    one = question(*first, rng)
     other = one
     for _ in range(8):
-        other = question(second, asked, rng, draw_form(rng, 0.5))
+        other = question(*second, rng, draw_form(rng, 0.5))
         if other.text != one.text:
             break
     return Example(one, other, label)
@@ -322,8 +369,8 @@ def _event_questions(rng: random.Random, label: float) -> Example:
 # -------------------------------------------------------------------------------------------- QNLI
 
 # Share of negative examples whose sentence leaves out what is asked.
-_MISSING = 0.4
-_OTHER_SLOT = 0.4
+_MISSING = 0.75
+_OTHER_SLOT = 0.2
 
 
 def _qnli(rng: random.Random, label: float) -> Example:
@@ -432,10 +479,10 @@ def _another_event(rng: random.Random, what: Event) -> Event | None:
 
 
 _RTE = (
-    *("swap", "swap", "negation", "antonym", "verb", "agent", "theme", "place", "time"),
-    *("adjective", "reason", "relative", "relative", "conjunction", "conjunction"),
+    *("negation", "negation", "negation", "negation", "negation", "swap", "antonym", "verb"),
+    *("agent", "theme", "place", "time", "adjective", "reason", "relative", "conjunction"),
 )
-_RTE_ADDS = 0.35
+_RTE_ADDS = 0.5
 
 
 def _rte(rng: random.Random, label: float) -> Example | None:
@@ -460,10 +507,10 @@ def _rte(rng: random.Random, label: float) -> Example | None:
 
 
 _MNLI = (
-    *("negation", "negation", "negation", "antonym", "antonym", "antonym", "adjective"),
-    *("place", "time", "number", "relative", "conjunction"),
+    *("negation", "negation", "negation", "negation", "negation", "antonym", "antonym"),
+    *("adjective", "place", "time", "number", "relative", "conjunction"),
 )
-_MNLI_ADDS = 0.6
+_MNLI_ADDS = 0.75
 
 
 def _mnli(rng: random.Random, label: float) -> Example | None:
@@ -574,8 +621,21 @@ _MAKERS: dict[str, Callable[[random.Random, float], Example | None]] = {
     "QNLI": _qnli,
     "MNLI": _mnli,
 }
+# Examples that keep the meaning, those that need not, and the share of the latter that put the two
+# sentences of unlike examples together: what they have in common is the easier half of a task.
+_KEEPS = {"MRPC": 1, "QQP": 1, "RTE": 0, "QNLI": 0, "MNLI": 0}
+_LOSES = {"MRPC": 0, "QQP": 0, "RTE": 1, "QNLI": 1, "MNLI": 1}
+_CROSSED = 0.5
 # Shares of the positive class, as in GLUE; the other tasks are balanced.
 _POSITIVE = {"MRPC": 0.67, "QQP": 0.37}
+
+
+def _make(name: str, rng: random.Random, label: float) -> Example | None:
+    maker = _MAKERS[name]
+    if label != _LOSES.get(name) or rng.random() >= _CROSSED:
+        return maker(rng, label)
+    one, other = maker(rng, _KEEPS[name]), maker(rng, _KEEPS[name])
+    return Example(one.sentence1, other.sentence2, label) if one and other else None
 
 
 def _planned(name: str, size: int, rng: random.Random) -> list[int]:
@@ -625,7 +685,7 @@ def generate(name: str, sizes: Mapping[str, int], seed: int) -> dict[str, list[E
         splits[split] = []
         for label in _planned(name, size, rng):
             while True:
-                example = _MAKERS[name](rng, label)
+                example = _make(name, rng, label)
                 if example is None or not _fits(example) or frozenset(_text(example)) in seen:
                     continue
                 seen.add(frozenset(_text(example)))
