@@ -1,6 +1,5 @@
-"""Draw the learning curves of all fine-tunings (section 4.3)."""
+"""Draw the learning curves behind Table 1 (section 4.3)."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from _job import job
@@ -11,20 +10,11 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the table, draw, write every format."""
-    import pandas as pd
+    from _figure import draw
 
     from darksecrets.figures.learning_curves import learning_curves
-    from darksecrets.figures.style import save
 
-    figure = learning_curves(
-        pd.read_csv(snakemake.input.table), snakemake.params.tasks, snakemake.params.label
-    )
-    save(
-        figure,
-        [Path(snakemake.output[suffix]) for suffix in ("pdf", "svg", "png")],
-        script="scripts/learning_curves.py",
-        description=f"Learning curves, {snakemake.params.label}",
-    )
+    draw(snakemake, learning_curves)
 
 
 if __name__ == "__main__":

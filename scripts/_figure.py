@@ -1,0 +1,30 @@
+"""The part that the scripts of all figures share: read the table, draw, write every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from darksecrets.figures.style import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from snakemake.iocontainers import Snakemake
+
+FORMATS = ("pdf", "svg", "png")
+
+
+def draw(
+    snakemake: Snakemake, figure: Callable[[pd.DataFrame, Sequence[str], str], Figure]
+) -> None:
+    """Draw a figure from its table, for the tasks and with the label of the rule's parameters."""
+    params = snakemake.params
+    save(
+        figure(pd.read_csv(snakemake.input.table), params.tasks, params.label),
+        [Path(snakemake.output[suffix]) for suffix in FORMATS],
+        script=f"scripts/{snakemake.rule}.py",
+        description=f"{snakemake.rule}, {params.label}",
+    )
