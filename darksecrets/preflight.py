@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import logging
 import os
 import shutil
 from collections.abc import Mapping
@@ -15,6 +17,8 @@ from darksecrets import configuration
 from darksecrets.errors import InputError
 from darksecrets.files import write_json, write_text
 from darksecrets.tasks import TASKS
+
+_log = logging.getLogger(__name__)
 
 # For the estimate of disk space, where nothing is known yet: BERT-base, and the typical length of
 # a GLUE example in word pieces.
@@ -39,7 +43,8 @@ def check(config: Mapping[str, Any]) -> None:
     if config["data"]["source"] == "tsv":
         for task in config["tasks"]:
             datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
-    checkpoints.check(config["model"])
+    if _can_import("safetensors", "torch", "transformers"):
+        checkpoints.check(config["model"])
     check_disk(results, disk_needed(config))
 
 
@@ -51,6 +56,8 @@ def check_hub(config: Mapping[str, Any]) -> None:
     """
     from darksecrets import checkpoints, datasources
 
+    if not _can_import("huggingface_hub"):
+        return
     if config["data"]["source"] == "hub":
         tasks = [TASKS[name] for name in config["tasks"]]
         datasources.check_hub(tasks, config["data"]["repository"], config["data"]["revision"])
@@ -78,6 +85,18 @@ def disk_needed(config: Mapping[str, Any]) -> int:
         examples = min(examples, data["validation"])
     maps: int = 2 * layers * heads * _TYPICAL_LENGTH**2 * examples
     return models + maps * tasks * (1 + seeds)
+
+
+def _can_import(*libraries: str) -> bool:
+    """Whether a check that needs libraries can be made here.
+
+    Snakemake may run in an environment of its own, with the libraries in those of the rules
+    (`--sdm conda`). Then the first job makes the same check.
+    """
+    missing = [name for name in libraries if importlib.util.find_spec(name) is None]
+    if missing:
+        _log.warning("%s is not installed here: the first job will check more.", missing[0])
+    return not missing
 
 
 def check_disk(results: Path, needed: int) -> None:

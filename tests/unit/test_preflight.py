@@ -1,0 +1,61 @@
+import importlib.util
+import shutil
+
+import pytest
+
+from darksecrets import preflight
+from darksecrets.configuration import resolve
+from darksecrets.errors import InputError
+
+BUILTIN = {"source": "builtin"}
+
+
+def _config(**keys):
+    return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
+
+
+def test_disk_estimate_is_that_of_the_files(root):
+    config = _config(tasks=["RTE", "MRPC"], seeds=[1, 2, 3], samples={"size": 50})
+    weights = (root / "resources" / "tiny-bert" / "model.safetensors").stat().st_size
+    models = weights + sum(weights for _ in range(2) for _ in range(3) for _ in range(2))
+    one_store = sum(2 * 6 * 6 * 60 * 60 for _ in range(50))
+    stores = sum(one_store for _ in range(2) for _ in range(1 + 3))
+    assert preflight.disk_needed(config) == models + stores
+
+
+def test_the_paper_needs_about_a_hundred_gigabytes():
+    hub = {"source": "hub"}
+    config = _config(seeds=[1, 2, 3, 4, 5], data=hub, model=hub)
+    assert 5e10 < preflight.disk_needed(config) < 2e11
+
+
+def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
+    free = shutil.disk_usage(tmp_path).free
+    preflight.check_disk(tmp_path / "results" / "r", free // 2)
+    with pytest.raises(InputError, match=r"found .* GB of free disk space, expected about"):
+        preflight.check_disk(tmp_path / "results" / "r", 2 * free + 10**9)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_there_already_needs_no_space(tmp_path):
+    free = shutil.disk_usage(tmp_path).free
+    (tmp_path / "made").write_bytes(bytes(10**6))
+    with pytest.raises(InputError):
+        preflight.check_disk(tmp_path / "empty", free + 10**12)
+    preflight.check_disk(tmp_path, 10**6)
+
+
+def test_without_the_libraries_the_check_is_left_to_the_first_job(
+    monkeypatch, caplog, tmp_path, root
+):
+    shutil.copytree(root / "resources" / "tiny-bert", tmp_path / "model")
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    model = {"source": "folder", "folder": str(tmp_path / "model")}
+    with pytest.raises(InputError, match="tokenizer"):
+        preflight.check(_config(model=model, run="other"))
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "torch" else found(name)
+    )
+    preflight.check(_config(model=model, run="other"))
+    assert "torch is not installed" in caplog.text
