@@ -149,7 +149,8 @@ def _mrpc(rng: random.Random, label: float) -> Example:
     pair = _with_and_without(rng) if change == "detail" else _shown(rng, change)
     first, second = _choose(rng, pair, label == 1)
     if rng.random() < 0.25:
-        speaker = scenes.common(rng, "person", "speaker", [first.agent, second.agent])
+        people = [t for e in pair for t in (e.agent, e.theme, e.recipient) if t is not None]
+        speaker = scenes.common(rng, "person", "speaker", people)
         return Example(_report(rng, speaker, first), _report(rng, speaker, second), label)
     return Example(*_say_twice(rng, first, second), label)
 
