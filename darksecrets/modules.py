@@ -26,12 +26,14 @@ def files_of(*modules: str) -> list[Path]:
 
 
 def _locate(name: str) -> list[Path]:
-    """Files of one module; of a name that is no module (a function of it), none."""
-    base = _PACKAGE.joinpath(*name.split("."))
-    if base.is_dir():
-        return [base / "__init__.py"]
-    file = base.with_suffix(".py")
-    return [file] if file.is_file() else []
+    """Files that importing a module runs: the packages above it and its own.
+
+    Of a name that is no module (a function of one), only the packages.
+    """
+    parts = name.split(".")
+    bases = [_PACKAGE.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
+    files = [base / "__init__.py" if base.is_dir() else base.with_suffix(".py") for base in bases]
+    return [file for file in files if file.is_file()]
 
 
 def _imports(path: Path) -> Iterator[Path]:
