@@ -19,6 +19,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import torch
+from scipy.sparse import csr_array
 from torch.nn.functional import cross_entropy
 from transformers import (
     AutoTokenizer,
@@ -41,6 +42,8 @@ from darksecrets.provenance import environment
 
 IGNORED = -100  # label of positions that are not to be predicted, PyTorch's convention
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+QUERY_RANGE = 0.05  # standard deviation of the first query and key weights
+HARD = 0.75  # share of the random second segments that share words with the first
 LONG = 0.05  # share of examples with many sentences
 SPECIALS_OF_A_PAIR = 3  # [CLS] A [SEP] B [SEP]
 
@@ -140,11 +143,67 @@ def tokenise(documents: Sequence[Sequence[str]], tokenizer: PreTrainedTokenizerB
     )
 
 
+def similar_sentences(
+    text: Text, anchors: np.ndarray, rng: np.random.Generator, candidates: int = 16
+) -> np.ndarray:
+    """Draw for every anchor a sentence of another document that shares words with it.
+
+    Of ``candidates`` sentences that have one of the anchor's word pieces, drawn more often the
+    rarer it is, the likest: the one with the greatest weight of shared pieces (inverse document
+    frequency). Sentences that share nearly all pieces say the same and are passed over.
+
+    Args:
+        text: The sentences to draw from.
+        anchors: Numbers of sentences.
+        rng: Source of randomness.
+        candidates: Sentences to choose from.
+
+    Returns:
+        A sentence number for every anchor, -1 where no candidate would do.
+    """
+    weights = _weights_of_pieces(text)
+    holders = weights.tocsc()
+    document = np.repeat(np.arange(len(text.documents) - 1), np.diff(text.documents))
+    upto = np.concatenate([[0.0], np.cumsum(weights.data)])
+    found = np.empty(len(anchors), dtype=np.int64)
+    for start in range(0, len(anchors), 5_000):  # bounds the memory
+        rows = anchors[start : start + 5_000]
+        low, high = upto[weights.indptr[rows]], upto[weights.indptr[rows + 1]]
+        entry = np.searchsorted(upto, rng.uniform(low, high), side="right") - 1
+        piece = weights.indices[np.minimum(entry, weights.indptr[rows + 1] - 1)]
+        first, count = holders.indptr[piece], np.diff(holders.indptr)[piece]
+        place = rng.integers(0, count[:, None], (len(rows), candidates))
+        drawn = holders.indices[first[:, None] + place]
+        repeated = np.repeat(rows, candidates)
+        shared = weights[repeated].multiply(weights[drawn.ravel()]).sum(axis=1)
+        score = np.asarray(shared).reshape(drawn.shape)
+        most = np.asarray(weights[rows].power(2).sum(axis=1)).reshape(-1, 1)
+        barred = (score > 0.9 * most) | (document[drawn] == document[rows][:, None])
+        best = np.where(barred, -1.0, score).argmax(axis=1)[:, None]
+        chosen = np.where(
+            np.take_along_axis(barred, best, 1), -1, np.take_along_axis(drawn, best, 1)
+        )
+        found[start : start + 5_000] = chosen[:, 0]
+    return found
+
+
+def _weights_of_pieces(text: Text) -> csr_array:
+    """Inverse document frequency of every sentence's different pieces, sentence by piece."""
+    sentences = len(text.sentences) - 1
+    row = np.repeat(np.arange(sentences), np.diff(text.sentences))
+    counts = csr_array((np.ones(len(row)), (row, text.pieces)))
+    counts.sum_duplicates()
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    counts.data = np.log(sentences / frequency[counts.indices])
+    return counts
+
+
 def draw_pairs(text: Text, count: int, rng: np.random.Generator) -> Pairs:
     """Draw examples for next sentence prediction.
 
     A is one sentence of a random document or, less often, some; in half of the examples B is what
-    follows in that document, in the others it begins at a random sentence of another document.
+    follows in that document, in the others it begins at a random sentence of another document,
+    mostly one that shares words with A, since the tasks to come are about small differences.
     A few examples have many sentences, so that late positions are learned too.
     """
     first, last = text.documents[:-1], text.documents[1:]
@@ -158,8 +217,11 @@ def draw_pairs(text: Text, count: int, rng: np.random.Generator) -> Pairs:
     a_first = rng.integers(first[document], last[document] - 1)
     ends = np.where(rng.random(count) < LONG, 0.2, 0.75)  # chance that a sentence is the last
     a_last = np.minimum(a_first + rng.geometric(ends), last[document] - 1)
-    b_document = np.where(is_random, other, document)
     b_first = np.where(is_random, rng.integers(first[other], last[other]), a_last)
+    hard = np.flatnonzero(is_random & (rng.random(count) < HARD))
+    similar = similar_sentences(text, a_last[hard] - 1, rng)
+    b_first[hard] = np.where(similar < 0, b_first[hard], similar)
+    b_document = np.searchsorted(text.documents, b_first, side="right") - 1
     b_last = np.minimum(b_first + rng.geometric(ends), last[b_document])
     return Pairs(a_first, a_last, b_first, b_last, is_random)
 
@@ -288,11 +350,12 @@ def sinusoids(positions: int, hidden: int) -> torch.Tensor:
 def new_model(
     configuration: Configuration, tokenizer: PreTrainedTokenizerBase, seed: int
 ) -> BertForPreTraining:
-    """Make a BERT with random weights (normal, standard deviation 0.02).
+    """Make a BERT with random weights (normal, standard deviation 0.02), but for two things.
 
-    Only the position embeddings begin as sinusoids, of the same size, and are trained like the
-    rest. Between them a distance is the same product everywhere, so that heads for the previous
-    or next token are found in thousands of steps; BERT's own training takes a million.
+    Position embeddings begin as sinusoids of that size, between which a distance is the same
+    product everywhere, and keys begin equal to queries, so that heads begin by looking at like
+    tokens and near ones (Trockman and Kolter 2023 begin alike). From there heads for the previous
+    and the next token are found in a thousand steps; BERT's own training takes a million.
     """
     set_seed(seed)
     model = BertForPreTraining(
@@ -311,9 +374,14 @@ def new_model(
     # On a processor the fused kernel's backward pass takes longer than the rest of so small a
     # model: 0.23 s a step instead of 0.14 s.
     model.set_attn_implementation("eager")
-    embeddings = model.bert.embeddings.position_embeddings.weight
+    parameters = dict(model.named_parameters())
     with torch.no_grad():
-        embeddings.copy_(sinusoids(*embeddings.shape) * model.config.initializer_range * 2**0.5)
+        for name, query in parameters.items():
+            if name.endswith("self.query.weight"):
+                query.normal_(0, QUERY_RANGE)
+                parameters[name.replace("query", "key")].copy_(query)
+        positions = model.bert.embeddings.position_embeddings.weight
+        positions.copy_(sinusoids(*positions.shape) * model.config.initializer_range * 2**0.5)
     return model
 
 
