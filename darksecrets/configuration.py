@@ -157,7 +157,7 @@ def describe(config: Mapping[str, Any]) -> str:
     }
     of_model = {
         "builtin": "tiny BERT",
-        "folder": Path(model["folder"] or "").name,
+        "folder": "/".join(Path(model["folder"] or "").parts[-2:]),
         "hub": model["id"],
     }
     return f"{of_model[model['source']]} · {of_data[data['source']]}"

@@ -44,6 +44,16 @@ def test_only_bert_base_on_glue_is_compared_with_the_paper():
     assert not configuration.is_paper_run(resolve(other))
 
 
+def test_a_run_is_described_by_its_model_and_data():
+    assert "tiny BERT" in configuration.describe(resolve(MINIMAL))
+    assert "not comparable" in configuration.describe(resolve(MINIMAL))
+    own = {
+        "data": {"source": "tsv", "folder": "some/glue"},
+        "model": {"source": "folder", "folder": "site-packages/encoder/model"},
+    }
+    assert configuration.describe(resolve({**MINIMAL, **own})) == "encoder/model · glue (TSV)"
+
+
 def test_defaults_fill_every_key_and_resolving_twice_changes_nothing():
     once = resolve(MINIMAL)
     assert once["fine_tuning"]["epochs"] == 3

@@ -14,7 +14,9 @@ def test_imports_are_followed_also_inside_functions():
     assert {"preflight", "configuration", "errors", "files", "tasks"} <= _names("preflight")
 
 
-@pytest.mark.parametrize("module", ["tables", "similarity", "figures.figure5", "corpus.tasks", "datasets"])
+@pytest.mark.parametrize(
+    "module", ["tables", "similarity", "figures.figure5", "corpus.tasks", "datasets"]
+)
 def test_all_modules_that_python_loads_are_found(module, root):
     """The independent computation: import the module in a new Python and look what was loaded."""
     script = (
