@@ -393,7 +393,6 @@ def test_tokenizers_that_cannot_be_used(tmp_path: Path) -> None:
         models.load_tokenizer(tmp_path)
 
 
-@pytest.mark.skipif(not checkpoints.BUILTIN.exists(), reason="made by a target of its own")
 def test_the_shipped_checkpoint_can_be_used() -> None:
     checkpoints.check_files(checkpoints.BUILTIN)
     checkpoints.check_attention(checkpoints.BUILTIN)
