@@ -84,7 +84,7 @@ class Configuration:
     warmup_steps: int = 500
     weight_decay: float = 0.01
     dropout: float = 0.0
-    finetuning_dropout: float = 0.1
+    finetuning_dropout: float = 0.0
     mask_probability: float = 0.15
     precision: str = "auto"
     evaluate_every: int = 500
