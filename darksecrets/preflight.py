@@ -28,7 +28,7 @@ _TYPICAL_LENGTH = 60
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check everything that can be checked without the network.
+    """Check the configuration, the data files and the model; a plan is checked, too.
 
     Args:
         config: A resolved configuration.
@@ -38,24 +38,23 @@ def check(config: Mapping[str, Any]) -> None:
     """
     from darksecrets import checkpoints, datasources
 
-    results = configuration.results_folder(config)
-    configuration.check_results_folder(config, results)
+    configuration.check_results_folder(config, configuration.results_folder(config))
     if config["data"]["source"] == "tsv":
         for task in config["tasks"]:
             datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
     if _can_import("safetensors", "torch", "transformers"):
         checkpoints.check(config["model"])
-    check_disk(results, disk_needed(config))
 
 
-def check_hub(config: Mapping[str, Any]) -> None:
-    """Check that what comes from the Hub is in reach, or in the cache.
+def check_surroundings(config: Mapping[str, Any]) -> None:
+    """Check what a plan does not need but a run does: disk space, and the Hub or its cache.
 
     Raises:
-        InputError: If it is neither.
+        InputError: If it is not there.
     """
     from darksecrets import checkpoints, datasources
 
+    check_disk(configuration.results_folder(config), disk_needed(config))
     if not _can_import("huggingface_hub"):
         return
     if config["data"]["source"] == "hub":

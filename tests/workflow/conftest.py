@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,6 +28,17 @@ def snakemake(root) -> Callable[..., subprocess.CompletedProcess]:
         return run
 
     return call
+
+
+@pytest.fixture(scope="session")
+def planned() -> Callable[[str], dict[str, int]]:
+    """Read how many jobs of every rule a dry run would run."""
+
+    def read(output: str) -> dict[str, int]:
+        counts = re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)
+        return {rule: int(jobs) for rule, jobs in counts if rule != "total"}
+
+    return read
 
 
 @pytest.fixture(scope="session")

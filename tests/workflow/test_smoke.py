@@ -1,7 +1,6 @@
 """A small run of the whole workflow, from the corpus to the report, checked from the outside."""
 
 import json
-import re
 import shutil
 
 import numpy as np
@@ -37,12 +36,11 @@ def run(project, call):
 
 
 @pytest.fixture(scope="module")
-def rerun(call, run):
+def rerun(call, planned, run):
     """Plan the run again, with other arguments, and give the rules that would run."""
 
     def plan(*arguments):
-        shown = call("-n", *arguments).stdout
-        return set(re.findall(r"^(?:local)?rule (\w+):", shown, re.MULTILINE))
+        return set(planned(call("-n", *arguments).stdout))
 
     return plan
 

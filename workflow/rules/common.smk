@@ -96,9 +96,9 @@ RESULTS_OF_RUN = [
 
 
 def start_run() -> None:
-    """Before the first job: see that the Hub can be had, and write down what this run is."""
+    """Before the first job: see that disk and Hub will do, and write down what this run is."""
     try:
-        preflight.check_hub(config)
+        preflight.check_surroundings(config)
         preflight.record_run(config)
     except InputError as error:
         raise WorkflowError(str(error)) from None
