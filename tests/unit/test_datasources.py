@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import Client
 from hub import content
+from hub.client import Client
 from hub.content import GLUE, GLUE_COMMIT
 from hub.standin import Hub, Repository
 

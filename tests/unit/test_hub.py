@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from conftest import Client
+from hub.client import Client
 from hub.content import BERT, BERT_COMMIT, GLUE, GLUE_COMMIT
 from hub.standin import Hub, Repository, serving
 

@@ -13,7 +13,7 @@ import scipy.stats
 import tokenizers
 import torch
 import transformers
-from conftest import Client
+from hub.client import Client
 from hub.content import BERT, BERT_COMMIT
 from hub.standin import Hub, Repository
 from safetensors.torch import load_file, save_file
