@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 import sklearn.metrics
 import torch
-from conftest import ROOT
 from datasets import load_from_disk
+from hub.client import ROOT
 from safetensors.torch import load_file
 from toy_data import save_bert, save_dataset
 
