@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -358,7 +358,9 @@ def _initial_model(
     """Load or draw the model that training begins with, and name what was drawn."""
     if state not in STATES:
         raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
-    model, new = load_classifier(folder, task, seed)
+    # On a processor the fused kernel's backward pass is the slower one.
+    kernel: Literal["sdpa", "eager"] = "sdpa" if torch.cuda.is_available() else "eager"
+    model, new = load_classifier(folder, task, seed, attention=kernel)
     if state == FROM_NORMAL:
         draw_from_normal(model, seed, settings.from_normal_std)
         new = sorted(name for name, _ in model.named_parameters())
