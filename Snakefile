@@ -27,7 +27,6 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/attention.smk"
 include: "workflow/rules/similarity.smk"
-include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/pretraining.smk"
 

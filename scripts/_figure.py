@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from snakemake.iocontainers import Snakemake
 
-FORMATS = ("pdf", "svg", "png")
-
 
 def draw(
     snakemake: Snakemake, figure: Callable[[pd.DataFrame, Sequence[str], str], Figure]
@@ -24,7 +22,7 @@ def draw(
     params = snakemake.params
     save(
         figure(pd.read_csv(snakemake.input.table), params.tasks, params.label),
-        [Path(snakemake.output[suffix]) for suffix in FORMATS],
+        [Path(path) for path in snakemake.output],
         script=f"scripts/{snakemake.rule}.py",
         description=f"{snakemake.rule}, {params.label}",
     )

@@ -86,13 +86,12 @@ def model_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.model}"
 
 
-FORMATS = ("pdf", "svg", "png")
-RESULTS_OF_RUN = [
-    *expand(
-        "<results>/figures/{name}.{format}", name=("figure5", "learning_curves"), format=FORMATS
-    ),
-    *expand("<results>/figures/table1.{format}", format=("md", "html", "tex")),
-]
+def figure_files(*names: str) -> list[str]:
+    """Every format of some figures."""
+    return expand("<results>/figures/{name}.{format}", name=names, format=("pdf", "svg", "png"))
+
+
+RESULTS_OF_RUN: list[str] = []  # each section of the paper adds its figures and tables
 
 
 def start_run() -> None:

@@ -41,3 +41,33 @@ rule collect_similarity:
         "Collect the similarities"
     script:
         "../../scripts/collect_tables.py"
+
+
+rule figure5:
+    """Figure 5: cosine similarity of pre-trained and fine-tuned maps, head by head."""
+    input:
+        code=code("figures.figure5"),
+        table="<results>/tables/cosine.csv",
+    output:
+        svg=report(
+            "<results>/figures/figure5.svg",
+            caption="../report/figure5.rst",
+            category="Section 4.3: what fine-tuning changes",
+            labels={"result": "Figure 5"},
+        ),
+        pdf="<results>/figures/figure5.pdf",
+        png="<results>/figures/figure5.png",
+    log:
+        "<logs>/figure5.log",
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        label=RUN_LABEL,
+        tasks=lookup(dpath="tasks", within=config),
+    message:
+        "Draw Figure 5"
+    script:
+        "../../scripts/figure5.py"
+
+
+RESULTS_OF_RUN += figure_files("figure5")
