@@ -1,0 +1,73 @@
+"""What a sweep leaves behind: predictions for every example under every set of disabled heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.errors import InputError
+from darksecrets.files import atomic
+
+SETS, PREDICTIONS = "sets.csv", "predictions.npz"
+KINDS = ("baseline", "head", "layer", "set")
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """Predictions of one model on a validation set, for the intact model and every disabled set.
+
+    Attributes:
+        sets: A row per disabled set: ``kind`` (one of ``KINDS``), ``layer`` and ``head`` from 1
+            (empty where they do not apply), ``name`` (the selector in words). The first row is the
+            intact model, kind ``baseline``; it is the only one of its kind.
+        predictions: [sets, examples] class numbers (int64), or scores of a regression (float32).
+        labels: [examples] gold labels, of the same type.
+        idx: [examples] the data set's ``idx`` of each example.
+    """
+
+    sets: pd.DataFrame
+    predictions: npt.NDArray[np.int64] | npt.NDArray[np.float32]
+    labels: npt.NDArray[np.int64] | npt.NDArray[np.float32]
+    idx: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        expected = (len(self.sets), len(self.idx))
+        if self.predictions.shape != expected or self.labels.shape != expected[1:]:
+            raise ValueError(f"predictions {self.predictions.shape}, expected {expected}")
+        if (
+            self.sets["kind"].tolist().index("baseline")
+            or (self.sets["kind"] == "baseline").sum() > 1
+        ):
+            raise ValueError("the first set, and no other, is the baseline")
+
+    def save(self, folder: Path) -> None:
+        """Write both files; the folder appears complete or not at all."""
+        with atomic(folder) as temporary:
+            temporary.mkdir()
+            self.sets.to_csv(temporary / SETS, index=False)
+            np.savez_compressed(
+                temporary / PREDICTIONS,
+                predictions=self.predictions,
+                labels=self.labels,
+                idx=self.idx,
+            )
+
+    @classmethod
+    def load(cls, folder: Path) -> SweepResult:
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: A file is missing.
+        """
+        missing = [name for name in (SETS, PREDICTIONS) if not (folder / name).is_file()]
+        if missing:
+            raise InputError(
+                f"{folder} is no sweep: {', '.join(missing)} is missing. Run it again."
+            )
+        sets = pd.read_csv(folder / SETS).astype({"layer": "Int64", "head": "Int64"})
+        with np.load(folder / PREDICTIONS, allow_pickle=False) as arrays:
+            return cls(sets, arrays["predictions"], arrays["labels"], arrays["idx"])
