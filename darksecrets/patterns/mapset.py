@@ -1,0 +1,148 @@
+"""A set of single attention maps, with labels where people gave some: one folder.
+
+- ``maps.npz``: all maps one after the other, half precision (``values``), compressed.
+- ``maps.csv``: a row per map, ``COLUMNS``: where it comes from and the tokens it is over.
+- ``labels.csv``: a row per label that somebody gave, ``LABEL_COLUMNS``; absent before the first.
+
+`resources/patterns` is such a folder, and so is what the labelling page fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.errors import InputError
+from darksecrets.files import atomic
+from darksecrets.patterns.classes import PATTERNS
+
+MAPS, TABLE, LABELS = "maps.npz", "maps.csv", "labels.csv"
+COLUMNS = (
+    "map",  # identity of the map, unique in its set
+    "model",  # the pre-trained model, in words
+    "task",
+    "state",
+    "seed",  # of the fine-tuning; empty for the pre-trained model
+    "idx",  # of the data set's validation split
+    "layer",  # from 1
+    "head",  # from 1
+    "tokens",  # separated by spaces
+    "segments",  # a digit per token: sentence 0 or 1
+    "special",  # a digit per token: 1 for [CLS], [SEP] and their like
+)
+LABEL_COLUMNS = ("map", "label", "annotator", "pass", "time")
+SETTLED = 3
+"""The pass in which disagreements of the first two are looked at again; its labels hold."""
+
+
+@dataclass(frozen=True)
+class MapSet:
+    """Maps with their origin, and the labels given to them.
+
+    Attributes:
+        table: A row per map, ``COLUMNS``.
+        maps: [maps] arrays [query, key] in half precision, rows sum to 1.
+        labels: A row per label, ``LABEL_COLUMNS``, in the order in which they were given.
+    """
+
+    table: pd.DataFrame
+    maps: Sequence[npt.NDArray[np.float16]]
+    labels: pd.DataFrame
+
+    def save(self, folder: Path) -> None:
+        """Write maps and table (not the labels); the folder appears complete or not at all."""
+        with atomic(folder) as temporary:
+            temporary.mkdir()
+            self.table[list(COLUMNS)].to_csv(temporary / TABLE, index=False)
+            values = [np.asarray(one, dtype=np.float16).ravel() for one in self.maps]
+            np.savez_compressed(temporary / MAPS, values=np.concatenate(values))
+
+    @classmethod
+    def load(cls, folder: Path) -> MapSet:
+        """Read a set and check it.
+
+        Raises:
+            InputError: A file or an array is missing, the maps do not fit their table, or a label
+                names a class or a map that does not exist.
+        """
+        table = _read_table(folder)
+        labels = _read_labels(folder / LABELS, set(table["map"]))
+        return cls(table, list(_read_maps(folder, table)), labels)
+
+    def settled(self) -> pd.DataFrame:
+        """The label that holds for every map on which passes agree or which was looked at again.
+
+        Returns:
+            Columns ``map`` and ``label``; maps whose passes disagree and that were not settled
+            (pass ``SETTLED``) are left out.
+        """
+        final = self.labels[self.labels["pass"] == SETTLED]
+        first = self.labels[
+            (self.labels["pass"] < SETTLED) & ~self.labels["map"].isin(final["map"])
+        ]
+        agreed = first.groupby("map").filter(lambda rows: rows["label"].nunique() == 1)
+        both = pd.concat([final, agreed])[["map", "label"]].drop_duplicates("map", keep="last")
+        return both.sort_values("map", ignore_index=True)
+
+
+def _read_table(folder: Path) -> pd.DataFrame:
+    missing = [name for name in (MAPS, TABLE) if not (folder / name).is_file()]
+    if missing:
+        raise InputError(f"{folder} is no set of maps: {', '.join(missing)} is missing.")
+    # A token may read "null" or "nan": text stays text.
+    texts = dict.fromkeys(("map", "tokens", "segments", "special"), str)
+    table = pd.read_csv(
+        folder / TABLE, dtype=texts, keep_default_na=False, na_values={"seed": [""]}
+    )
+    absent = [name for name in COLUMNS if name not in table.columns]
+    if absent:
+        raise InputError(f"{folder / TABLE}: missing columns: {', '.join(absent)}.")
+    if not table["map"].is_unique:
+        twice = table.loc[table["map"].duplicated(), "map"].iloc[0]
+        raise InputError(f"{folder / TABLE}: the map {twice} stands there twice.")
+    return table.astype({"seed": "Int64"})
+
+
+def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.float16]]:
+    """Cut the long array into maps; their size is the number of tokens."""
+    with np.load(folder / MAPS, allow_pickle=False) as arrays:
+        if "values" not in arrays:
+            raise InputError(f"{folder / MAPS}: expected an array `values`, found {arrays.files}.")
+        values = arrays["values"]
+    lengths = table["special"].str.len().to_numpy()
+    if len(values) != (lengths**2).sum():
+        raise InputError(
+            f"{folder / MAPS}: found {len(values)} numbers, expected {(lengths**2).sum()} for the "
+            f"tokens of {folder / TABLE}. Restore both files together."
+        )
+    start = 0
+    for length in lengths:
+        yield values[start : start + length**2].reshape(length, length)
+        start += length**2
+
+
+def _read_labels(path: Path, maps: set[str]) -> pd.DataFrame:
+    if not path.is_file():
+        return pd.DataFrame(columns=list(LABEL_COLUMNS))
+    labels = pd.read_csv(path, dtype={"map": str, "label": str, "annotator": str})
+    absent = [name for name in LABEL_COLUMNS if name not in labels.columns]
+    if absent:
+        raise InputError(f"{path}: missing columns: {', '.join(absent)}.")
+    unknown = sorted(set(labels["label"]) - set(PATTERNS))
+    if unknown:
+        raise InputError(
+            f"{path}: found the unknown classes {', '.join(unknown)}; "
+            f"expected {', '.join(PATTERNS)}."
+        )
+    strange = sorted(set(labels["map"]) - maps)
+    if strange:
+        raise InputError(
+            f"{path}: labels of {len(strange)} maps that {TABLE} beside it does not have, such as "
+            f"{strange[0]}. Labels and maps of different sets were mixed."
+        )
+    return labels
