@@ -1,0 +1,53 @@
+"""A real Slurm for the tests of this folder; `make test-cluster` runs them."""
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+START = Path(__file__).parent / "one_node_slurm.sh"
+# The shipped profile looks after 40 seconds, as jobs of hours deserve; these take seconds.
+IMPATIENT = ("--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")
+
+
+@pytest.fixture(scope="session")
+def slurm():
+    """One node that has Slurm, started for these tests alone."""
+    if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
+        pytest.skip(f"starting Slurm needs root on Debian, this is {platform.platform()}")
+    folder = Path(tempfile.mkdtemp(prefix="one-node-slurm-"))
+    folder.chmod(0o755)
+    started = subprocess.run(["bash", START, "start", folder], capture_output=True, text=True)
+    if "left alone" in started.stderr:
+        pytest.skip(started.stderr.strip())
+    assert started.returncode == 0, started.stdout + started.stderr
+    yield
+    subprocess.run(["bash", START, "stop", folder], check=True)
+
+
+@pytest.fixture
+def submit(root, slurm):
+    """Start Snakemake with the shipped profile; what is still running at the end is interrupted."""
+    running = []
+
+    def start(folder: Path, snakefile: Path, *arguments: str) -> subprocess.Popen:
+        command = [
+            *(sys.executable, "-m", "snakemake", *arguments, *IMPATIENT),
+            *("--profile", str(root / "profiles" / "slurm"), "--cores", "2"),
+            *("--snakefile", str(snakefile), "--directory", str(folder)),
+        ]
+        log = (folder / "snakemake.txt").open("a")
+        process = subprocess.Popen(command, cwd=root, stdout=log, stderr=subprocess.STDOUT)
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
