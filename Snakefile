@@ -10,7 +10,7 @@ import sys
 from snakemake.utils import min_version
 
 min_version("9.0")
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, str(workflow.current_basedir))
 
 
 # A configuration given on the command line stands alone: nothing of the demonstration leaks into it.

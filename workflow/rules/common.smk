@@ -14,7 +14,8 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-RESOURCES = Path(workflow.basedir) / "resources"
+# Not the main Snakefile's folder: that is another one when this workflow is used as a module.
+RESOURCES = Path(str(workflow.current_basedir)).parents[1] / "resources"
 RESULTS = configuration.results_folder(config)
 
 
