@@ -1,4 +1,4 @@
-"""Draw one feature's stripes from the table of stripes (section 4.4)."""
+"""Draw every feature's stripes from the table of stripes (section 4.4)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,19 +10,22 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Read the table, draw, write every format."""
+    """Read the table; for every feature, draw and write every format."""
     import pandas as pd
 
     from darksecrets.figures.stripes import stripes
     from darksecrets.figures.style import save
 
-    params, feature = snakemake.params, snakemake.wildcards.feature
-    save(
-        stripes(pd.read_csv(snakemake.input.table), feature, params.tasks, params.label),
-        [Path(path) for path in snakemake.output],
-        script="scripts/stripes.py",
-        description=f"stripes of {feature}, {params.label}",
-    )
+    params = snakemake.params
+    table = pd.read_csv(snakemake.input.table)
+    paths = [Path(path) for path in snakemake.output]
+    for feature in params.features:
+        save(
+            stripes(table, feature, params.tasks, params.label),
+            [path for path in paths if path.stem == f"stripes_{feature}"],
+            script="scripts/stripes.py",
+            description=f"stripes of {feature}, {params.label}",
+        )
 
 
 if __name__ == "__main__":

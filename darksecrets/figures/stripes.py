@@ -25,7 +25,7 @@ def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: 
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
-        InputError: When columns, layers or heads are missing, or no task has the feature.
+        InputError: When columns, layers or heads are missing.
     """
     columns = ["task", "state", "feature", "layer", "head", "weight", "control"]
     check_columns(table, columns, "stripes.csv")

@@ -11,6 +11,9 @@ from matplotlib.figure import Figure
 from darksecrets.figures.head_maps import DIFFERENCE, Row, head_maps, largest, maps_of, subtract
 from darksecrets.figures.style import check_columns
 
+RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
+"""Rows of the figure, from the top."""
+
 
 def token_pairs(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw, for each relation, the heads' weights and how far they exceed the control.
@@ -29,9 +32,7 @@ def token_pairs(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Fi
     columns = ["task", "state", "relation", "layer", "head", "weight", "control", "diagonal"]
     check_columns(table, columns, "token_pairs.csv")
     finetuned = table[table["state"] == "finetuned"]
-    parts = {
-        name: finetuned[finetuned["relation"] == name] for name in pd.unique(table["relation"])
-    }
+    parts = {name: finetuned[finetuned["relation"] == name] for name in RELATIONS}
     weights = {name: maps_of(part, tasks, "weight") for name, part in parts.items()}
     excess = {
         name: subtract(weights[name], maps_of(part, tasks, "control"))

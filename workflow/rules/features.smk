@@ -4,21 +4,6 @@ MEASURES = ("stripes", "cls_attention", "token_pairs", "head_statistics", "equal
 FEATURES = ("noun", "verb", "pronoun", "subject", "object", "negation", "punctuation", "cls", "sep")
 
 
-def pipeline_files(wildcards) -> list[str]:
-    """Files that tell a local spaCy pipeline from another."""
-    folder = Path(config["annotation"]["pipeline"])
-    used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [str(folder / "meta.json")] if used else []
-
-
-def measured(wildcards) -> list[str]:
-    """A table of every task and model; equal words need two sentences."""
-    tasks = [t for t in config["tasks"] if wildcards.table != "equal_words" or TASKS[t].is_pair]
-    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
-    pattern = "<results>/features/{task}/{model}/{table}.csv"
-    return expand(pattern, task=tasks, model=models, table=wildcards.table)
-
-
 rule annotate_examples:
     """Tag and parse the sampled sentences of a task, once for all models."""
     input:
@@ -119,39 +104,35 @@ rule figure6:
         "../../scripts/figure6.py"
 
 
-rule stripes_of_feature:
-    """A feature's stripes before and after fine-tuning, their difference, and the control."""
+rule stripes:
+    """Supplement to Figure 6: each feature before and after fine-tuning, and beside its control."""
     input:
         code=code("figures.stripes"),
         table="<results>/tables/stripes.csv",
     output:
-        svg=report(
-            "<results>/figures/stripes_{feature}.svg",
-            caption="../report/stripes.rst",
-            category="Section 4.4: vertical stripes",
-            labels={"result": "Stripes: {feature}"},
-        ),
-        pdf="<results>/figures/stripes_{feature}.pdf",
-        png="<results>/figures/stripes_{feature}.png",
+        **{
+            feature: report(
+                f"<results>/figures/stripes_{feature}.svg",
+                caption="../report/stripes.rst",
+                category="Section 4.4: vertical stripes",
+                labels={"result": f"Stripes: {feature}"},
+            )
+            for feature in FEATURES
+        },
+        pdf=expand("<results>/figures/stripes_{feature}.pdf", feature=FEATURES),
+        png=expand("<results>/figures/stripes_{feature}.png", feature=FEATURES),
     log:
-        "<logs>/stripes/{feature}.log",
-    wildcard_constraints:
-        feature="|".join(FEATURES),
+        "<logs>/stripes.log",
     conda:
         "../../envs/figures.yaml"
     params:
+        features=FEATURES,
         label=RUN_LABEL,
         tasks=lookup(dpath="tasks", within=config),
     message:
-        "Draw the stripes of {wildcards.feature}"
+        "Draw the stripes of every feature"
     script:
         "../../scripts/stripes.py"
-
-
-rule stripes:
-    """The supplementary figures of all features."""
-    input:
-        figure_files(*(f"stripes_{feature}" for feature in FEATURES)),
 
 
 rule figure7:
