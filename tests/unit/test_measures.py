@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -402,3 +403,19 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
     assert list(found.token_pairs.columns) == [
         *("relation", "layer", "head", "weight", "control", "diagonal", "examples")
     ]
+
+
+def test_memory_does_not_grow_with_the_examples(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.random((6, 6, 40, 40))
+    maps = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)
+    peaks = []
+    for count in (6, 48):
+        store = save(tmp_path / str(count), [maps] * count)
+        tokens = [random_tokens(40, idx, rng) for idx in range(count)]
+        tracemalloc.start()
+        measure(store, tokens, 0, max_bytes=3 * maps.nbytes)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+    assert peaks[0] < 30 * 3 * maps.nbytes
