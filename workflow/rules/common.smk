@@ -114,6 +114,7 @@ def start_run() -> None:
     """Before the first job: see that disk and Hub will do, and write down what this run is."""
     try:
         preflight.check_surroundings(config)
+        # Only where sentences are going to be parsed: other results need no pipeline.
         if any(job.rule.name == "annotate_examples" for job in workflow.dag.needrun_jobs()):
             annotation.check(config)
         preflight.record_run(config)
