@@ -118,6 +118,24 @@ def test_no_hub_and_no_cache(refused, tmp_path, monkeypatch):
         assert word in message
 
 
+def test_spacy_pipeline_that_is_not_there(refused, tmp_path):
+    config = _tsv(tmp_path, "") | {"annotation": {"pipeline": "no_such_pipeline"}}
+    message = refused(config, "results/bad/annotation/SST-2.jsonl")
+    for word in ("annotation.pipeline", "'no_such_pipeline'", "spacy download"):
+        assert word in message
+
+
+def test_spacy_pipeline_without_parser(refused, tmp_path):
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("tagger").add_label("NN")
+    pipeline.initialize()
+    pipeline.to_disk(tmp_path / "pipeline")
+    config = _tsv(tmp_path, "") | {"annotation": {"pipeline": str(tmp_path / "pipeline")}}
+    message = refused(config, "results/bad/annotation/SST-2.jsonl")
+    assert "has the components tagger, but no trained parser" in message
+
+
 def test_no_disk_space(refused):
     data = {"source": "builtin", "validation": 10**8}
     message = refused(configuration(data=data, samples={"size": 10**8}))

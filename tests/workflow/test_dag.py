@@ -16,6 +16,8 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
     assert jobs["table1"] == jobs["figure5"] == 1
+    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 14)
+    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -46,6 +48,11 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
         ("table1", {"extract_attention", "figure5", "learning_curves"}),
         ("figure5", {"evaluate_pretrained", "table1", "evaluate_baselines"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
+        ("figure6", {"evaluate_pretrained", "compute_similarity", "figure7"}),
+        ("figure7", {"evaluate_pretrained", "compute_similarity", "figure6"}),
+        ("stripes", {"evaluate_pretrained", "compute_similarity", "token_pairs"}),
+        ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
+        ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
     ],
 )
 def test_partial_targets_plan_only_what_they_need(

@@ -74,8 +74,40 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
     assert table.loc[("RTE", 2, 3, 2), "similarity"] == pytest.approx(expected, abs=1e-7)
 
 
+def test_tables_of_features_have_every_task_and_model(run):
+    heads = 36
+    models = {("pretrained", 0), ("finetuned", 1), ("finetuned", 2)}  # the first has no seed
+    for name in ("stripes", "cls_attention", "token_pairs", "head_statistics", "equal_words"):
+        table = pd.read_csv(run / "tables" / f"{name}.csv")
+        tasks = set(TASKS) - ({"SST-2"} if name == "equal_words" else set())
+        assert set(table["task"]) == tasks
+        for task in tasks:
+            rows = table[table["task"] == task]
+            assert set(zip(rows["state"], rows["seed"].fillna(0), strict=True)) == models
+            if name != "cls_attention":
+                assert len(rows) % (heads * len(models)) == 0
+    special = pd.read_csv(run / "tables" / "stripes.csv").query("feature in ['[CLS]', '[SEP]']")
+    assert (special["examples"] == 6).all()
+
+
+def test_stripes_agree_with_the_stores(run):
+    from darksecrets.store import AttentionStore
+
+    store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
+    values = []
+    for i in range(store.examples):
+        a = np.asarray(store.maps(i)[4, 1], dtype=np.float64)
+        ends = [j for j, token in enumerate(store.tokens(i)) if token == "[SEP]"]
+        values.append(max(a[:, j].mean() for j in ends))
+    table = pd.read_csv(run / "tables" / "stripes.csv")
+    keys = ["task", "state", "seed", "feature", "layer", "head"]
+    weight = table.set_index(keys).loc[("RTE", "finetuned", 2, "[SEP]", 5, 2), "weight"]
+    assert weight == pytest.approx(np.mean(values), abs=1e-7)
+
+
 def test_every_figure_is_there_in_every_format(run):
-    for name in ("figure5", "learning_curves"):
+    drawn = ("figure6", "figure7", "stripes_noun", "stripes_sep", "token_pairs", "head_statistics")
+    for name in ("figure5", "learning_curves", *drawn):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
     assert "built-in corpus" in (run / "figures" / "figure5.svg").read_text()
@@ -84,7 +116,14 @@ def test_every_figure_is_there_in_every_format(run):
 
 def test_report_holds_figures_and_captions(run):
     page = (run / "report.html").read_text()
-    for text in ("figure5.svg", "table1.md", "Section 4.3"):
+    for text in (
+        "figure5.svg",
+        "figure6.svg",
+        "figure7.svg",
+        "stripes_negation.svg",
+        "table1.md",
+        "Section 4.3",
+    ):
         assert text in page
 
 
