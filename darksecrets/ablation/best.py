@@ -52,7 +52,7 @@ def best(result: SweepResult, task: Task, chances: Chances) -> pd.DataFrame:
                 rows.append(
                     {"metric": metric, "kind": kind, **place[["layer", "head"]].to_dict(), **row}
                 )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"layer": "Int64", "head": "Int64"})
 
 
 def _row(whole: Floats, choosing: Floats, scoring: Floats) -> dict[str, Any]:
