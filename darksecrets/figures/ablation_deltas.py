@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
 
 LEVEL = 0.05
+_SHOWN = 0.8  # of the heads are within the colour scale, lest a few that matter blanch the others
 MARKS = {
-    "q_value": {"marker": "o", "markerfacecolor": INK},
-    "p_value": {"marker": "o", "markerfacecolor": "white"},
+    "q_value": {"markerfacecolor": INK, "markeredgecolor": "white"},
+    "p_value": {"markerfacecolor": "white", "markeredgecolor": INK},
 }
 """How heads are marked that are significant after correction, and only before it."""
 
@@ -50,8 +51,9 @@ _LABELS = (
 def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw one heatmap of score differences per task, on a scale centred on 0.
 
-    Orange heads are missed, purple ones are better disabled. With several seeds the mean is drawn,
-    and a head is marked when it is significant for more than half of them.
+    Orange heads are missed, purple ones are better disabled. The strongest fifth of the heads may
+    lie beyond the ends of the scale, which the colour bar then shows as arrows. With several seeds
+    the mean is drawn, and a head is marked when it is significant for more than half of them.
 
     Args:
         table: `head_ablation.csv`.
@@ -85,7 +87,7 @@ def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values = grid(rows, "delta")
-    end = float(np.abs(values).max()) or 1.0
+    end = float(np.quantile(np.abs(values), _SHOWN) or np.abs(values).max()) or 1.0
     inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[12, 1], wspace=0.0)
     axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
     mesh = heatmap(axes, values, cmap=CHANGE, vmin=-end, vmax=end)
@@ -94,7 +96,9 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
         axes.set_ylabel("")
     _marks(axes, rows)
     beside = figure.add_subplot(inner[0, 1], label=f"{task} bar")
-    bar = figure.colorbar(mesh, cax=beside)
+    below, above = values.min() < -end, values.max() > end
+    extend = "both" if below and above else "min" if below else "max" if above else "neither"
+    bar = figure.colorbar(mesh, cax=beside, extend=extend)
     bar.outline.set_visible(False)  # type: ignore[operator]
     beside.yaxis.set_major_locator(MaxNLocator(4, symmetric=True))
     beside.tick_params(length=0, labelsize=SMALL)
@@ -111,6 +115,5 @@ def _marks(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _mark(line: Line2D, column: str) -> Line2D:
-    line.set(linestyle="none", markersize=2.2, markeredgecolor=INK, markeredgewidth=0.4)
-    line.set(**MARKS[column])
+    line.set(linestyle="none", marker="o", markersize=2.8, markeredgewidth=0.5, **MARKS[column])
     return line

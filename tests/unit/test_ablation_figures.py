@@ -145,12 +145,16 @@ def test_the_baseline_is_marked_on_the_colour_bar_and_darker_is_greater(draw, wh
         assert (np.diff(colours @ [0.2126, 0.7152, 0.0722]) < 0).all()
 
 
-def test_differences_are_centred_on_0():
-    figure = ablation_deltas(effects(ALL, 3, 4, (1,)), ALL, LABEL)
+def test_differences_are_centred_on_0_and_the_strongest_fifth_may_lie_beyond():
+    table = effects(ALL, 3, 5, (1,))
+    table.loc[(table["layer"] == 2) & (table["head"] == 3), "delta"] = -40.0
+    figure = ablation_deltas(table, ALL, LABEL)
     for task in ALL:
-        norm = mesh_of(figure, f"{task} heads").norm
-        assert norm.vmin == -norm.vmax
-        assert norm.vmax == np.abs(mesh_of(figure, f"{task} heads").get_array()).max()
+        mesh = mesh_of(figure, f"{task} heads")
+        assert mesh.norm.vmin == -mesh.norm.vmax
+        sizes = sorted(np.abs(mesh.get_array()).ravel())
+        assert sizes[11] <= mesh.norm.vmax <= sizes[12]
+        assert mesh.colorbar.extend in ("min", "both")
 
 
 def test_heads_are_marked_that_are_significant_for_more_than_half_of_the_seeds():
