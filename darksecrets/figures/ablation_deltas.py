@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
 
 LEVEL = 0.05
-_SHOWN = 0.8  # of the heads are within the colour scale, lest a few that matter blanch the others
+_MOST = 0.75  # of the heads lie in the inner half of the colour scale, lest a few blanch all others
 MARKS = {
-    "q_value": {"markerfacecolor": INK, "markeredgecolor": "white"},
-    "p_value": {"markerfacecolor": "white", "markeredgecolor": INK},
+    "q_value": {"marker": "*", "markersize": 5},
+    "p_value": {"marker": "o", "markersize": 2},
 }
 """How heads are marked that are significant after correction, and only before it."""
 
@@ -51,9 +51,10 @@ _LABELS = (
 def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw one heatmap of score differences per task, on a scale centred on 0.
 
-    Orange heads are missed, purple ones are better disabled. The strongest fifth of the heads may
-    lie beyond the ends of the scale, which the colour bar then shows as arrows. With several seeds
-    the mean is drawn, and a head is marked when it is significant for more than half of them.
+    Orange heads are missed, purple ones are better disabled. Three quarters of the heads lie in the
+    inner half of the scale; where heads lie beyond its ends, the colour bar shows arrows. With
+    several seeds the mean is drawn, and a head is marked when it is significant for more than half
+    of them.
 
     Args:
         table: `head_ablation.csv`.
@@ -87,7 +88,8 @@ def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values = grid(rows, "delta")
-    end = float(np.quantile(np.abs(values), _SHOWN) or np.abs(values).max()) or 1.0
+    sizes = np.abs(values)
+    end = float(min(2 * np.quantile(sizes, _MOST), sizes.max()) or sizes.max()) or 1.0
     inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[12, 1], wspace=0.0)
     axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
     mesh = heatmap(axes, values, cmap=CHANGE, vmin=-end, vmax=end)
@@ -115,5 +117,6 @@ def _marks(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _mark(line: Line2D, column: str) -> Line2D:
-    line.set(linestyle="none", marker="o", markersize=2.8, markeredgewidth=0.5, **MARKS[column])
+    line.set(linestyle="none", markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.4)
+    line.set(**MARKS[column])
     return line

@@ -145,15 +145,16 @@ def test_the_baseline_is_marked_on_the_colour_bar_and_darker_is_greater(draw, wh
         assert (np.diff(colours @ [0.2126, 0.7152, 0.0722]) < 0).all()
 
 
-def test_differences_are_centred_on_0_and_the_strongest_fifth_may_lie_beyond():
+def test_differences_are_centred_on_0_and_an_outlier_does_not_stretch_the_scale():
     table = effects(ALL, 3, 5, (1,))
     table.loc[(table["layer"] == 2) & (table["head"] == 3), "delta"] = -40.0
     figure = ablation_deltas(table, ALL, LABEL)
     for task in ALL:
         mesh = mesh_of(figure, f"{task} heads")
         assert mesh.norm.vmin == -mesh.norm.vmax
-        sizes = sorted(np.abs(mesh.get_array()).ravel())
-        assert sizes[11] <= mesh.norm.vmax <= sizes[12]
+        sizes = np.abs(mesh.get_array())
+        assert np.mean(sizes <= mesh.norm.vmax / 2 + 1e-9) >= 11 / 15
+        assert mesh.norm.vmax < 3
         assert mesh.colorbar.extend in ("min", "both")
 
 
