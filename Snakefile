@@ -28,6 +28,7 @@ include: "workflow/rules/models.smk"
 include: "workflow/rules/attention.smk"
 include: "workflow/rules/similarity.smk"
 include: "workflow/rules/features.smk"
+include: "workflow/rules/ablation_statistics.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/pretraining.smk"
 

@@ -171,3 +171,23 @@ def test_a_run_whose_data_has_another_origin_is_refused(call, run):
     assert refused.returncode != 0
     for words in ("another configuration", "another name"):
         assert words in refused.stdout + refused.stderr
+
+
+def test_effects_of_disabling_agree_with_the_sweep(run):
+    from darksecrets.ablation.results import SweepResult
+
+    heads = pd.read_csv(run / "tables" / "head_ablation.csv")
+    rows = heads[(heads["task"] == "RTE") & (heads["seed"] == 2)]
+    sweep = SweepResult.load(run / "ablation" / "RTE" / "finetuned" / "seed-2")
+    score = 100 * (sweep.predictions == sweep.labels).mean(axis=1)
+    disabled = (sweep.sets["kind"] == "head").to_numpy()
+    assert rows["score"].to_numpy() == pytest.approx(score[disabled])
+    assert rows["delta"].to_numpy() == pytest.approx(score[disabled] - score[0])
+    assert len(heads) == len(SEEDS) * (len(TASKS) + 1) * disabled.sum()  # STS-B has two metrics
+    agreement = pd.read_csv(run / "tables" / "seed_agreement.csv")
+    assert len(agreement) == len(TASKS) + 1
+    survival = pd.read_csv(run / "tables" / "survival.csv")
+    assert set(survival["kind"]) == {"head", "layer"}
+    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains"):
+        for suffix in ("pdf", "svg", "png"):
+            assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
