@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 
 from darksecrets import checkpoints, configuration, datasources, modules, preflight
 from darksecrets.errors import InputError
+from darksecrets.framenet import sources as framenet
 from darksecrets.tasks import TASKS
 
 try:
