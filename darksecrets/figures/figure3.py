@@ -57,7 +57,7 @@ def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
     sentences = int(rows["sentences"].iloc[0])
     with style():
         figure = new_figure(PAGE, max(2.7, 1.9 * heads + 0.5))
-        left, right = figure.subfigures(1, 2, width_ratios=[1, 1.45])
+        left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=[1, 1.45])[0]
         _weights(left.subplots(), weights, sentences)
         panels = right.subplots(heads, 2, squeeze=False, width_ratios=[1.25, 1])
         for number, (whole, single) in enumerate(panels):
@@ -88,12 +88,14 @@ def _map(axes: Axes, example: Example, number: int) -> None:
     values = example.maps[number].astype(np.float64)
     axes.imshow(values, cmap=MAP, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     corner = (example.predicate[0] - 0.5, example.element[0] - 0.5)
-    width, height = (np.ptp(part) + 1 for part in (example.predicate, example.element))
+    width, height = (float(np.ptp(part) + 1) for part in (example.predicate, example.element))
     axes.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=LINK, linewidth=1))
     axes.set_xticks(range(size), example.tokens, rotation=90, fontsize=SMALL)
     axes.set_yticks(range(size), example.tokens, fontsize=SMALL)
-    for labels, linked in ((axes.get_xticklabels(), example.predicate),
-                           (axes.get_yticklabels(), example.element)):
+    for labels, linked in (
+        (axes.get_xticklabels(), example.predicate),
+        (axes.get_yticklabels(), example.element),
+    ):
         for place in linked:
             labels[place].set(color=LINK, fontweight="bold")
     axes.tick_params(length=0)

@@ -1,9 +1,10 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are two controls. Each link is moved to random places
-of its sentence, with its distances kept: what a head gives there, distance explains. And the element
-alone is put in other places: what a head gives there, the predicate explains, whatever its links.
+averaged over sentences. Beyond the paper there are two controls. Each link is moved to random
+places of its sentence, with its distances kept: what a head gives there, distance explains. And the
+element alone is put in other places: what a head gives there, the predicate explains, whatever it
+is linked to.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ def greatest(maps: HalfArray, links: Sequence[Link]) -> Array:
         [direction, layer, head] in the order of ``DIRECTIONS``.
     """
     blocks = [
-        [maps[:, :, rows[:, None], columns].max(axis=(2, 3)) for rows, columns in (link, link[::-1])]
+        [
+            maps[:, :, rows[:, None], columns].max(axis=(2, 3))
+            for rows, columns in (link, link[::-1])
+        ]
         for link in links
     ]
     result: Array = np.max(blocks, axis=0).astype(np.float64)
@@ -246,8 +250,9 @@ def standing_out(weights: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
     Percentiles between two values are interpolated: of 144 heads the two highest are above, of
     fewer than 100 only the highest. Where heads tie at the top and none is above, they all count.
     """
-    above = weights > np.percentile(weights, 99)
-    return above if above.any() else weights == weights.max()
+    above: npt.NDArray[np.bool_] = weights > np.percentile(weights, 99)
+    highest: npt.NDArray[np.bool_] = weights == weights.max()
+    return above if above.any() else highest
 
 
 def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

@@ -291,6 +291,4 @@ def _annotations(sentence: Sentence) -> Iterator[Annotation]:
             for link in sentence.links
             if link.predicate == predicate
         )
-        yield Annotation(
-            sentence.text, (tokens[predicate].start, tokens[predicate].end), elements
-        )
+        yield Annotation(sentence.text, (tokens[predicate].start, tokens[predicate].end), elements)
