@@ -45,8 +45,9 @@ def figure4(annotations: Sequence[Annotation], run_label: str) -> Figure:
         width = COLUMN if words[-1][1] + MARGIN < COLUMN * 72 else PAGE
         figure = new_figure(width, HEIGHT / 72)
         figure.set_layout_engine("none")  # one unit of the axes is one point
-        axes = figure.add_axes((0, 0, 1, 1), label="sentence", xlim=(0, width * 72))
-        axes.set(ylim=(0, HEIGHT))
+        spare = width * 72 - words[-1][1] - MARGIN
+        axes = figure.add_axes((0, 0, 1, 1), label="sentence")
+        axes.set(xlim=(-spare / 2, width * 72 - spare / 2), ylim=(0, HEIGHT))
         axes.set_axis_off()
         _draw(axes, chosen)
         label_run(figure, run_label)

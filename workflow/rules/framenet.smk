@@ -1,20 +1,5 @@
 # Section 4.2: do heads attend along frame-semantic links?
 
-LINKS = config["framenet"]
-LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
-
-
-def links_files(wildcards) -> dict[str, str | list[str]]:
-    """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
-    if LINKS["source"] == "tsv":
-        return {"files": LINKS["file"]}
-    if LINKS["source"] == "builtin":
-        return {"files": corpus_files()}
-    if LINKS["folder"]:
-        return {"files": str(framenet.locate(Path(LINKS["folder"])) / "luIndex.xml")}
-    return {"downloaded": "<results>/framenet/nltk_data"}
-
-
 rule get_framenet:
     """Download FrameNet 1.7 with NLTK, where the run names no folder that has it."""
     input:
