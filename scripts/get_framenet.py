@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Fill an NLTK data folder."""
-    from darksecrets.framenet.sources import download
+    from darksecrets.framenet.folder import download
 
     download(Path(snakemake.output.folder))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.errors import InputError
-from darksecrets.files import atomic
+from darksecrets.framenet.folder import INDEXES, allow, locate
 from darksecrets.framenet.links import (
     LEAST_BETWEEN,
     Annotation,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PACKAGE = "framenet_v17"
-INDEXES = ("frameIndex.xml", "luIndex.xml", "frRelation.xml", "fulltextIndex.xml", "semTypes.xml")
 HEADER = ("sentence", "target", "core_elements")
 BUILTIN_EXAMPLES = 2000
 """Examples of each task that the built-in corpus is asked for."""
@@ -66,7 +64,7 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
 
     Args:
         source: Section ``framenet`` of a configuration.
-        downloaded: Folder that `download` filled, for source ``nltk`` without a folder.
+        downloaded: Folder that `darksecrets.framenet.folder.download` filled, for source ``nltk`` without a folder.
 
     Raises:
         InputError: As `check`.
@@ -79,47 +77,6 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
 
 
 # --- FrameNet ---------------------------------------------------------------------------------
-
-
-def download(output: Path) -> None:
-    """Download FrameNet 1.7 with NLTK into an NLTK data folder (about 100 MB, 855 MB unpacked).
-
-    Raises:
-        InputError: It cannot be had.
-    """
-    import nltk
-
-    with atomic(output) as temporary:
-        temporary.mkdir()
-        _allow(temporary)
-        try:
-            nltk.download(PACKAGE, download_dir=str(temporary), quiet=True, raise_on_error=True)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"FrameNet 1.7 cannot be downloaded with NLTK ({error}). Get it on another machine "
-                f"(python -m nltk.downloader {PACKAGE}) and set framenet.folder to that NLTK data "
-                "folder, or use another source of links (framenet.source)."
-            ) from error
-        locate(temporary)
-
-
-def locate(folder: Path) -> Path:
-    """Folder of FrameNet's files: ``folder`` itself, or the one in an NLTK data folder.
-
-    Raises:
-        InputError: There is none, or an index is missing.
-    """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder. Set framenet.folder to FrameNet 1.7.")
-    inside = folder / "corpora" / PACKAGE
-    found = inside if inside.is_dir() else folder
-    if missing := [name for name in INDEXES if not (found / name).is_file()]:
-        raise InputError(
-            f"{found}: found no {', '.join(missing)}, expected the unpacked FrameNet 1.7 with "
-            f"{', '.join(INDEXES)} and the folders frame and lu. Unpack it there, or set "
-            "framenet.folder to the folder that has it."
-        )
-    return found
 
 
 def from_nltk(folder: Path) -> list[Annotation]:
@@ -136,7 +93,7 @@ def from_nltk(folder: Path) -> list[Annotation]:
     """
     from nltk.corpus.reader.framenet import FramenetCorpusReader, FramenetError
 
-    _allow(folder)
+    allow(folder)
     reader = FramenetCorpusReader(str(folder.resolve()), list(INDEXES))
     try:
         annotations = [*_examples(reader)]
@@ -149,14 +106,6 @@ def from_nltk(folder: Path) -> list[Annotation]:
     _log.info("%s: %d of %d annotated examples selected", folder, len(kept), len(annotations))
     require_some(kept, str(folder))
     return kept
-
-
-def _allow(folder: Path) -> None:
-    """Let NLTK read below a folder that the user named; it refuses all but its own."""
-    import nltk.data
-
-    if str(folder.resolve()) not in nltk.data.path:
-        nltk.data.path.append(str(folder.resolve()))
 
 
 def _examples(reader: FramenetCorpusReader) -> Iterator[Annotation]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from darksecrets.errors import InputError
-from darksecrets.framenet import sources
+from darksecrets.framenet import folder, sources
 from darksecrets.framenet.links import (
     Annotation,
     Element,
@@ -98,7 +98,7 @@ def test_the_table_gives_back_what_it_was_made_from(tmp_path) -> None:
 
 
 def test_nltk_reads_framenet_and_the_selection_keeps_what_it_should() -> None:
-    found = sources.from_nltk(sources.locate(FRAMENET))
+    found = sources.from_nltk(folder.locate(FRAMENET))
     rows = [
         (
             a.frame,
@@ -119,8 +119,8 @@ def test_nltk_reads_framenet_and_the_selection_keeps_what_it_should() -> None:
 def test_framenet_is_found_in_an_nltk_data_folder(tmp_path) -> None:
     inside = tmp_path / "corpora" / "framenet_v17"
     shutil.copytree(FRAMENET, inside)
-    assert sources.locate(tmp_path) == inside
-    assert sources.locate(inside) == inside
+    assert folder.locate(tmp_path) == inside
+    assert folder.locate(inside) == inside
     assert len(sources.collect({"source": "nltk", "folder": str(tmp_path)})) == 3
     assert len(sources.collect({"source": "nltk", "folder": None}, downloaded=tmp_path)) == 3
 
@@ -151,7 +151,7 @@ def test_a_download_that_fails_says_what_to_do_and_leaves_nothing(tmp_path, monk
 
     monkeypatch.setattr(nltk, "download", refuse)
     with pytest.raises(InputError, match=r"no answer.*framenet\.folder"):
-        sources.download(tmp_path / "nltk_data")
+        folder.download(tmp_path / "nltk_data")
     assert not list(tmp_path.iterdir())
 
 
@@ -164,7 +164,7 @@ def test_a_download_is_what_nltk_puts_there(tmp_path, monkeypatch) -> None:
         return True
 
     monkeypatch.setattr(nltk, "download", copy)
-    sources.download(tmp_path / "nltk_data")
+    folder.download(tmp_path / "nltk_data")
     config = {"source": "nltk", "folder": None}
     assert len(sources.collect(config, tmp_path / "nltk_data")) == 3
 

@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 
 from darksecrets import checkpoints, configuration, datasources, modules, preflight
 from darksecrets.errors import InputError
+from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.tasks import TASKS
 
@@ -79,7 +80,7 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
     if LINKS["source"] == "builtin":
         return {"files": corpus_files()}
     if LINKS["folder"]:
-        return {"files": str(framenet.locate(Path(LINKS["folder"])) / "luIndex.xml")}
+        return {"files": str(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")}
     return {"downloaded": "<results>/framenet/nltk_data"}
 
 

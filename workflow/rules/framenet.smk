@@ -1,9 +1,10 @@
 # Section 4.2: do heads attend along frame-semantic links?
 
+
 rule get_framenet:
     """Download FrameNet 1.7 with NLTK, where the run names no folder that has it."""
     input:
-        code=code("framenet.sources"),
+        code=code("framenet.folder"),
     output:
         folder=directory("<results>/framenet/nltk_data"),
     log:
