@@ -64,7 +64,8 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
 
     Args:
         source: Section ``framenet`` of a configuration.
-        downloaded: Folder that `darksecrets.framenet.folder.download` filled, for source ``nltk`` without a folder.
+        downloaded: Folder that `darksecrets.framenet.folder.download` filled, for source ``nltk``
+            without a folder.
 
     Raises:
         InputError: As `check`.
