@@ -30,6 +30,9 @@ _ORIGIN = {
     "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
 }
 
+# Sources on this machine, and the key that says where.
+_LOCAL = (("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file"))
+
 
 def load_schema() -> dict[str, Any]:
     """The schema as a dictionary."""
@@ -56,11 +59,11 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
-    for section, source, key in (("data", "tsv", "folder"), ("model", "folder", "folder")):
+    for section, source, key in _LOCAL:
         if resolved[section]["source"] == source and not resolved[section][key]:
             raise InputError(
                 f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
-                f"folder, because {section}.source is '{source}'."
+                f"{key}, because {section}.source is '{source}'."
             )
     return resolved
 

@@ -105,9 +105,31 @@ def test_stripes_agree_with_the_stores(run):
     assert weight == pytest.approx(np.mean(values), abs=1e-7)
 
 
+def test_framenet_table_agrees_with_links_and_store(run):
+    from darksecrets.store import AttentionStore
+
+    links = pd.read_csv(run / "tables" / "framenet_links.csv")
+    heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
+    store = AttentionStore.open(run / "attention" / "FrameNet" / "pretrained")
+    assert (heads["sentences"] == store.examples).all()
+    assert len(heads) == 2 * store.layers * store.heads
+    total = 0.0
+    for example, idx in enumerate(store.idx):
+        starts, ends = store.offsets(example).T
+        best = 0.0
+        for row in links[links["idx"] == idx].itertuples():
+            elements = (starts < row.element_end) & (ends > row.element_start)
+            predicate = (starts < row.predicate_end) & (ends > row.predicate_start)
+            best = max(best, store.maps(example)[1, 2][np.ix_(elements, predicate)].max())
+        total += float(best)
+    key = ("element_to_predicate", 2, 3)
+    weight = heads.set_index(["direction", "layer", "head"]).loc[key, "weight"]
+    assert weight == pytest.approx(total / store.examples, abs=1e-7)
+
+
 def test_every_figure_is_there_in_every_format(run):
     drawn = ("figure6", "figure7", "stripes_noun", "stripes_sep", "token_pairs", "head_statistics")
-    for name in ("figure5", "learning_curves", *drawn):
+    for name in ("figure3", "figure4", "figure5", "learning_curves", *drawn):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
     assert "built-in corpus" in (run / "figures" / "figure5.svg").read_text()

@@ -6,6 +6,8 @@ from snakemake.exceptions import WorkflowError
 from darksecrets import checkpoints, configuration, datasources, modules, preflight
 from darksecrets.errors import InputError
 from darksecrets.features import annotation
+from darksecrets.framenet import folder as framenet_folder
+from darksecrets.framenet import sources as framenet
 from darksecrets.tasks import TASKS
 
 try:
@@ -35,6 +37,8 @@ wildcard_constraints:
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
+LINKS = config["framenet"]
+LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 
 
 def code(*names: str) -> list[str]:
@@ -68,6 +72,17 @@ def checkpoint_files(wildcards) -> list[str]:
         return []
     folder = checkpoints.folder_of(config["model"])
     return [os.path.relpath(path) for path in sorted(folder.glob("*.safetensors"))]
+
+
+def links_files(wildcards) -> dict[str, str | list[str]]:
+    """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
+    if LINKS["source"] == "tsv":
+        return {"files": LINKS["file"]}
+    if LINKS["source"] == "builtin":
+        return {"files": corpus_files()}
+    if LINKS["folder"]:
+        return {"files": str(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")}
+    return {"downloaded": "<results>/framenet/nltk_data"}
 
 
 def per_task(pattern: str) -> list[str]:
