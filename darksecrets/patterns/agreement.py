@@ -146,7 +146,10 @@ def write_tables(pairs: list[Agreement], folder: Path) -> None:
         names = (pair.first, pair.second)
         shares.append((*names, "all", pair.maps, pair.share, pair.kappa, *pair.interval))
         used = pair.confusion.sum(axis=0) + pair.confusion.sum(axis=1)
-        shares += [(*names, *row) for row in zip(PATTERNS, used, pair.per_class(), strict=True)]
+        shares += [
+            (*names, pattern, labels, share, np.nan, np.nan, np.nan)
+            for pattern, labels, share in zip(PATTERNS, used, pair.per_class(), strict=True)
+        ]
         cells = itertools.product(PATTERNS, repeat=2)
         counts += [
             (*names, *cell, int(count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import threading
 from collections.abc import Callable, Sequence
@@ -40,6 +41,7 @@ def picture_of_map(weights: npt.NDArray[np.float16], tokens: Sequence[str]) -> b
     return _png(lambda axes: draw_map(axes, values, tokens, saturation(values)), _WIDTH)
 
 
+@functools.cache
 def picture_of_example(pattern: str) -> bytes:
     """Draw the schematic example of a class, without tokens, as PNG."""
     weights = example(pattern)
