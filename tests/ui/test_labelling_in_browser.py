@@ -5,11 +5,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -34,6 +35,7 @@ def browser():
     # No sandbox: tests may run as root, and the only page shown is our own.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{argument}")
+    options.add_argument("--host-resolver-rules=MAP *.example 127.0.0.1")
     running = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     running.set_window_size(1280, 800)
     yield running
@@ -60,6 +62,28 @@ def serve(root, tmp_path):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+@pytest.fixture
+def elsewhere():
+    """A page of somebody else, at a name of its own."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>Elsewhere</title>")
+
+        def log_message(self, format, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield f"http://elsewhere.example:{server.server_address[1]}/"
+        server.shutdown()
+        thread.join()
 
 
 class Page:
@@ -204,21 +228,25 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_is_out_of_sight(browser, s
         assert button.accessible_name
 
 
-def test_another_page_can_neither_label_nor_read(browser, serve, tmp_path):
+def test_a_page_from_elsewhere_cannot_label(browser, serve, elsewhere, tmp_path):
     _, address = serve()
     name = Page(browser, address).map
-    browser.get("data:text/html,<title>elsewhere</title>")
+    browser.get(elsewhere)
     attempt = """
-        const [address, name, kind, done] = arguments;
+        const [address, name, mode, kind, done] = arguments;
         const body = JSON.stringify({map: name, label: "block"});
-        fetch(address + "label", {method: "POST", mode: kind === "text/plain" ? "no-cors" : "cors",
-          headers: {"Content-Type": kind}, body})
+        fetch(address + "label", {method: "POST", mode, headers: {"Content-Type": kind}, body})
           .then((answer) => done(answer.type), () => done("refused"));
     """
-    for kind, outcome in (("application/json", "refused"), ("text/plain", "refused opaque")):
-        try:
-            answer = browser.execute_async_script(attempt, address, name, kind)
-        except WebDriverException as error:
-            answer = str(error)
-        assert answer in outcome.split()
+    kinds = (("cors", "application/json"), ("cors", "text/plain"), ("no-cors", "text/plain"))
+    answers = [browser.execute_async_script(attempt, address, name, *kind) for kind in kinds]
+    assert answers[:2] == ["refused", "refused"]
+    assert answers[2] in ("refused", "opaque"), "sent, but the answer cannot be read"
     assert not (tmp_path / "annotations" / "labels.csv").exists()
+
+
+def test_a_foreign_name_that_points_here_is_refused(browser, serve):
+    _, address = serve()
+    browser.get(address.replace("127.0.0.1", "rebound.example"))
+    assert "answers to 127.0.0.1 and localhost only" in browser.page_source
+    assert not browser.find_elements(By.TAG_NAME, "button")

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
+from toy_maps import toy_set
 
 from darksecrets.errors import InputError
+from darksecrets.patterns.__main__ import main
 from darksecrets.patterns.agreement import agreements, describe, kappa, write_tables
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import LABEL_COLUMNS
@@ -100,6 +102,18 @@ def test_the_text_and_the_tables_say_the_same(two, tmp_path):
     cell = confusion.query("label_first == 'vertical' and label_second == 'block'")["maps"]
     both = zip(*two, strict=True)
     assert cell.item() == sum(pair == ("vertical", "block") for pair in both)
+
+
+def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
+    assert main(["agreement", str(tmp_path)]) == 1
+    assert "is no set of maps" in capsys.readouterr().err
+    toy_set(4).save(tmp_path / "set")
+    labels = table(x1=["block"] * 4, x2=["block", "block", "diagonal", "block"])
+    labels["map"] = [f"toy-{1 + int(name[1]):04d}" for name in labels["map"]]
+    labels.to_csv(tmp_path / "set" / "labels.csv", index=False)
+    assert main(["agreement", str(tmp_path / "set"), "--csv", str(tmp_path / "csv")]) == 0
+    assert "same label     75.0%" in capsys.readouterr().out
+    assert (tmp_path / "csv" / "confusion.csv").is_file()
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,14 @@ def test_an_order_file_of_another_set_is_refused(folder, sheets):
 def test_sheets_overwrite_nothing(folder, sheets):
     with pytest.raises(InputError, match="is not empty"):
         write_sheets(MapSet.load(folder), sheets, 8)
+
+
+def test_the_command_brings_labels_in_and_names_a_missing_file(folder, sheets, tmp_path, capsys):
+    command = ["import", str(folder), str(sheets / "order.txt"), str(tmp_path / "labels.txt")]
+    command += ["--annotator", "x", "--pass", "2"]
+    assert main(command) == 1
+    assert "labels.txt: there is no such file" in capsys.readouterr().err
+    (tmp_path / "labels.txt").write_text(f"1 v {TIME}\n")
+    assert main(command) == 0
+    assert "1 labels added" in capsys.readouterr().out
+    assert MapSet.load(folder).labels["pass"].tolist() == [2]
