@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import fcntl
 import io
 import os
@@ -85,14 +86,23 @@ class LabelFile:
         self.path = path
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Add labels; when this returns, the disk has them."""
+        """Add labels; when this returns, the disk has them.
+
+        Raises:
+            OSError: The disk is full or gone; the file is as before.
+        """
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
-        new = not self.path.is_file()
-        with self.path.open("a", encoding="utf-8") as stream:
-            stream.write((_HEADER if new else "") + text.getvalue())
-            stream.flush()
-            os.fsync(stream.fileno())
+        with self.path.open("ab", buffering=0) as stream:
+            before = stream.tell()
+            content = ((_HEADER if before == 0 else "") + text.getvalue()).encode()
+            try:
+                if stream.write(content) != len(content):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(stream.fileno())
+            except OSError:
+                stream.truncate(before)
+                raise
 
     def remove(self, name: str, annotator: str, number: int) -> None:
         """Take back the last label that an annotator gave a map in a pass."""
@@ -134,12 +144,10 @@ def _mend(path: Path) -> None:
     if not path.is_file():
         return
     text = path.read_text(encoding="utf-8")
-    if not text:
-        path.unlink()
-    elif not text.startswith(_HEADER):
+    if text and not text.startswith(_HEADER):
         found = text.split("\n", 1)[0]
         raise InputError(f"{path}: found the columns {found}, expected {_HEADER.strip()}.")
-    elif not text.endswith("\n"):
+    if text and not text.endswith("\n"):
         lines = text.split("\n")
         # The time comes last and ends in Z: a line without was cut off and never acknowledged.
         kept = lines if lines[-1].endswith("Z") else lines[:-1]

@@ -135,7 +135,7 @@ def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.flo
 
 
 def _read_labels(path: Path, maps: set[str]) -> pd.DataFrame:
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_size == 0:
         return pd.DataFrame(columns=list(LABEL_COLUMNS))
     labels = pd.read_csv(path, dtype=str, keep_default_na=False)
     absent = [name for name in LABEL_COLUMNS if name not in labels.columns]

@@ -1,5 +1,7 @@
+import errno
 import io
 import json
+import os
 import socket
 
 import numpy as np
@@ -64,6 +66,23 @@ def test_a_label_is_on_disk_when_the_answer_comes(page, folder):
     ]
     assert after["map"] == first["next"]
     assert (after["labelled"], after["total"], after["undo"]) == (1, 5, True)
+
+
+def test_a_full_disk_is_said_and_the_map_stays(page, folder, monkeypatch):
+    def fail(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    label_next(page)
+    before, state = (folder / "labels.csv").read_bytes(), page.get("/state").json
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        answer = page.post("/label", json={"map": state["map"], "label": "block"})
+        assert answer.status_code == 500
+        assert answer.json["error"] == "Nothing was saved or taken back: No space left on device."
+        assert page.post("/undo", json={}).status_code == 500
+    assert (folder / "labels.csv").read_bytes() == before
+    assert page.get("/state").json == state
+    assert label_next(page)["labelled"] == 2
 
 
 def test_undo_skip_and_the_end(page, folder):

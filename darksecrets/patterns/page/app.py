@@ -41,6 +41,7 @@ def create_app(labelling: Pass) -> Flask:
     app.before_request(_refuse_others)
     app.after_request(_add_headers)
     app.register_error_handler(HTTPException, _explain)
+    app.register_error_handler(OSError, _explain_disk)
 
     @app.get("/")
     def page() -> str:
@@ -113,6 +114,10 @@ def _add_headers(response: Response) -> Response:
 
 def _explain(error: HTTPException) -> tuple[dict[str, str | None], int]:
     return {"error": error.description}, error.code or 500
+
+
+def _explain_disk(error: OSError) -> tuple[dict[str, str], int]:
+    return {"error": f"Nothing was saved or taken back: {error.strerror}."}, 500
 
 
 def _texts(*names: str) -> list[str]:
