@@ -13,6 +13,7 @@ import pandas as pd
 from darksecrets.errors import InputError
 from darksecrets.files import write_table
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.mapset import SETTLED
 
 RESAMPLES = 2000
 COLUMNS = ("first", "second", "pattern", "maps", "agreement", "kappa", "ci_low", "ci_high")
@@ -62,6 +63,8 @@ class Agreement:
 def agreements(labels: pd.DataFrame, seed: int = 2019) -> list[Agreement]:
     """Compare every two passes, of one annotator or of two, that have maps in common.
 
+    Pass ``SETTLED`` is left out: it is over the very maps on which the others disagree.
+
     Args:
         labels: A row per label, see `darksecrets.patterns.mapset`.
         seed: Of the bootstrap.
@@ -69,17 +72,16 @@ def agreements(labels: pd.DataFrame, seed: int = 2019) -> list[Agreement]:
     Raises:
         InputError: There are no two.
     """
+    first = labels[labels["pass"] < SETTLED]
     raters = {
         f"{annotator} (pass {number})": rows.set_index("map")["label"]
-        for (annotator, number), rows in labels.groupby(["annotator", "pass"])
+        for (annotator, number), rows in first.groupby(["annotator", "pass"])
     }
     for rater, given in raters.items():
         if not given.index.is_unique:
             twice = given.index[given.index.duplicated()][0]
             raise InputError(f"Found two labels of {rater} for the map {twice}; expected one.")
-    compared = [
-        _compare(first, second, raters, seed) for first, second in itertools.combinations(raters, 2)
-    ]
+    compared = [_compare(*pair, raters, seed) for pair in itertools.combinations(raters, 2)]
     if not (common := [pair for pair in compared if pair]):
         found = "; ".join(raters) or "no labels"
         raise InputError(f"Found {found}; expected two passes that have maps in common.")
