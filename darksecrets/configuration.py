@@ -152,18 +152,24 @@ def is_paper_run(config: Mapping[str, Any]) -> bool:
 
 def describe(config: Mapping[str, Any]) -> str:
     """Model and data of a run in a few words, for figures and tables."""
-    data, model = config["data"], config["model"]
+    data = config["data"]
     of_data = {
         "builtin": "built-in corpus (not comparable with the paper)",
         "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
         "hub": data["repository"],
     }
-    of_model = {
+    return f"{describe_model(config)} · {of_data[data['source']]}"
+
+
+def describe_model(config: Mapping[str, Any]) -> str:
+    """The pre-trained model of a run in a few words."""
+    model = config["model"]
+    of_model: dict[str, str] = {
         "builtin": "tiny BERT",
         "folder": "/".join(Path(model["folder"] or "").parts[-2:]),
         "hub": model["id"],
     }
-    return f"{of_model[model['source']]} · {of_data[data['source']]}"
+    return of_model[model["source"]]
 
 
 def results_folder(config: Mapping[str, Any]) -> Path:

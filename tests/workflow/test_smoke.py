@@ -161,6 +161,21 @@ def test_results_can_be_traced_to_seeds_versions_and_data(run):
     assert "results/smoke/similarity/RTE/seed-2.csv" in table["inputs"]
 
 
+def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
+    from darksecrets.patterns.mapset import MapSet
+
+    call("sample_maps", "--config", "patterns={label_maps: {size: 120}}")
+    table = MapSet.load(run / "patterns" / "maps").table
+    assert len(table) == 120
+    assert set(table["state"]) == {"finetuned"}
+    assert set(table["seed"]) == {SEEDS[0]}
+    assert set(table["model"]) == {"tiny BERT"}
+    counts = table.groupby(["task", "layer", "head"]).size()
+    assert len(counts) == len(TASKS) * 6 * 6
+    assert counts.max() == 2
+    assert (run / "patterns" / "maps" / "provenance.json").is_file()
+
+
 def test_no_temporary_file_is_left(run):
     assert not [path for path in run.rglob("*") if ".tmp" in path.name]
     assert not list(run.rglob("checkpoint-*"))
