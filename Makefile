@@ -33,6 +33,19 @@ demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT
 	@echo; cat $(RESULTS)/figures/table1.md
 	@echo; echo "Figures: $(RESULTS)/figures   Report: $(RESULTS)/report.html"
 
+# Another run than the demonstration: make label CONFIG=results/<run>/config.yaml
+CONFIG ?= config/config.yaml
+RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" $(CONFIG))
+ANNOTATOR ?= $(USER)
+PASS ?= 1
+PORT ?= 8419
+
+.PHONY: label
+label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
+	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
+	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
+	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+
 .PHONY: test
 test: $(INSTALLED) ## run every test and linter
 	python -m pytest

@@ -26,12 +26,25 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.tasks import TASKS
+from darksecrets.tasks import TASKS, Task
 
 BOUND = 1.5
 TASK = TASKS["SST-2"]
 WAYS = EAGER, EXTRACTION, FUSED = ("plain, eager", "extraction", "plain, fused")
 WORDS = [f"word{i}" for i in range(1000)]
+
+
+def save_model(folder: Path, task: Task) -> None:
+    """Save a random BERT-base whose vocabulary is `WORDS`."""
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    tokenizer = BertTokenizer(
+        vocab={word: i for i, word in enumerate(vocabulary)}, model_max_length=512
+    )
+    tokenizer.save_pretrained(folder / "model")
+    labels = dict(enumerate(task.labels))
+    BertForSequenceClassification(BertConfig(id2label=labels)).save_pretrained(folder / "model")
 
 
 def prepare(folder: Path, examples: int, batch_size: int) -> None:
@@ -40,15 +53,8 @@ def prepare(folder: Path, examples: int, batch_size: int) -> None:
     A batch of each is as long as can be, so that the largest batch is the same.
     """
     from datasets import Dataset, DatasetDict
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    tokenizer = BertTokenizer(
-        vocab={word: i for i, word in enumerate(vocabulary)}, model_max_length=512
-    )
-    tokenizer.save_pretrained(folder / "model")
-    labels = dict(enumerate(TASK.labels))
-    BertForSequenceClassification(BertConfig(id2label=labels)).save_pretrained(folder / "model")
+    save_model(folder, TASK)
     rng = np.random.default_rng(0)
     for times in (1, 4):
         lengths = glue_lengths(examples * times - batch_size) + [LONGEST] * batch_size

@@ -27,5 +27,29 @@ def tokens_of_span(
     Returns:
         Positions in the example, ascending; none where the sentence was cut before the span.
     """
-    overlap = (offsets[:, 0] < end) & (offsets[:, 1] > start)
-    return np.flatnonzero(overlap & (segments == sentence) & ~special)
+    span = np.array([[start, end]])
+    return np.flatnonzero(overlaps(offsets, segments, special, sentence, span))
+
+
+def overlaps(
+    offsets: npt.NDArray[np.int64],
+    segments: npt.NDArray[np.int64],
+    special: npt.NDArray[np.bool_],
+    sentence: int,
+    spans: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """Tell which tokens share at least one character with which spans of a sentence.
+
+    Args:
+        offsets: [L, 2], see `tokens_of_span`.
+        segments: [L]
+        special: [L]
+        sentence: The sentence that the spans are in.
+        spans: [spans, 2] first character of each, and the one after its last.
+
+    Returns:
+        [L, spans]
+    """
+    shared = (offsets[:, :1] < spans[:, 1]) & (offsets[:, 1:] > spans[:, 0])
+    inside: npt.NDArray[np.bool_] = (segments == sentence) & ~special
+    return shared & inside[:, None]

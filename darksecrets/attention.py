@@ -54,8 +54,35 @@ def extract(
         InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
             not give one softmaxed map over the real tokens per layer and head.
     """
-    tokenizer = load_tokenizer(model_folder)
     columns = _sampled_columns(dataset_folder, sample, task)
+    extract_columns(
+        model_folder, columns, output, task=task, max_length=max_length, batch_size=batch_size
+    )
+
+
+def extract_columns(
+    model_folder: Path,
+    columns: Mapping[str, list[Any]],
+    output: Path,
+    *,
+    task: Task,
+    max_length: int,
+    batch_size: int,
+) -> None:
+    """Write the attention store of a model for examples in memory, see `extract`.
+
+    Args:
+        model_folder: Hugging Face folder of a BERT-family model.
+        columns: ``idx`` and the text columns of the task.
+        output: Folder of the store.
+        task: Says whether an example has one sentence or two.
+        max_length: Longest sequence kept, in tokens.
+        batch_size: Examples that the model sees at once.
+
+    Raises:
+        InputError: As `extract`.
+    """
+    tokenizer = load_tokenizer(model_folder)
     examples, inputs = _encode_longest_first(columns, tokenizer, task, max_length)
     model = load_encoder(model_folder, task)
     config = model.config

@@ -30,6 +30,9 @@ _ORIGIN = {
     "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
 }
 
+# Sources on this machine, and the key that says where.
+_LOCAL = (("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file"))
+
 
 def load_schema() -> dict[str, Any]:
     """The schema as a dictionary."""
@@ -56,11 +59,11 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
-    for section, source, key in (("data", "tsv", "folder"), ("model", "folder", "folder")):
+    for section, source, key in _LOCAL:
         if resolved[section]["source"] == source and not resolved[section][key]:
             raise InputError(
                 f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
-                f"folder, because {section}.source is '{source}'."
+                f"{key}, because {section}.source is '{source}'."
             )
     return resolved
 
@@ -149,18 +152,24 @@ def is_paper_run(config: Mapping[str, Any]) -> bool:
 
 def describe(config: Mapping[str, Any]) -> str:
     """Model and data of a run in a few words, for figures and tables."""
-    data, model = config["data"], config["model"]
+    data = config["data"]
     of_data = {
         "builtin": "built-in corpus (not comparable with the paper)",
         "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
         "hub": data["repository"],
     }
-    of_model = {
+    return f"{describe_model(config)} · {of_data[data['source']]}"
+
+
+def describe_model(config: Mapping[str, Any]) -> str:
+    """The pre-trained model of a run in a few words."""
+    model = config["model"]
+    of_model: dict[str, str] = {
         "builtin": "tiny BERT",
         "folder": "/".join(Path(model["folder"] or "").parts[-2:]),
         "hub": model["id"],
     }
-    return f"{of_model[model['source']]} · {of_data[data['source']]}"
+    return of_model[model["source"]]
 
 
 def results_folder(config: Mapping[str, Any]) -> Path:

@@ -37,11 +37,13 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: At the first thing that would make a job fail.
     """
     from darksecrets import checkpoints, datasources
+    from darksecrets.framenet import sources
 
     configuration.check_results_folder(config, configuration.results_folder(config))
     if config["data"]["source"] == "tsv":
         for task in config["tasks"]:
             datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
+    sources.check(config["framenet"])
     if _can_import("safetensors", "torch", "transformers"):
         checkpoints.check(config["model"])
 

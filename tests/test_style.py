@@ -41,7 +41,7 @@ def test_the_lock_pins_every_package_and_names_no_host_and_no_path(root):
     assert "torch==2.13.0\n" in text
 
 
-@pytest.mark.parametrize("name", ["model", "figures", "workflow"])
+@pytest.mark.parametrize("name", ["model", "figures", "workflow", "annotation"])
 def test_conda_environments_have_the_versions_of_the_lock(name, root):
     lock = _lock(root)
     environment = yaml.safe_load((root / "envs" / f"{name}.yaml").read_text())

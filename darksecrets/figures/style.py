@@ -42,6 +42,10 @@ WEIGHT = "YlOrRd"
 """Colour map of the paper for attention weights per head: darker = more attention."""
 MAP = "Reds"
 """Colour map of the paper for one self-attention map: darker = more attention."""
+SCORE = "Blues"
+"""Colour map for scores of a task: darker = greater score, as in the paper."""
+CHANGE = "PuOr"
+"""Colour map for differences around 0: orange below, purple above, for every kind of vision."""
 
 # Okabe and Ito's colours, told apart with every common form of colour blindness.
 STATES = {
@@ -51,6 +55,10 @@ STATES = {
 }
 """Colour of every state of the model, the same in every figure."""
 INK = "#333333"
+BASELINE = "#E69F00"
+"""The intact model's score beside those with heads disabled: the paper's orange line."""
+HELPED, HURT = "#542788", "#B35806"
+"""Greater and smaller than the intact model's score: the ends of `CHANGE`."""
 GREY = "#6E6E6E"
 BAND = "#D9D9D9"
 

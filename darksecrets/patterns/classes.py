@@ -25,3 +25,6 @@ PATTERNS: dict[str, str] = {
 Where two fit, the one that strikes the eye first; a broken column counts as vertical when it
 reaches about two thirds of the rows.
 """
+
+KEYS = dict(zip("vdmbh", PATTERNS, strict=True))
+"""The key that stands for each class: m as in mixed, of vertical and diagonal."""

@@ -38,6 +38,7 @@ COLUMNS = (
 LABEL_COLUMNS = ("map", "label", "annotator", "pass", "time")
 SETTLED = 3
 """The pass in which disagreements of the first two are looked at again; its labels hold."""
+PASSES = ("1", "2", str(SETTLED))
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,13 @@ class MapSet:
         both = pd.concat([final, agreed])[["map", "label"]].drop_duplicates("map", keep="last")
         return both.sort_values("map", ignore_index=True)
 
+    def disputed(self) -> list[str]:
+        """The maps on which passes before ``SETTLED`` disagree, settled or not, in set order."""
+        first = self.labels[self.labels["pass"] < SETTLED]
+        classes = first.groupby("map")["label"].nunique()
+        disputed = set(classes.index[classes > 1])
+        return [name for name in self.table["map"] if name in disputed]
+
 
 def _read_table(folder: Path) -> pd.DataFrame:
     missing = [name for name in (MAPS, TABLE) if not (folder / name).is_file()]
@@ -127,12 +135,16 @@ def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.flo
 
 
 def _read_labels(path: Path, maps: set[str]) -> pd.DataFrame:
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_size == 0:
         return pd.DataFrame(columns=list(LABEL_COLUMNS))
-    labels = pd.read_csv(path, dtype={"map": str, "label": str, "annotator": str})
+    labels = pd.read_csv(path, dtype=str, keep_default_na=False)
     absent = [name for name in LABEL_COLUMNS if name not in labels.columns]
     if absent:
         raise InputError(f"{path}: missing columns: {', '.join(absent)}.")
+    passes = sorted(set(labels["pass"]) - set(PASSES))
+    if passes:
+        raise InputError(f"{path}: found the passes {passes}; expected {', '.join(PASSES)}.")
+    labels = labels.astype({"pass": int})
     unknown = sorted(set(labels["label"]) - set(PATTERNS))
     if unknown:
         raise InputError(

@@ -66,11 +66,26 @@ def test_settled_labels_are_those_agreed_on_or_looked_at_again(mapset):
     }
 
 
+def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset):
+    given = labels(
+        ("a-0001", "block", "x", 1),
+        ("a-0001", "vertical", "y", 1),
+        ("a-0002", "block", "x", 1),
+        ("a-0002", "block", "x", 2),
+        ("a-0001", "block", "x", 3),
+        ("a-0002", "diagonal", "x", 3),
+    )
+    assert MapSet(mapset.table, mapset.maps, given).disputed() == ["a-0001"]
+    assert MapSet(mapset.table, mapset.maps, labels()).disputed() == []
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         (("a-0001", "stripes", "x", 1), "unknown classes stripes; expected vertical, diagonal"),
         (("b-0001", "block", "x", 1), "labels of 1 maps .* such as b-0001"),
+        (("a-0001", "", "x", 1), "unknown classes ;"),
+        (("a-0001", "block", "x", 4), r"found the passes \['4'\]; expected 1, 2, 3"),
     ],
 )
 def test_labels_of_unknown_classes_or_maps_are_refused(folder, row, message):

@@ -110,12 +110,65 @@ def test_tsv_line(refused, tmp_path, row, words):
         assert word in message
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Kim sat and slept .\tslept\tTom", ["line 3", "'Tom' was not found"]),
+        ("he sat and slept , so he\tslept\the", ["line 3", "more than once"]),
+        (None, ["no such file", "framenet.file"]),
+    ],
+    ids=["no-span", "ambiguous", "no-file"],
+)
+def test_links_file(refused, tmp_path, line, words):
+    file = tmp_path / "links.tsv"
+    if line:
+        header = "sentence\ttarget\tcore_elements"
+        file.write_text(f"{header}\nKim sat and slept .\tslept\tKim\n{line}\n")
+    message = refused(configuration(framenet={"source": "tsv", "file": str(file)}))
+    for word in ("links.tsv", *words):
+        assert word in message
+
+
+def test_links_file_without_a_sentence_to_keep(refused, tmp_path):
+    file = tmp_path / "links.tsv"
+    file.write_text("sentence\ttarget\tcore_elements\nKim slept .\tslept\tKim\n")
+    message = refused(configuration(framenet={"source": "tsv", "file": str(file)}))
+    assert "found no sentence that the paper's selection keeps" in message
+
+
+def test_framenet_folder_without_its_index(refused, root, tmp_path):
+    shutil.copytree(root / "tests" / "framenet_v17", tmp_path / "framenet")
+    (tmp_path / "framenet" / "luIndex.xml").unlink()
+    message = refused(
+        configuration(framenet={"source": "nltk", "folder": str(tmp_path / "framenet")})
+    )
+    assert "found no luIndex.xml" in message
+
+
 def test_no_hub_and_no_cache(refused, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
     monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
     message = refused(configuration(data={"source": "hub"}, model={"source": "hub"}))
     for word in ("nyu-mll/glue", "not in the cache", "HF_HOME"):
         assert word in message
+
+
+def test_spacy_pipeline_that_is_not_there(refused, tmp_path):
+    config = _tsv(tmp_path, "") | {"annotation": {"pipeline": "no_such_pipeline"}}
+    message = refused(config, "results/bad/annotation/SST-2.jsonl")
+    for word in ("annotation.pipeline", "'no_such_pipeline'", "spacy download"):
+        assert word in message
+
+
+def test_spacy_pipeline_without_parser(refused, tmp_path):
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("tagger").add_label("NN")
+    pipeline.initialize()
+    pipeline.to_disk(tmp_path / "pipeline")
+    config = _tsv(tmp_path, "") | {"annotation": {"pipeline": str(tmp_path / "pipeline")}}
+    message = refused(config, "results/bad/annotation/SST-2.jsonl")
+    assert "has the components tagger, but no trained parser" in message
 
 
 def test_no_disk_space(refused):

@@ -15,7 +15,10 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
-    assert jobs["table1"] == jobs["figure5"] == 1
+    assert jobs["table1"] == jobs["figure3"] == jobs["figure4"] == jobs["figure5"] == 1
+    assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
+    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 14)
+    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -27,6 +30,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["evaluate_pretrained"] == tasks * seeds
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
+    assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
@@ -45,7 +49,14 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
     [
         ("table1", {"extract_attention", "figure5", "learning_curves"}),
         ("figure5", {"evaluate_pretrained", "table1", "evaluate_baselines"}),
+        ("figure3", {"prepare_dataset", "finetune", "extract_attention"}),
+        ("figure4", {"get_pretrained_model", "extract_framenet_attention"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
+        ("figure6", {"evaluate_pretrained", "compute_similarity", "figure7"}),
+        ("figure7", {"evaluate_pretrained", "compute_similarity", "figure6"}),
+        ("stripes", {"evaluate_pretrained", "compute_similarity", "token_pairs"}),
+        ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
+        ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
     ],
 )
 def test_partial_targets_plan_only_what_they_need(

@@ -74,8 +74,62 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
     assert table.loc[("RTE", 2, 3, 2), "similarity"] == pytest.approx(expected, abs=1e-7)
 
 
+def test_tables_of_features_have_every_task_and_model(run):
+    heads = 36
+    models = {("pretrained", 0), ("finetuned", 1), ("finetuned", 2)}  # the first has no seed
+    for name in ("stripes", "cls_attention", "token_pairs", "head_statistics", "equal_words"):
+        table = pd.read_csv(run / "tables" / f"{name}.csv")
+        tasks = set(TASKS) - ({"SST-2"} if name == "equal_words" else set())
+        assert set(table["task"]) == tasks
+        for task in tasks:
+            rows = table[table["task"] == task]
+            assert set(zip(rows["state"], rows["seed"].fillna(0), strict=True)) == models
+            if name != "cls_attention":
+                assert len(rows) % (heads * len(models)) == 0
+    special = pd.read_csv(run / "tables" / "stripes.csv").query("feature in ['[CLS]', '[SEP]']")
+    assert (special["examples"] == 6).all()
+
+
+def test_stripes_agree_with_the_stores(run):
+    from darksecrets.store import AttentionStore
+
+    store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
+    values = []
+    for i in range(store.examples):
+        a = np.asarray(store.maps(i)[4, 1], dtype=np.float64)
+        ends = [j for j, token in enumerate(store.tokens(i)) if token == "[SEP]"]
+        values.append(max(a[:, j].mean() for j in ends))
+    table = pd.read_csv(run / "tables" / "stripes.csv")
+    keys = ["task", "state", "seed", "feature", "layer", "head"]
+    weight = table.set_index(keys).loc[("RTE", "finetuned", 2, "[SEP]", 5, 2), "weight"]
+    assert weight == pytest.approx(np.mean(values), abs=1e-7)
+
+
+def test_framenet_table_agrees_with_links_and_store(run):
+    from darksecrets.store import AttentionStore
+
+    links = pd.read_csv(run / "tables" / "framenet_links.csv")
+    heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
+    store = AttentionStore.open(run / "attention" / "FrameNet" / "pretrained")
+    assert (heads["sentences"] == store.examples).all()
+    assert len(heads) == 2 * store.layers * store.heads
+    total = 0.0
+    for example, idx in enumerate(store.idx):
+        starts, ends = store.offsets(example).T
+        best = 0.0
+        for row in links[links["idx"] == idx].itertuples():
+            elements = (starts < row.element_end) & (ends > row.element_start)
+            predicate = (starts < row.predicate_end) & (ends > row.predicate_start)
+            best = max(best, store.maps(example)[1, 2][np.ix_(elements, predicate)].max())
+        total += float(best)
+    key = ("element_to_predicate", 2, 3)
+    weight = heads.set_index(["direction", "layer", "head"]).loc[key, "weight"]
+    assert weight == pytest.approx(total / store.examples, abs=1e-7)
+
+
 def test_every_figure_is_there_in_every_format(run):
-    for name in ("figure5", "learning_curves"):
+    drawn = ("figure6", "figure7", "stripes_noun", "stripes_sep", "token_pairs", "head_statistics")
+    for name in ("figure3", "figure4", "figure5", "learning_curves", *drawn):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
     assert "built-in corpus" in (run / "figures" / "figure5.svg").read_text()
@@ -84,7 +138,14 @@ def test_every_figure_is_there_in_every_format(run):
 
 def test_report_holds_figures_and_captions(run):
     page = (run / "report.html").read_text()
-    for text in ("figure5.svg", "table1.md", "Section 4.3"):
+    for text in (
+        "figure5.svg",
+        "figure6.svg",
+        "figure7.svg",
+        "stripes_negation.svg",
+        "table1.md",
+        "Section 4.3",
+    ):
         assert text in page
 
 
@@ -98,6 +159,21 @@ def test_results_can_be_traced_to_seeds_versions_and_data(run):
     assert data in model["inputs"]
     assert model["inputs"][data] == store["inputs"][data]
     assert "results/smoke/similarity/RTE/seed-2.csv" in table["inputs"]
+
+
+def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
+    from darksecrets.patterns.mapset import MapSet
+
+    call("sample_maps", "--config", "patterns={label_maps: {size: 120}}")
+    table = MapSet.load(run / "patterns" / "maps").table
+    assert len(table) == 120
+    assert set(table["state"]) == {"finetuned"}
+    assert set(table["seed"]) == {SEEDS[0]}
+    assert set(table["model"]) == {"tiny BERT"}
+    counts = table.groupby(["task", "layer", "head"]).size()
+    assert len(counts) == len(TASKS) * 6 * 6
+    assert counts.max() == 2
+    assert (run / "patterns" / "maps" / "provenance.json").is_file()
 
 
 def test_no_temporary_file_is_left(run):
@@ -132,3 +208,23 @@ def test_a_run_whose_data_has_another_origin_is_refused(call, run):
     assert refused.returncode != 0
     for words in ("another configuration", "another name"):
         assert words in refused.stdout + refused.stderr
+
+
+def test_effects_of_disabling_agree_with_the_sweep(run):
+    from darksecrets.ablation.results import SweepResult
+
+    heads = pd.read_csv(run / "tables" / "head_ablation.csv")
+    rows = heads[(heads["task"] == "RTE") & (heads["seed"] == 2)]
+    sweep = SweepResult.load(run / "ablation" / "RTE" / "finetuned" / "seed-2")
+    score = 100 * (sweep.predictions == sweep.labels).mean(axis=1)
+    disabled = (sweep.sets["kind"] == "head").to_numpy()
+    assert rows["score"].to_numpy() == pytest.approx(score[disabled])
+    assert rows["delta"].to_numpy() == pytest.approx(score[disabled] - score[0])
+    assert len(heads) == len(SEEDS) * (len(TASKS) + 1) * disabled.sum()  # STS-B has two metrics
+    agreement = pd.read_csv(run / "tables" / "seed_agreement.csv")
+    assert len(agreement) == len(TASKS) + 1
+    survival = pd.read_csv(run / "tables" / "survival.csv")
+    assert set(survival["kind"]) == {"head", "layer"}
+    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains"):
+        for suffix in ("pdf", "svg", "png"):
+            assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000

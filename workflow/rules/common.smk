@@ -5,6 +5,9 @@ from snakemake.exceptions import WorkflowError
 
 from darksecrets import checkpoints, configuration, datasources, modules, preflight
 from darksecrets.errors import InputError
+from darksecrets.features import annotation
+from darksecrets.framenet import folder as framenet_folder
+from darksecrets.framenet import sources as framenet
 from darksecrets.tasks import TASKS
 
 try:
@@ -35,6 +38,8 @@ wildcard_constraints:
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
+LINKS = config["framenet"]
+LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 
 
 def code(*names: str) -> list[str]:
@@ -70,6 +75,17 @@ def checkpoint_files(wildcards) -> list[str]:
     return [os.path.relpath(path) for path in sorted(folder.glob("*.safetensors"))]
 
 
+def links_files(wildcards) -> dict[str, str | list[str]]:
+    """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
+    if LINKS["source"] == "tsv":
+        return {"files": LINKS["file"]}
+    if LINKS["source"] == "builtin":
+        return {"files": corpus_files()}
+    if LINKS["folder"]:
+        return {"files": str(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")}
+    return {"downloaded": "<results>/framenet/nltk_data"}
+
+
 def per_task(pattern: str) -> list[str]:
     """The pattern for every task of the run."""
     return expand(pattern, task=config["tasks"])
@@ -87,6 +103,21 @@ def model_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.model}"
 
 
+def pipeline_files(wildcards) -> list[str]:
+    """Files that tell a local spaCy pipeline from another."""
+    folder = Path(config["annotation"]["pipeline"])
+    used = config["data"]["source"] != "builtin" and folder.is_dir()
+    return [str(folder / "meta.json")] if used else []
+
+
+def measured(wildcards) -> list[str]:
+    """A table of every task and model; equal words need two sentences."""
+    tasks = [t for t in config["tasks"] if wildcards.table != "equal_words" or TASKS[t].is_pair]
+    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
+    pattern = "<results>/features/{task}/{model}/{table}.csv"
+    return expand(pattern, task=tasks, model=models, table=wildcards.table)
+
+
 def figure_files(*names: str) -> list[str]:
     """Every format of some figures."""
     return expand("<results>/figures/{name}.{format}", name=names, format=("pdf", "svg", "png"))
@@ -99,6 +130,9 @@ def start_run() -> None:
     """Before the first job: see that disk and Hub will do, and write down what this run is."""
     try:
         preflight.check_surroundings(config)
+        # Only where sentences are going to be parsed: other results need no pipeline.
+        if any(job.rule.name == "annotate_examples" for job in workflow.dag.needrun_jobs()):
+            annotation.check(config)
         preflight.record_run(config)
     except InputError as error:
         raise WorkflowError(str(error)) from None

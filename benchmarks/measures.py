@@ -1,0 +1,146 @@
+"""What all statistics of heads cost beside the extraction of the maps, at BERT-base shape.
+
+    python benchmarks/measures.py [--examples 48] [--repetitions 3] [--threads 1]
+
+A BERT-base with random weights sees sentence pairs as long as GLUE's. In each repetition the maps
+are extracted, and then every statistic of sections 4.4, 4.5 and 5 is taken from them, with its
+controls; the words have random tags and heads. One process does both, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from _examples import LONGEST, glue_lengths
+from _machine import describe, write_results
+from extraction import WORDS, save_model
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from darksecrets.tasks import TASKS
+
+BOUND = 1.0
+TASK = TASKS["MRPC"]
+TAGS = ("NN", "NNS", "VBD", "PRP", "DT", "IN", ",")
+LABELS = ("nsubj", "dobj", "punct", "det", "prep")
+
+
+def prepare_pairs(folder: Path, examples: int, rng: np.random.Generator) -> None:
+    """Write sentence pairs, the sample of all of them, and a random annotation of their words."""
+    from datasets import Dataset, DatasetDict
+
+    lengths = np.maximum(glue_lengths(examples), 9)
+    sentences = []
+    for length in lengths:
+        cut = (length - 3) // 2
+        words = rng.choice(WORDS[:200], size=length - 3)  # few words, so that some are in both
+        sentences.append((words[:cut].tolist(), words[cut:].tolist()))
+    columns = {
+        "idx": range(examples),
+        "sentence1": [" ".join(first) for first, _ in sentences],
+        "sentence2": [" ".join(second) for _, second in sentences],
+        "label": [0] * examples,
+    }
+    split = Dataset.from_dict(columns)
+    DatasetDict(train=split, validation=split).save_to_disk(folder / "pairs")
+    pd.DataFrame({"idx": split["idx"]}).to_csv(folder / "pairs.csv", index=False)
+    with (folder / "pairs.jsonl").open("w", encoding="utf-8") as stream:
+        for idx, pair in enumerate(sentences):
+            example = {"idx": idx}
+            for name, words in zip(TASK.columns, pair, strict=True):
+                example[name] = {"text": " ".join(words), "tokens": annotate(words, rng)}
+            stream.write(json.dumps(example) + "\n")
+
+
+def annotate(words: list[str], rng: np.random.Generator) -> list[dict[str, object]]:
+    """Give words random tags, labels, heads and antecedents."""
+    ends = np.cumsum([len(word) + 1 for word in words])
+    return [
+        {
+            "text": word,
+            "start": int(end - len(word) - 1),
+            "end": int(end - 1),
+            "tag": str(rng.choice(TAGS)),
+            "dep": str(rng.choice(LABELS)),
+            "head": int(rng.integers(len(words))),
+            "antecedent": int(rng.integers(len(words))) if rng.random() < 0.1 else None,
+        }
+        for word, end in zip(words, ends, strict=True)
+    ]
+
+
+def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
+    """Time extraction and statistics, a row per repetition, by the clock and the processor."""
+    from darksecrets.attention import extract
+    from darksecrets.features.measures import measure
+    from darksecrets.features.tokens import describe as describe_tokens
+    from darksecrets.store import AttentionStore
+
+    rows = []
+    for repetition in range(repetitions + 1):  # the first one warms up
+        marks = [(time.perf_counter(), time.process_time())]
+        extract(
+            folder / "model",
+            folder / "pairs",
+            folder / "pairs.csv",
+            folder / "store",
+            task=TASK,
+            max_length=LONGEST,
+            batch_size=batch_size,
+        )
+        marks.append((time.perf_counter(), time.process_time()))
+        store = AttentionStore.open(folder / "store")
+        measure(store, describe_tokens(store, folder / "pairs.jsonl"), 0)
+        marks.append((time.perf_counter(), time.process_time()))
+        extraction, statistics = np.diff(marks, axis=0)
+        if repetition:
+            rows.append([*extraction, *statistics])
+    columns = ["extraction", "extraction, processor", "statistics", "statistics, processor"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def main() -> None:
+    """Read the command line, run everything, and write the results."""
+    import torch
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--examples", type=int, default=48)
+    parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        save_model(folder, TASK)
+        prepare_pairs(folder, options.examples, np.random.default_rng(0))
+        times = time_both(folder, options.batch_size, options.repetitions)
+    ratios = times["statistics"] / times["extraction"]
+    processor = times["statistics, processor"] / times["extraction, processor"]
+    rows = [
+        ("extraction", times["extraction"].median(), "s"),
+        ("all statistics with their controls", times["statistics"].median(), "s"),
+        ("statistics / extraction", ratios.median(), f"at most {BOUND:g}"),
+        ("statistics / extraction: smallest", ratios.min(), ""),
+        ("statistics / extraction: largest", ratios.max(), ""),
+        ("statistics / extraction: processor time", processor.median(), ""),
+    ]
+    notes = (
+        f"BERT-base with random weights (12 layers, 12 heads), {options.examples} sentence pairs "
+        f"as long as GLUE's, batches of {options.batch_size}, {options.threads} thread(s). Medians "
+        f"of {options.repetitions} repetitions."
+    )
+    table = pd.DataFrame(rows, columns=["what", "value", "unit"]).round({"value": 3})
+    machine = describe("torch", "transformers", "numpy")
+    write_results("measures", "Statistics of attention heads", table, machine, notes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""What survives: the gain of the best head without selection bias, and a summary (section 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.scores import Floats, require_usable, weighted
+from darksecrets.ablation.statistics import LEVEL, PERCENT, Chances, interval
+from darksecrets.tasks import Task
+
+KINDS = ("head", "layer")
+
+_BLOCK = 2**22  # numbers of a matrix of halves
+
+
+def best(result: SweepResult, task: Task, chances: Chances) -> pd.DataFrame:
+    """Gain of disabling the best head, and the best layer, on examples that did not choose it.
+
+    The best of many deltas is positive even where no head matters. Therefore the validation set is
+    split in random halves; the head with the highest score on one half is scored on the other, in
+    both directions. Equally good heads count in equal parts. Scores of random halves spread around
+    the whole's as the whole's does around the truth (the delete-half jackknife), so that the
+    percentiles of the gains are an interval. A half chooses a little worse than the whole would, so
+    that the gain is on the careful side.
+
+    Returns:
+        A row per metric and kind: ``metric``, ``kind``, ``layer``, ``head`` (the best on the whole
+        set, the first of equal ones), ``naive_gain`` (its delta there), ``unbiased_gain`` (mean
+        over halves), ``ci_low``, ``ci_high``, all x 100, and ``chosen``, the share of the halves
+        that chose that head.
+
+    Raises:
+        InputError: See `darksecrets.ablation.scores.require_usable`.
+    """
+    require_usable(result, task)
+    rows = []
+    for metric in task.metrics:
+        rng = np.random.default_rng(chances.seed)
+        whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
+        pairs = _on_halves(result, metric, chances.splits, rng)
+        for kind in KINDS:
+            sets = np.flatnonzero(result.sets["kind"] == kind)
+            if len(sets):
+                row = _row(*(scores[:, sets] - scores[:, :1] for scores in (whole, *pairs)))
+                place = result.sets.iloc[sets[row.pop("best")]]
+                rows.append(
+                    {"metric": metric, "kind": kind, **place[["layer", "head"]].to_dict(), **row}
+                )
+    return pd.DataFrame(rows).astype({"layer": "Int64", "head": "Int64"})
+
+
+def _row(whole: Floats, choosing: Floats, scoring: Floats) -> dict[str, Any]:
+    """Naive and unbiased gain, from deltas [1, sets] and [halves, sets]."""
+    gains, share = unbiased_gains(choosing, scoring)
+    low, high = interval(gains)
+    return {
+        "best": (best := int(whole.argmax())),
+        "naive_gain": PERCENT * whole[0, best],
+        "unbiased_gain": PERCENT * gains.mean(),
+        "ci_low": low,
+        "ci_high": high,
+        "chosen": share[best],
+    }
+
+
+def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
+    """Choose the best set on one half, read its delta on the other.
+
+    Args:
+        choosing: [halves, sets] deltas to the baseline on the half that chooses.
+        scoring: [halves, sets] deltas on the other half.
+
+    Returns:
+        [halves] gains, and [sets] how often each set is chosen, as a share.
+    """
+    chosen = choosing == choosing.max(axis=1, keepdims=True)
+    parts = chosen / chosen.sum(axis=1, keepdims=True)
+    return (parts * scoring).sum(axis=1), parts.mean(axis=0)
+
+
+def _on_halves(
+    result: SweepResult, metric: str, splits: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Scores [2 splits, sets] on random halves, and on their counterparts."""
+    score = weighted(result, metric)
+    masks = list(halves(splits, len(result.idx), rng))
+    ones, others = (np.concatenate([score(m == value) for m in masks]) for value in (1, 0))
+    return np.concatenate([ones, others]), np.concatenate([others, ones])
+
+
+def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    """Blocks of random halves: [at most splits, examples], 1 for a half and 0 for the other."""
+    size = max(1, _BLOCK // examples)
+    pattern = np.arange(examples) % 2
+    for start in range(0, splits, size):
+        yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
+
+
+def survival(
+    table: pd.DataFrame, means: pd.DataFrame, gains: pd.DataFrame, examples: int
+) -> pd.DataFrame:
+    """Summary of a sweep per metric and kind: how many gains there are, and how many are real.
+
+    Args:
+        table: First table of `darksecrets.ablation.statistics.effects`.
+        means: Its second table.
+        gains: Table of `best`.
+        examples: Size of the validation set.
+
+    Returns:
+        A row per metric and kind, head or layer: ``examples``, ``baseline``, ``sets`` (how many),
+        ``helped`` and ``hurt`` (score higher, lower), ``helped_p`` and ``hurt_p`` (of these,
+        significant one by one), ``helped_q`` and ``hurt_q`` (after correction), then the columns
+        of ``means`` and ``naive_gain``, ``unbiased_gain``, ``ci_low``, ``ci_high`` of ``gains``.
+    """
+    keys = ["metric", "kind"]
+    rows = [
+        {"metric": metric, "kind": kind, "examples": examples, **_counts(sets)}
+        for (metric, kind), sets in table.groupby(keys, sort=False)
+        if kind in KINDS
+    ]
+    columns = [*keys, "naive_gain", "unbiased_gain", "ci_low", "ci_high"]
+    return pd.DataFrame(rows).merge(means, on=keys).merge(gains[columns], on=keys)
+
+
+def _counts(sets: pd.DataFrame) -> dict[str, Any]:
+    counts = {"baseline": sets["baseline"].iloc[0], "sets": len(sets)}
+    for name, moved in (("helped", sets["delta"] > 0), ("hurt", sets["delta"] < 0)):
+        counts[name] = int(moved.sum())
+        for value in ("p", "q"):
+            counts[f"{name}_{value}"] = int((moved & (sets[f"{value}_value"] < LEVEL)).sum())
+    return counts

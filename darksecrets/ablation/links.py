@@ -1,0 +1,89 @@
+"""Whether the heads that other experiments single out matter for the tasks (section 5).
+
+The paper: disabling the heads that follow FrameNet's relations costs nothing, and STS-B and RTE
+rely on heads that attend between words which appear in both sentences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.errors import InputError
+
+PUBLISHED = "element_to_predicate"
+"""The direction of the paper's FrameNet numbers, in `framenet_heads.csv`."""
+PERCENTILE = 99.0  # the paper's: heads above it stand out
+
+_PLACE = ["layer", "head"]
+_COLUMNS = [
+    *("task", "state", "seed", "group", "layer", "head", "weight", "metric", "delta"),
+    *("ci_low", "ci_high", "p_value", "q_value", "others", "share_below"),
+]
+
+
+def linked(heads: pd.DataFrame, framenet: pd.DataFrame, equal_words: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the heads that stand out elsewhere, beside the effects of all other heads.
+
+    Args:
+        heads: `head_ablation.csv`.
+        framenet: `framenet_heads.csv`: ``direction``, ``layer``, ``head``, ``weight``, of the
+            pre-trained model, so that its heads are looked up in every model.
+        equal_words: `equal_words.csv`: ``task``, ``state``, ``seed``, ``layer``, ``head``,
+            ``weight``; its heads are looked up in the model they were found in.
+
+    Returns:
+        A row per model, metric and head above the 99th percentile: ``group`` (`framenet`,
+        `equal_words`), the head, its ``weight``, its effect as in ``heads``, ``others`` (the mean
+        delta of all heads outside the group) and ``share_below`` (the share of those with a smaller
+        delta, that is, heads that are missed more; equal ones count half).
+
+    Raises:
+        InputError: A table lacks columns or the published direction, or names a head that was not
+            disabled.
+    """
+    _require(framenet, ["direction", *_PLACE, "weight"], "framenet_heads.csv")
+    _require(equal_words, ["task", "state", "seed", *_PLACE, "weight"], "equal_words.csv")
+    published = framenet[framenet["direction"] == PUBLISHED]
+    if published.empty:
+        raise InputError(
+            f"framenet_heads.csv: found the directions {sorted(set(framenet['direction']))}, "
+            f"expected '{PUBLISHED}' among them. Make the table again."
+        )
+    tables = []
+    for model, table in heads.groupby(["task", "state", "seed", "metric"], sort=False):
+        mine = (equal_words[["task", "state", "seed"]] == list(model[:3])).all(axis=1)
+        for group, weights in (("framenet", published), ("equal_words", equal_words[mine])):
+            if len(weights):
+                tables.append(_group(table, outstanding(weights)).assign(group=group))
+    return pd.concat(tables, ignore_index=True)[_COLUMNS]
+
+
+def outstanding(weights: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the heads whose ``weight`` is above the 99th percentile of all, as the paper's."""
+    above = weights["weight"] > np.percentile(weights["weight"], PERCENTILE)
+    standing_out: pd.DataFrame = weights[above]
+    return standing_out
+
+
+def _group(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """Effects of chosen heads in one model, beside those of the others."""
+    mine = chosen[[*_PLACE, "weight"]].merge(table, on=_PLACE)
+    if len(mine) < len(chosen):
+        raise InputError(
+            f"Found heads that stand out, {chosen[_PLACE].to_dict('records')}, of which "
+            "head_ablation.csv lacks some; expected tables of models of one shape. Run again."
+        )
+    places = pd.MultiIndex.from_frame(table[_PLACE])
+    others = table.loc[~places.isin(pd.MultiIndex.from_frame(chosen[_PLACE])), "delta"].to_numpy()
+    differences = np.sign(mine["delta"].to_numpy()[:, None] - others)
+    return mine.assign(others=others.mean(), share_below=(1 + differences.mean(axis=1)) / 2)
+
+
+def _require(table: pd.DataFrame, columns: list[str], name: str) -> None:
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        raise InputError(
+            f"{name}: found the columns {list(table.columns)}, expected {', '.join(missing)}, too. "
+            "Make the table again."
+        )

@@ -1,0 +1,1 @@
+"""What heads look at: linguistic features, vertical stripes and token pairs (sections 4.4, 4.5)."""

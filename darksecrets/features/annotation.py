@@ -1,0 +1,194 @@
+"""Tags, heads and dependency labels of the sampled sentences: gold, or a spaCy pipeline's.
+
+One JSON object a line for each sampled example: ``idx``, ``sentence1`` and (of pairs)
+``sentence2``, each with its ``text`` and ``tokens``. A token is a word: ``text``, ``start`` and
+``end`` (characters of the sentence), ``tag`` (Penn), ``head`` (number of a token; a root is its
+own), ``dep``, and ``antecedent`` (number of the noun that a pronoun stands for, or null).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from darksecrets.datasets import ANNOTATION
+from darksecrets.errors import InputError
+from darksecrets.features.labels import (
+    NOUNS,
+    PRONOUNS,
+    agreeing_nouns,
+    unknown_dependencies,
+    unknown_tags,
+)
+from darksecrets.files import atomic
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from darksecrets.tasks import Task
+
+_log = logging.getLogger(__name__)
+
+#: What a pipeline must set, who usually sets it, and which of its labels are unknown.
+_NEEDED = (
+    ("token.tag", "tagger", "Penn tags", unknown_tags),
+    ("token.dep", "parser", "labels of ClearNLP or Universal Dependencies", unknown_dependencies),
+)
+_NOT_NEEDED = ["ner", "lemmatizer", "morphologizer", "textcat"]
+
+
+def annotate(dataset: Path, sample: Path, output: Path, task: Task, pipeline: str) -> None:
+    """Write the annotation of the sampled validation examples of a task.
+
+    Args:
+        dataset: Folder of the data contract; its gold annotation is used where it has one.
+        sample: Table with the column ``idx`` of the sampled examples.
+        output: File to write.
+        task: The task.
+        pipeline: Name of an installed spaCy pipeline or its folder; unused with gold annotation.
+
+    Raises:
+        InputError: The pipeline cannot be used, or the sample is not the data set's.
+    """
+    wanted = pd.read_csv(sample)["idx"].tolist()
+    gold = dataset / ANNOTATION
+    found = _gold(gold, task) if gold.is_file() else _parsed(dataset, wanted, task, pipeline)
+    annotation = {example["idx"]: example for example in found}
+    if missing := [idx for idx in wanted if idx not in annotation]:
+        raise InputError(
+            f"{sample} names {len(missing)} examples, such as idx {missing[0]}, that {dataset} "
+            "does not have. Draw the sample again."
+        )
+    with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        for idx in wanted:
+            stream.write(json.dumps(annotation[idx], ensure_ascii=False) + "\n")
+
+
+def read(path: Path) -> dict[int, dict[str, Any]]:
+    """Read an annotation: the example of every ``idx``."""
+    with path.open(encoding="utf-8") as stream:
+        examples = [json.loads(line) for line in stream]
+    return {example["idx"]: example for example in examples}
+
+
+def _gold(path: Path, task: Task) -> Iterator[dict[str, Any]]:
+    """Examples of the built-in corpus, without its links."""
+    for idx, example in read(path).items():
+        sentences = {name: example[name] for name in task.columns}
+        yield {"idx": idx} | {
+            name: {"text": sentence["text"], "tokens": sentence["tokens"]}
+            for name, sentence in sentences.items()
+        }
+
+
+def _parsed(
+    dataset: Path, wanted: Sequence[int], task: Task, pipeline: str
+) -> Iterator[dict[str, Any]]:
+    """Examples as a spaCy pipeline sees them."""
+    from datasets import load_from_disk
+
+    nlp = load_pipeline(pipeline)
+    _log.info("spaCy pipeline %s %s", nlp.meta["name"], nlp.meta["version"])
+    split = load_from_disk(str(dataset))["validation"]
+    rows = {idx: row for row, idx in enumerate(split["idx"])}
+    chosen = split.select([rows[idx] for idx in wanted if idx in rows])
+    parsed = zip(*(nlp.pipe(list(chosen[name])) for name in task.columns), strict=True)
+    for idx, docs in zip(chosen["idx"], parsed, strict=True):
+        yield {"idx": idx} | {
+            name: {"text": doc.text, "tokens": _tokens(doc)}
+            for name, doc in zip(task.columns, docs, strict=True)
+        }
+
+
+def _tokens(doc: Doc) -> list[dict[str, Any]]:
+    """Words of a text that spaCy has read."""
+    tokens = [
+        {
+            "text": word.text,
+            "start": word.idx,
+            "end": word.idx + len(word.text),
+            "tag": word.tag_,
+            "head": word.head.i,
+            "dep": word.dep_,
+        }
+        for word in doc
+    ]
+    for sentence in doc.sents:
+        for number in range(sentence.start, sentence.end):
+            tokens[number]["antecedent"] = antecedent(tokens, number, sentence.start)
+    return tokens
+
+
+def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> int | None:
+    """Guess which noun a pronoun stands for: the nearest before it that agrees in number.
+
+    Args:
+        tokens: ``text`` and ``tag`` of the words of a text.
+        number: The word, a pronoun or not.
+        first: Where its sentence begins; nouns before it are not looked at.
+
+    Returns:
+        Number of the noun; None for words other than pronouns of the third person, or where
+        there is no such noun.
+    """
+    if tokens[number]["tag"] not in PRONOUNS:
+        return None
+    agreeing = agreeing_nouns(tokens[number]["text"]) & NOUNS
+    nouns = (i for i in range(number - 1, first - 1, -1) if tokens[i]["tag"] in agreeing)
+    return next(nouns, None)
+
+
+def load_pipeline(pipeline: str) -> Language:
+    """Load a spaCy pipeline and see that it gives Penn tags and known dependency labels.
+
+    Raises:
+        InputError: It is not there, lacks a tagger or a parser, or has labels of another kind.
+    """
+    import spacy
+
+    try:
+        nlp = spacy.load(pipeline, exclude=_NOT_NEEDED)
+    except (OSError, ValueError, ImportError) as error:
+        raise InputError(
+            f"annotation.pipeline: found {pipeline!r}, which spaCy cannot load "
+            f"({str(error).splitlines()[0]}); expected the name of an installed pipeline, or its "
+            "folder. Install it (python -m spacy download en_core_web_sm), or give the folder of "
+            "another one."
+        ) from error
+    for attribute, component, kind, unknown in _NEEDED:
+        makers = [name for name in nlp.pipe_names if attribute in nlp.get_pipe_meta(name).assigns]
+        labels = [label for name in makers for label in nlp.pipe_labels[name]]
+        if not labels:
+            raise InputError(
+                f"annotation.pipeline: {pipeline!r} has the components "
+                f"{', '.join(nlp.pipe_names) or 'none'}, but no trained {component}, which was "
+                "expected. Use a pipeline with tagger and parser, such as en_core_web_sm."
+            )
+        if foreign := unknown(labels):
+            raise InputError(
+                f"annotation.pipeline: the {component} of {pipeline!r} has the unknown labels "
+                f"{', '.join(map(repr, foreign[:8]))}{' …' if len(foreign) > 8 else ''}; expected "
+                f"{kind}. Use a pipeline for English, such as en_core_web_sm."
+            )
+    return nlp
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Before any job: see that the pipeline of a resolved configuration can be used.
+
+    Raises:
+        InputError: See `load_pipeline`.
+    """
+    if config["data"]["source"] == "builtin":
+        return
+    if importlib.util.find_spec("spacy") is None:
+        _log.warning("spacy is not installed here: the first job will check the pipeline.")
+        return
+    load_pipeline(config["annotation"]["pipeline"])

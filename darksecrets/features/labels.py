@@ -1,0 +1,124 @@
+"""From the labels of a tagger and a parser to the paper's features (sections 4.4 and 4.5).
+
+The one place that knows label names: Penn tags, and dependency labels of both families that
+parsers of English have, ClearNLP's (the authors') and those of Universal Dependencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Features that words have; the special tokens are features of their own.
+WORD_FEATURES = ("noun", "verb", "pronoun", "subject", "object", "negation", "punctuation")
+FEATURES = (*WORD_FEATURES, "[CLS]", "[SEP]")
+
+SINGULAR_NOUNS, PLURAL_NOUNS = frozenset({"NN", "NNP"}), frozenset({"NNS", "NNPS"})
+NOUNS = SINGULAR_NOUNS | PLURAL_NOUNS
+PRONOUNS = frozenset({"PRP", "PRP$"})
+VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"})
+
+SUBJECTS = frozenset(
+    {"nsubj", "nsubjpass", "csubj", "csubjpass", "agent", "expl"}  # ClearNLP
+    | {"nsubj:pass", "nsubj:outer", "csubj:pass", "csubj:outer", "obl:agent"}  # UD, beside those
+)
+OBJECTS = frozenset({"dobj", "iobj", "dative", "attr", "oprd"} | {"obj"})
+PUNCTUATION = frozenset({"punct"})
+
+#: The paper's list. A contraction is one word here, whether or not the tokenizer splits it.
+NEGATIONS = _words(
+    "neither nor not never none don't won't didn't hadn't haven't can't isn't wasn't shouldn't "
+    "couldn't nothing nowhere"
+)
+
+#: Third person only: a noun is never what `I`, `we` or `you` stand for.
+SINGULAR_PRONOUNS = _words(
+    "he him his himself she her hers herself it its itself one one's oneself"
+)
+PLURAL_PRONOUNS = _words("they them their theirs themselves")
+
+KNOWN_TAGS = (
+    NOUNS
+    | PRONOUNS
+    | VERBS
+    | _words("CC CD DT EX FW IN JJ JJR JJS LS MD PDT POS RB RBR RBS RP SYM TO UH")
+    | _words("WDT WP WP$ WRB $ # '' `` , . : -LRB- -RRB- ( )")
+    | _words("ADD AFX BES GW HVS HYPH NFP NIL XX _SP SP")  # OntoNotes, Web Treebank
+    | {""}
+)
+_CLEARNLP = _words(
+    "acl acomp advcl advmod agent amod appos attr aux auxpass case cc ccomp complm compound conj "
+    "csubj csubjpass dative dep det dobj expl intj iobj mark meta neg nmod npadvmod nsubj "
+    "nsubjpass nummod oprd parataxis pcomp pobj poss preconj predet prep prt punct quantmod relcl "
+    "root xcomp"
+)
+_UNIVERSAL = _words(
+    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse "
+    "dislocated expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis "
+    "punct reparandum root vocative xcomp"
+)
+
+
+def unknown_tags(tags: Collection[str]) -> list[str]:
+    """Tags that are not Penn's, sorted."""
+    return sorted(set(tags) - KNOWN_TAGS)
+
+
+def unknown_dependencies(labels: Collection[str]) -> list[str]:
+    """Dependency labels of neither family, sorted; subtypes (``nmod:poss``) are UD's."""
+    return sorted(
+        label
+        for label in set(labels) - {""}
+        if label.lower() not in _CLEARNLP and label.split(":")[0].lower() not in _UNIVERSAL
+    )
+
+
+def word_features(tokens: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.bool_]:
+    """Tell which features the words of a sentence have.
+
+    Args:
+        tokens: ``text``, ``tag`` (Penn) and ``dep`` (either family) of every word.
+
+    Returns:
+        [words, features], features in the order of `WORD_FEATURES`.
+    """
+    has = np.zeros((len(tokens), len(WORD_FEATURES)), dtype=np.bool_)
+    negations = negation_words([token["text"] for token in tokens])
+    for row, token in zip(has, tokens, strict=True):
+        row[0] = token["tag"] in NOUNS
+        row[1] = token["tag"] in VERBS
+        row[2] = token["tag"] in PRONOUNS
+        row[3] = token["dep"] in SUBJECTS
+        row[4] = token["dep"] in OBJECTS
+        row[6] = token["dep"] in PUNCTUATION
+    has[:, 5] = negations
+    return has
+
+
+def negation_words(words: Sequence[str]) -> list[bool]:
+    """Tell which words are on the paper's list, or are the halves of a contraction on it.
+
+    Whole words only: the authors' notebook looks for substrings, so that "not" finds "notice".
+    """
+    plain = [word.lower().replace("’", "'") for word in words]
+    found = [word in NEGATIONS for word in plain]
+    for second in range(1, len(plain)):
+        if plain[second] == "n't" and plain[second - 1] + "n't" in NEGATIONS:
+            found[second - 1] = found[second] = True
+    return found
+
+
+def agreeing_nouns(pronoun: str) -> frozenset[str]:
+    """Tags of the nouns that a pronoun agrees with in number; none for `I`, `we` and `you`."""
+    word = pronoun.lower()
+    if word in SINGULAR_PRONOUNS:
+        return SINGULAR_NOUNS
+    return PLURAL_NOUNS if word in PLURAL_PRONOUNS else frozenset()

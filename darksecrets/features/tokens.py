@@ -1,0 +1,145 @@
+"""What is known of the tokens of an example: their features, and which pairs are related."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.alignment import overlaps
+from darksecrets.errors import InputError
+from darksecrets.features import annotation
+from darksecrets.features.labels import FEATURES, PUNCTUATION, SUBJECTS, VERBS, word_features
+from darksecrets.store import AttentionStore
+
+#: The token that attends comes first: row and column of the map.
+RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
+
+Pairs = npt.NDArray[np.int64]
+Words = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The L tokens of one example.
+
+    Attributes:
+        idx: The data set's number of the example.
+        segments: [L] sentence of each token, 0 or 1.
+        special: [L] whether a token is a special one.
+        features: [L, features] whether a token has each of `FEATURES`.
+        pairs: For each of `RELATIONS`, [pairs, 2] query and key positions.
+        equal: [pairs, 2] pieces of a word that stands in both sentences, in both directions.
+    """
+
+    idx: int
+    segments: npt.NDArray[np.int64]
+    special: npt.NDArray[np.bool_]
+    features: npt.NDArray[np.bool_]
+    pairs: tuple[Pairs, ...]
+    equal: Pairs
+
+
+def describe(store: AttentionStore, path: Path) -> list[Tokens]:
+    """Bring the annotation of words to the tokens of a store, in the store's order.
+
+    Args:
+        store: Attention maps of the annotated examples.
+        path: The annotation, see `darksecrets.features.annotation`.
+
+    Raises:
+        InputError: The annotation lacks an example.
+    """
+    annotated = annotation.read(path)
+    if missing := [idx for idx in store.idx.tolist() if idx not in annotated]:
+        raise InputError(
+            f"{path} lacks {len(missing)} examples of {store.folder}, such as idx {missing[0]}. "
+            "Remove both and run again."
+        )
+    found = []
+    for example, idx in enumerate(store.idx.tolist()):
+        sentences = [s["tokens"] for name, s in annotated[idx].items() if name != "idx"]
+        layout = store.offsets(example), store.segments(example), store.special(example)
+        found.append(describe_example(idx, sentences, *layout))
+    return found
+
+
+def describe_example(
+    idx: int,
+    sentences: Sequence[Words],
+    offsets: npt.NDArray[np.int64],
+    segments: npt.NDArray[np.int64],
+    special: npt.NDArray[np.bool_],
+) -> Tokens:
+    """Bring the annotation of one example to its tokens through characters.
+
+    A word piece has the features of every word that it shares a character with.
+
+    Args:
+        idx: The data set's number of the example.
+        sentences: The words of each sentence.
+        offsets: [L, 2] characters of each token in its sentence.
+        segments: [L] sentence of each token.
+        special: [L] whether a token is a special one, the first of which is [CLS].
+    """
+    length = len(segments)
+    features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
+    features[:, -1] = special
+    features[0, -2:] = special[0], False
+    related = np.zeros((len(RELATIONS), length, length), dtype=np.bool_)
+    pieces = []
+    for number, words in enumerate(sentences):
+        spans = np.array([[word["start"], word["end"]] for word in words]).reshape(-1, 2)
+        of_words = overlaps(offsets, segments, special, number, spans)
+        features[:, :-2] |= of_words @ word_features(words)
+        for relation, (first, second) in enumerate((verbs_and_subjects(words), nouns(words))):
+            pairs = of_words[:, first] @ of_words[:, second].T
+            related[2 * relation] |= pairs
+            related[2 * relation + 1] |= pairs.T
+        pieces.append(of_words)
+    related &= ~np.eye(length, dtype=np.bool_)  # a piece on the border of two words
+    pairs_of = tuple(np.argwhere(matrix) for matrix in related)
+    return Tokens(idx, segments, special, features, pairs_of, _equal(sentences, pieces))
+
+
+def verbs_and_subjects(words: Words) -> tuple[list[int], list[int]]:
+    """Numbers of verbs, and of a subject of each; a subject of anything else is left out."""
+    found = [
+        (word["head"], number)
+        for number, word in enumerate(words)
+        if word["dep"] in SUBJECTS and words[word["head"]]["tag"] in VERBS
+    ]
+    return [verb for verb, _ in found], [subject for _, subject in found]
+
+
+def nouns(words: Words) -> tuple[list[int], list[int]]:
+    """Numbers of pronouns, and of the noun that each stands for."""
+    found = [(n, w["antecedent"]) for n, w in enumerate(words) if w["antecedent"] is not None]
+    return [pronoun for pronoun, _ in found], [noun for _, noun in found]
+
+
+def _equal(sentences: Sequence[Words], pieces: Sequence[npt.NDArray[np.bool_]]) -> Pairs:
+    """Pair the pieces of words that both sentences have, the first with the first, and so on.
+
+    Case does not count, and punctuation is no word.
+    """
+    found: list[tuple[int, int]] = []
+    if len(sentences) == 2:
+        for (one, first), (two, second) in itertools.product(*map(enumerate, sentences)):
+            if _same(first, second):
+                places = (
+                    np.flatnonzero(of[:, n]) for of, n in zip(pieces, (one, two), strict=True)
+                )
+                for a, b in zip(*places, strict=False):  # a truncated word has fewer
+                    found += [(int(a), int(b)), (int(b), int(a))]
+    return np.array(sorted(set(found)), dtype=np.int64).reshape(-1, 2)
+
+
+def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    text: str = first["text"]
+    return first["dep"] not in PUNCTUATION and text.lower() == second["text"].lower()

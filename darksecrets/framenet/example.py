@@ -1,0 +1,70 @@
+"""Maps of the heads that stand out on one sentence, kept beside the table for Figure 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.files import atomic
+from darksecrets.framenet.heads import Positions, Weights, links_in, standing_out
+from darksecrets.framenet.links import Annotation
+from darksecrets.store import AttentionStore, HalfArray
+
+
+@dataclass(frozen=True)
+class Example:
+    """One sentence under some heads. Layers and heads count from 0, as in the store.
+
+    Attributes:
+        tokens: [L] word pieces.
+        layers: [maps] layer of each map.
+        heads: [maps] head of each map.
+        maps: [maps, query, key] attention.
+        element: Word pieces of the element.
+        predicate: Word pieces of the predicate.
+    """
+
+    tokens: npt.NDArray[np.str_]
+    layers: Positions
+    heads: Positions
+    maps: HalfArray
+    element: Positions
+    predicate: Positions
+
+    def save(self, path: Path) -> None:
+        """Write all arrays, atomically."""
+        with atomic(path) as temporary:
+            np.savez_compressed(temporary, **vars(self))
+
+    @classmethod
+    def load(cls, path: Path) -> Example:
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as arrays:
+            return cls(**arrays)
+
+
+def choose(store: AttentionStore, annotations: list[Annotation], weights: Weights) -> Example:
+    """Keep the heads that stand out in the published direction, on the sentence that shows it best.
+
+    That sentence is the one whose links get the most attention, on average over these heads: an
+    illustration, not a typical case. Of its links, the one with the most attention is kept.
+
+    Args:
+        store: Maps of the sentences.
+        annotations: Their links.
+        weights: Of the same sentences.
+    """
+    published = 0
+    layers, heads = np.nonzero(standing_out(weights.drawn[0, published]))
+    order = np.argsort(-weights.drawn[0, published, layers, heads], kind="stable")
+    layers, heads = layers[order], heads[order]
+    idx = int(weights.sentences[:, published, layers, heads].mean(axis=1).argmax())
+    example = int(np.flatnonzero(store.idx == idx)[0])
+    maps = store.maps(example)[layers, heads]
+    links = links_in(store, example, annotations[idx])
+    strength = [maps[:, rows[:, None], columns].max(axis=(1, 2)).mean() for rows, columns in links]
+    element, predicate = links[int(np.argmax(strength))]
+    return Example(np.array(store.tokens(example)), layers, heads, maps, element, predicate)

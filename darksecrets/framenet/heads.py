@@ -1,0 +1,286 @@
+"""How much each head attends along frame-semantic links, and against chance (section 4.2).
+
+A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
+averaged over sentences. Beyond the paper there are two controls. Each link is moved to random
+places of its sentence, with its distances kept: what a head gives there, distance explains. And the
+element alone is put in other places: what a head gives there, the predicate explains, whatever it
+is linked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.alignment import tokens_of_span
+from darksecrets.controls import pairs_at_the_same_distance
+from darksecrets.errors import InputError
+from darksecrets.framenet.links import Annotation
+from darksecrets.store import AttentionStore, HalfArray
+
+ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
+    "element_to_predicate",
+    "predicate_to_element",
+)
+"""What attends, to what. The first is the direction of the published numbers, see the protocol."""
+
+Array = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+Link = tuple[Positions, Positions]
+"""Positions of the word pieces of an element, and of its predicate."""
+
+
+def links_in(store: AttentionStore, example: int, annotation: Annotation) -> list[Link]:
+    """Word pieces of every link of a sentence.
+
+    Args:
+        store: Maps of the sentences.
+        example: Number of the sentence in the store.
+        annotation: Its annotation.
+
+    Raises:
+        InputError: The tokenizer left a linked word without word pieces, or cut the sentence
+            before it.
+    """
+    layout = (store.offsets(example), store.segments(example), store.special(example))
+    predicate = tokens_of_span(*layout, 0, *annotation.predicate)
+    elements = [tokens_of_span(*layout, 0, *element.span) for element in annotation.elements]
+    if not all(len(tokens) for tokens in (predicate, *elements)):
+        raise InputError(
+            f"{annotation.sentence!r}: a linked word has no word piece among "
+            f"{' '.join(store.tokens(example))}; expected at least one. If the sentence was cut, "
+            "raise fine_tuning.max_length."
+        )
+    return [(element, predicate) for element in elements]
+
+
+def greatest(maps: HalfArray, links: Sequence[Link]) -> Array:
+    """Greatest attention over the pairs of word pieces of a sentence's links.
+
+    Args:
+        maps: [layer, head, query, key] of the sentence.
+        links: From `links_in`.
+
+    Returns:
+        [direction, layer, head] in the order of ``DIRECTIONS``.
+    """
+    blocks = [
+        [
+            maps[:, :, rows[:, None], columns].max(axis=(2, 3))
+            for rows, columns in (link, link[::-1])
+        ]
+        for link in links
+    ]
+    result: Array = np.max(blocks, axis=0).astype(np.float64)
+    return result
+
+
+def moved(
+    links: Sequence[Link],
+    usable: npt.NDArray[np.bool_],
+    draws: int,
+    rng: np.random.Generator,
+) -> Positions:
+    """Draw places for links: each as a whole, uniform over all where it fits, its own included.
+
+    Moved as a whole, a link of several word pieces keeps all of its distances and stays as many
+    pairs; links of one sentence move independently.
+
+    Args:
+        links: From `links_in`.
+        usable: [L] which tokens are words.
+        draws: How often.
+        rng: Source of chance.
+
+    Returns:
+        [draws, links] by how many tokens each link is shifted.
+    """
+    ends = [(min(map(np.min, link)), max(map(np.max, link))) for link in links]
+    outer = np.array(ends, dtype=np.int64)  # if these two fit, all between them do
+    drawn = pairs_at_the_same_distance(outer, usable, draws, rng)
+    shifts: Positions = drawn[:, :, 0] - outer[:, 0]
+    return shifts
+
+
+def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool_]) -> Array:
+    """Attention between the predicate and words that stand in the element's place elsewhere.
+
+    Args:
+        maps: [layer, head, query, key] of the sentence.
+        links: From `links_in`.
+        usable: [L] which tokens are words.
+
+    Returns:
+        [direction, layer, head] greatest attention between the predicate and as many neighbouring
+        words as the element has, averaged over all places that share no word with either, then over
+        the links; NaN where there is no such place.
+    """
+    means = []
+    for element, predicate in links:
+        free = usable.copy()
+        free[element] = free[predicate] = False
+        elsewhere = element - element[0] + np.arange(len(free))[:, None]
+        elsewhere = elsewhere[elsewhere[:, -1] < len(free)]
+        elsewhere = elsewhere[free[elsewhere].all(axis=1)]
+        if len(elsewhere):
+            places = [greatest(maps, [(place, predicate)]) for place in elsewhere]
+            means.append(np.mean(places, axis=0))
+    shape = (len(DIRECTIONS), *maps.shape[:2])
+    result: Array = np.mean(means, axis=0) if means else np.full(shape, np.nan)
+    return result
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of every head over all sentences.
+
+    Attributes:
+        sentences: [sentence, direction, layer, head] greatest attention over a sentence's links.
+        unlinked: [sentence, direction, layer, head] the same between its predicate and other words.
+        drawn: [1 + draws, direction, layer, head] its mean over sentences; the first with the
+            links in their own places, the others with random ones.
+    """
+
+    sentences: Array
+    unlinked: Array
+    drawn: Array
+
+
+def measure(
+    store: AttentionStore, annotations: Sequence[Annotation], draws: int, seed: int
+) -> Weights:
+    """Measure the real links and the moved ones, sentence by sentence.
+
+    Memory: a sentence's maps, and one number per draw, direction and head.
+
+    Args:
+        store: Maps of the sentences, ``idx`` their place in ``annotations``.
+        annotations: The sentences' links.
+        draws: Random places per link.
+        seed: Seed of the places.
+
+    Raises:
+        InputError: See `links_in`.
+    """
+    rng = np.random.default_rng(seed)
+    heads = (len(DIRECTIONS), store.layers, store.heads)
+    sentences, others = np.empty((2, len(annotations), *heads))
+    drawn = np.zeros((1 + draws, *heads))
+    order = {int(idx): example for example, idx in enumerate(store.idx)}
+    for idx, annotation in enumerate(annotations):
+        example = order[idx]
+        maps, links = store.maps(example), links_in(store, example, annotation)
+        usable = ~store.special(example)
+        own = np.zeros((1, len(links)), dtype=np.int64)
+        shifts = np.concatenate([own, moved(links, usable, draws, rng)])
+        places, which = np.unique(shifts, axis=0, return_inverse=True)
+        values = np.stack([greatest(maps, _shifted(links, place)) for place in places])
+        drawn += values[which.ravel()]
+        sentences[idx] = values[which.ravel()[0]]
+        others[idx] = unlinked(maps, links, usable)
+    return Weights(sentences, others, drawn / len(annotations))
+
+
+def _shifted(links: Sequence[Link], shifts: Positions) -> list[Link]:
+    return [(rows + by, columns + by) for (rows, columns), by in zip(links, shifts, strict=True)]
+
+
+def p_values(drawn: Array) -> tuple[Array, Array, Array]:
+    """Permutation test per head: does it attend to links more than to the same links elsewhere?
+
+    One-sided. The real places are one of all possible draws and count as one, so that the test is
+    exact (Phipson and Smyth 2010).
+
+    Args:
+        drawn: [1 + draws, ...] a statistic per head; the first are the real ones.
+
+    Returns:
+        Per head: the p value; the q value of Benjamini and Hochberg over all heads; and the p value
+        against the greatest standardised statistic of any head, which holds for all heads at once.
+    """
+    from scipy.stats import false_discovery_control
+
+    p = (drawn >= drawn[0]).mean(axis=0)
+    q = false_discovery_control(p, axis=None).reshape(p.shape)
+    spread = drawn.std(axis=0)
+    # A head whose draws are all alike can show nothing.
+    scores = (drawn - drawn.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
+    highest = scores.reshape(len(drawn), -1).max(axis=1)
+    family = (highest >= scores[0][..., None]).mean(axis=-1)
+    return p, q, family
+
+
+def table(weights: Weights) -> pd.DataFrame:
+    """Tidy table of the heads (Figure 3).
+
+    Returns:
+        A row per direction and head: ``direction``, ``layer`` and ``head`` (from 1), ``weight``,
+        ``sentences``, ``control`` (mean weight of the moved links), ``unlinked`` (of the predicate
+        with other words, see `unlinked`), ``p_value``, ``q_value`` and ``p_family``, see
+        `p_values`; every direction is a family of tests of its own.
+    """
+    layers, heads = np.indices(weights.drawn.shape[2:])
+    parts = []
+    for number, direction in enumerate(DIRECTIONS):
+        drawn = weights.drawn[:, number]
+        p, q, family = p_values(drawn)
+        columns = {
+            "direction": direction,
+            "layer": layers.ravel() + 1,
+            "head": heads.ravel() + 1,
+            "weight": drawn[0].ravel(),
+            "sentences": len(weights.sentences),
+            "control": drawn[1:].mean(axis=0).ravel(),
+            "unlinked": np.nanmean(weights.unlinked[:, number], axis=0).ravel(),
+            "p_value": p.ravel(),
+            "q_value": q.ravel(),
+            "p_family": family.ravel(),
+        }
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+def standing_out(weights: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+    """Heads above the 99th percentile of all heads, as the paper marks them.
+
+    Percentiles between two values are interpolated: of 144 heads the two highest are above, of
+    fewer than 100 only the highest. Where heads tie at the top and none is above, they all count.
+    """
+    above: npt.NDArray[np.bool_] = weights > np.percentile(weights, 99)
+    highest: npt.NDArray[np.bool_] = weights == weights.max()
+    return above if above.any() else highest
+
+
+def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
+    """Correlate the weights with the published ones, head by head.
+
+    Args:
+        table: From `table`.
+        released: Columns ``layer``, ``head``, ``weight``.
+
+    Returns:
+        A row per direction and coefficient: ``direction``, ``coefficient`` (``pearson`` or
+        ``spearman``), ``value``, ``p_value``, ``heads``.
+
+    Raises:
+        InputError: The heads are not the same.
+    """
+    from scipy import stats
+
+    published = released.set_index(["layer", "head"])["weight"].sort_index()
+    rows = []
+    for direction, part in table.groupby("direction"):
+        ours = part.set_index(["layer", "head"])["weight"].sort_index()
+        if not ours.index.equals(published.index):
+            raise InputError(
+                f"The published weights are of {len(published)} heads, found {len(ours)} in this "
+                "run; expected the same layers and heads. Compare bert-base-uncased only."
+            )
+        for name, correlate in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+            found = correlate(ours, published)
+            rows.append((direction, name, found.statistic, found.pvalue, len(ours)))
+    return pd.DataFrame(rows, columns=["direction", "coefficient", "value", "p_value", "heads"])

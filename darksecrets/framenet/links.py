@@ -1,0 +1,159 @@
+"""Sentences whose predicate is linked to its core frame elements (section 4.2), and their choice.
+
+The paper takes from FrameNet 1.7 sentences of at most 12 tokens with one target, whose frame
+elements have at most 3 tokens, and whose core elements stand at least two tokens from the target,
+so that a link is not merely an adjacent word. "At least two tokens" is read as two tokens between:
+so it is in all 473 sentences that the authors printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from darksecrets.errors import InputError
+from darksecrets.tasks import Task
+
+SENTENCES = Task(
+    name="FrameNet",
+    labels=(),
+    metrics=(),
+    hub_config="",
+    hub_columns=("sentence",),
+    tsv_columns=("sentence",),
+    tsv_label="",
+)
+"""The sentences as a task without labels: so their maps come from the one extraction there is."""
+
+LONGEST_SENTENCE = 12
+LONGEST_ELEMENT = 3
+LEAST_BETWEEN = 2
+
+COLUMNS = (
+    *("idx", "sentence", "frame", "predicate_start", "predicate_end"),
+    *("role", "element_start", "element_end"),
+)
+
+Span = tuple[int, int]
+"""First character, and the one after the last."""
+
+
+@dataclass(frozen=True)
+class Element:
+    """A frame element in a sentence.
+
+    Attributes:
+        span: Its characters.
+        role: Its name, such as Experiencer; empty where the source does not say.
+        core: Whether the frame cannot do without it.
+    """
+
+    span: Span
+    role: str = ""
+    core: bool = True
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A sentence with one predicate and its elements.
+
+    Attributes:
+        sentence: The text.
+        predicate: Characters of the word that evokes the frame.
+        elements: The elements that the sentence has.
+        frame: Name of the frame; empty where the source does not say.
+    """
+
+    sentence: str
+    predicate: Span
+    elements: tuple[Element, ...]
+    frame: str = ""
+
+
+def words_of(text: str) -> list[Span]:
+    """Characters of each word between spaces: the tokens of FrameNet, which parts ``ca n't``."""
+    spans, position = [], 0
+    for word in text.split():
+        start = text.index(word, position)
+        position = start + len(word)
+        spans.append((start, position))
+    return spans
+
+
+def between(one: Span, other: Span) -> int:
+    """Tokens between two runs of tokens, (first, after the last); negative where they overlap."""
+    return max(one[0], other[0]) - min(one[1], other[1])
+
+
+def selected(annotation: Annotation, words: Sequence[Span]) -> Annotation | None:
+    """Apply the paper's selection.
+
+    Args:
+        annotation: A sentence with all of its annotated elements.
+        words: Characters of each token of the sentence.
+
+    Returns:
+        The annotation with its core elements, or None: the sentence is too long, an element (core
+        or not) is too long, a core element is too near, or there is none.
+    """
+    if len(words) > LONGEST_SENTENCE:
+        return None
+    predicate = _run(annotation.predicate, words)
+    runs = [_run(element.span, words) for element in annotation.elements]
+    core = tuple(element for element in annotation.elements if element.core)
+    near = [
+        between(predicate, run) < LEAST_BETWEEN
+        for element, run in zip(annotation.elements, runs, strict=True)
+        if element.core
+    ]
+    too_long = any(end - start > LONGEST_ELEMENT for start, end in runs)
+    if too_long or any(near) or not core:
+        return None
+    return Annotation(annotation.sentence, annotation.predicate, core, annotation.frame)
+
+
+def _run(span: Span, words: Sequence[Span]) -> Span:
+    """Tokens that share a character with a span: the first, and the one after the last."""
+    touched = [i for i, (start, end) in enumerate(words) if start < span[1] and end > span[0]]
+    return (touched[0], touched[-1] + 1) if touched else (0, 0)
+
+
+def to_table(annotations: Iterable[Annotation]) -> pd.DataFrame:
+    """A row per link, with ``COLUMNS``; ``idx`` numbers the sentences, spans count characters."""
+    rows = [
+        (idx, a.sentence, a.frame, *a.predicate, element.role, *element.span)
+        for idx, a in enumerate(annotations)
+        for element in a.elements
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def read_table(path: Path) -> list[Annotation]:
+    """Read what `to_table` made, in the order of ``idx``."""
+    table = pd.read_csv(path, keep_default_na=False)
+    annotations = []
+    for _, rows in table.groupby("idx"):
+        first = rows.iloc[0]
+        spans = zip(rows["element_start"], rows["element_end"], rows["role"], strict=True)
+        elements = tuple(Element((int(start), int(end)), role) for start, end, role in spans)
+        predicate = (int(first["predicate_start"]), int(first["predicate_end"]))
+        annotations.append(Annotation(first["sentence"], predicate, elements, first["frame"]))
+    return annotations
+
+
+def require_some(annotations: Sequence[Annotation], where: str) -> None:
+    """Check that a source has at least one sentence after the selection.
+
+    Raises:
+        InputError: If it has none.
+    """
+    if not annotations:
+        raise InputError(
+            f"{where}: found no sentence that the paper's selection keeps, expected some of at "
+            f"most {LONGEST_SENTENCE} tokens, with elements of at most {LONGEST_ELEMENT} tokens "
+            f"that have at least {LEAST_BETWEEN} tokens between them and the predicate. "
+            "Use another source of links (framenet.source)."
+        )

@@ -1,0 +1,244 @@
+"""Where frame-semantic links come from: FrameNet itself, a file of them, or the built-in corpus.
+
+All sources pass through the same selection, see `darksecrets.framenet.links`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.errors import InputError
+from darksecrets.framenet.folder import INDEXES, allow, locate
+from darksecrets.framenet.links import (
+    LEAST_BETWEEN,
+    Annotation,
+    Element,
+    Span,
+    between,
+    require_some,
+    selected,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from nltk.corpus.reader.framenet import FramenetCorpusReader
+
+    from darksecrets.corpus.grammar import Sentence
+
+_log = logging.getLogger(__name__)
+
+HEADER = ("sentence", "target", "core_elements")
+BUILTIN_EXAMPLES = 2000
+"""Examples of each task that the built-in corpus is asked for."""
+
+
+def check(source: Mapping[str, Any]) -> None:
+    """Check the configured source, so far as it is on this machine, before any job.
+
+    Args:
+        source: Section ``framenet`` of a configuration.
+
+    Raises:
+        InputError: A file is missing, a line of the links is malformed or a span not in its
+            sentence, or no sentence survives the selection.
+    """
+    if source["source"] == "tsv":
+        from_tsv(Path(source["file"]))
+    elif source["source"] == "nltk" and source["folder"]:
+        locate(Path(source["folder"]))
+
+
+def describe(source: Mapping[str, Any]) -> str:
+    """The source in a few words, for figures."""
+    if source["source"] == "tsv":
+        return Path(source["file"]).name
+    return {"nltk": "FrameNet 1.7", "builtin": "built-in corpus"}[source["source"]]
+
+
+def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[Annotation]:
+    """Sentences of the configured source that the paper's selection keeps, in its order.
+
+    Args:
+        source: Section ``framenet`` of a configuration.
+        downloaded: Folder that `darksecrets.framenet.folder.download` filled, for source ``nltk``
+            without a folder.
+
+    Raises:
+        InputError: As `check`.
+    """
+    if source["source"] == "tsv":
+        return from_tsv(Path(source["file"]))
+    if source["source"] == "builtin":
+        return from_builtin(source["seed"])
+    return from_nltk(locate(downloaded or Path(source["folder"])))
+
+
+# --- FrameNet ---------------------------------------------------------------------------------
+
+
+def from_nltk(folder: Path) -> list[Annotation]:
+    """Read FrameNet's annotated examples with NLTK's reader and select.
+
+    The examples are those of the lexical units; the full texts are not used. A sentence counts if
+    its annotation has one unbroken target; elements are those of the first layer.
+
+    Args:
+        folder: From `locate`.
+
+    Raises:
+        InputError: A file cannot be read, or no sentence survives the selection.
+    """
+    from nltk.corpus.reader.framenet import FramenetCorpusReader, FramenetError
+
+    allow(folder)
+    reader = FramenetCorpusReader(str(folder.resolve()), list(INDEXES))
+    try:
+        annotations = [*_examples(reader)]
+    except (AssertionError, FramenetError, OSError, SyntaxError) as error:
+        raise InputError(
+            f"{folder}: NLTK cannot read it as FrameNet 1.7 ({type(error).__name__}: {error}). "
+            "Unpack it again."
+        ) from error
+    kept = [*filter(None, (selected(a, words_of(a.sentence)) for a in annotations))]
+    _log.info("%s: %d of %d annotated examples selected", folder, len(kept), len(annotations))
+    require_some(kept, str(folder))
+    return kept
+
+
+def _examples(reader: FramenetCorpusReader) -> Iterator[Annotation]:
+    """Every annotated example with one target, with all of its elements."""
+    for frame in reader.frames():
+        kinds = {name: element.coreType for name, element in frame.FE.items()}
+        for unit in frame.lexUnit.values():
+            for example in unit.exemplars:
+                targets = example.get("Target", ())
+                if len(targets) == 1:
+                    elements = tuple(
+                        Element((start, end), role, kinds.get(role) == "Core")
+                        for start, end, role in example["FE"][0]
+                    )
+                    yield Annotation(example.text, tuple(targets[0]), elements, frame.name)
+
+
+# --- A file of links --------------------------------------------------------------------------
+
+
+def from_tsv(path: Path) -> list[Annotation]:
+    """Read sentences, targets and core elements (parted by ``|``), and find them in the text.
+
+    Words are matched whole. Where a target or an element occurs more than once, those places are
+    taken that stand nearest to each other and keep the selection's distance.
+
+    Args:
+        path: Tab-separated, with the header ``sentence``, ``target``, ``core_elements``.
+
+    Raises:
+        InputError: The file is missing or malformed, a target or an element is not in its sentence
+            or could be either of two places, or no sentence survives the selection.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Set framenet.file to a file of links.")
+    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    if tuple(lines[0].split("\t")) != HEADER:
+        raise InputError(
+            f"{path}: the first line is {lines[0]!r}, expected the tab-separated header "
+            f"{', '.join(HEADER)}."
+        )
+    kept = []
+    for number, line in enumerate(lines[1:], start=2):
+        fields = line.split("\t")
+        where = f"{path}, line {number}"
+        if len(fields) != len(HEADER) or not all(fields):
+            raise InputError(
+                f"{where}: found {line!r}, expected {', '.join(HEADER)} with a tab between."
+            )
+        sentence, target, elements = fields
+        annotation = _find(sentence, target, elements.split("|"), where)
+        if annotation and selected(annotation, words_of(sentence)):
+            kept.append(annotation)
+    _log.info("%s: %d of %d sentences selected", path, len(kept), len(lines) - 1)
+    require_some(kept, str(path))
+    return kept
+
+
+def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> Annotation | None:
+    """Place a target and its elements in a sentence; None if they stand too near each other."""
+    words = words_of(sentence)
+    runs = [_occurrences(phrase, sentence, words, where) for phrase in (target, *elements)]
+    distances = {}
+    for target_run, *element_runs in itertools.product(*runs):
+        gaps = [between(target_run, run) for run in element_runs]
+        if min(gaps) >= LEAST_BETWEEN:
+            distances[target_run, *element_runs] = sum(gaps)
+    if not distances:
+        return None
+    nearest = [places for places, total in distances.items() if total == min(distances.values())]
+    if len(nearest) > 1:
+        raise InputError(
+            f"{where}: found {target!r} and {', '.join(map(repr, elements))} more than once and "
+            f"equally near each other in {sentence!r}, expected one way to link them. Lengthen "
+            "an element until it is unique, or leave the line out."
+        )
+    spans = [(words[first][0], words[last - 1][1]) for first, last in nearest[0]]
+    return Annotation(sentence, spans[0], tuple(Element(span) for span in spans[1:]))
+
+
+def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) -> list[Span]:
+    """Runs of whole words of a sentence that are a phrase."""
+    texts = [sentence[start:end] for start, end in words]
+    wanted = phrase.split()
+    size = len(wanted)
+    runs = [(i, i + size) for i in range(len(texts) - size + 1) if texts[i : i + size] == wanted]
+    if not (wanted and runs):
+        raise InputError(
+            f"{where}: {phrase!r} was not found among the words of {sentence!r}; expected it as "
+            "whole words between spaces, in the same case. Correct the line."
+        )
+    return runs
+
+
+# --- The built-in corpus ----------------------------------------------------------------------
+
+
+def from_builtin(seed: int) -> list[Annotation]:
+    """Select from fresh sentences of the built-in corpus, by their gold annotation.
+
+    Every task's generator is asked for ``BUILTIN_EXAMPLES`` examples; each predicate of each
+    different sentence counts as one annotation. Elements have the names of FrameNet's.
+
+    Args:
+        seed: Seed of the sentences.
+    """
+    from darksecrets.corpus.tasks import generate
+    from darksecrets.tasks import TASKS
+
+    sentences: dict[str, Sentence] = {}
+    for task in TASKS:
+        for example in generate(task, {"framenet": BUILTIN_EXAMPLES}, seed)["framenet"]:
+            for sentence in (example.sentence1, example.sentence2):
+                if sentence is not None:
+                    sentences.setdefault(sentence.text, sentence)
+    kept = [
+        annotation
+        for sentence in sentences.values()
+        for whole in _annotations(sentence)
+        if (annotation := selected(whole, [(t.start, t.end) for t in sentence.tokens]))
+    ]
+    _log.info("built-in corpus: %d of %d sentences selected", len(kept), len(sentences))
+    return kept
+
+
+def _annotations(sentence: Sentence) -> Iterator[Annotation]:
+    """One annotation per predicate of a sentence of the built-in corpus."""
+    tokens = sentence.tokens
+    for predicate in sorted({link.predicate for link in sentence.links}):
+        elements = tuple(
+            Element((tokens[link.start].start, tokens[link.end - 1].end), link.role)
+            for link in sentence.links
+            if link.predicate == predicate
+        )
+        yield Annotation(sentence.text, (tokens[predicate].start, tokens[predicate].end), elements)

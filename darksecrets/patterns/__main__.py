@@ -1,0 +1,119 @@
+"""Commands for people who label attention maps: ``python -m darksecrets.patterns --help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from darksecrets.errors import InputError
+from darksecrets.patterns.mapset import SETTLED, MapSet
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; what cannot be used is said in a line, and the exit status is 1."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _label(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.page.server import serve
+
+    serve(options.annotations, options.maps, options.annotator, options.number, options.port)
+
+
+def _agreement(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.agreement import agreements, describe, write_tables
+
+    pairs = agreements(MapSet.load(options.folder).labels)
+    sys.stdout.write("\n\n\n".join(map(describe, pairs)) + "\n")
+    if options.csv is not None:
+        write_tables(pairs, options.csv)
+
+
+def _sheets(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.sheets import write_sheets
+
+    mapset = MapSet.load(options.folder)
+    count = write_sheets(mapset, options.out, options.seed, disputed=options.disputed)
+    sys.stdout.write(f"{count} sheets in {options.out}\n")
+
+
+def _import(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.annotation import open_labels
+    from darksecrets.patterns.sheets import import_labels
+
+    for path in (options.order, options.labels):
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file.")
+    with open_labels(options.folder) as file:
+        count = import_labels(
+            MapSet.load(options.folder),
+            file,
+            options.order,
+            options.labels,
+            options.annotator,
+            options.number,
+        )
+    sys.stdout.write(f"{count} labels added to {file.path}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m darksecrets.patterns", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    label = commands.add_parser("label", help="label maps in the browser")
+    label.set_defaults(command=_label)
+    label.add_argument("--annotations", type=Path, required=True, help="folder of maps and labels")
+    label.add_argument("--maps", type=Path, help="sampled maps that a new folder gets a copy of")
+    label.add_argument("--port", type=_port, default=8419, help="default %(default)s; 0: any free")
+    _add_rater(label)
+
+    agreement = commands.add_parser("agreement", help="compare annotators and passes")
+    agreement.set_defaults(command=_agreement)
+    agreement.add_argument("folder", type=Path, help="folder of maps and labels")
+    agreement.add_argument("--csv", type=Path, metavar="FOLDER", help="write tables there, too")
+
+    sheets = commands.add_parser("sheets", help="draw contact sheets, nine maps to a picture")
+    sheets.set_defaults(command=_sheets)
+    sheets.add_argument("folder", type=Path, help="folder of maps")
+    sheets.add_argument("out", type=Path, help="new folder for the sheets and order.txt")
+    sheets.add_argument("--seed", type=int, required=True, help="of the order of the maps")
+    sheets.add_argument("--disputed", action="store_true", help="only where passes disagree")
+
+    importer = commands.add_parser("import", help="add labels given on contact sheets")
+    importer.set_defaults(command=_import)
+    importer.add_argument("folder", type=Path, help="folder of maps and labels")
+    importer.add_argument("order", type=Path, help="order.txt of the sheets")
+    importer.add_argument("labels", type=Path, help="lines: number key time")
+    _add_rater(importer)
+    return parser
+
+
+def _add_rater(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--annotator", required=True, help="name or initials of who labels")
+    parser.add_argument(
+        "--pass",
+        dest="number",
+        type=int,
+        choices=range(1, SETTLED + 1),
+        default=1,
+        help=f"1, 2, or {SETTLED}: settle the maps on which passes disagree (default 1)",
+    )
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port < 2**16:
+        raise argparse.ArgumentTypeError(f"{port} is no port")
+    return port
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Serve the labelling page on this machine, to this machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from darksecrets.errors import InputError
+from darksecrets.patterns.annotation import Pass, check_annotator, open_labels, prepare
+from darksecrets.patterns.mapset import MapSet
+from darksecrets.patterns.page.app import create_app
+
+HOST = "127.0.0.1"
+_THREADS = 8  # browsers open several connections at once
+
+
+def serve(folder: Path, sample: Path | None, annotator: str, number: int, port: int) -> None:
+    """Label the maps of a folder until the process is stopped.
+
+    Args:
+        folder: The annotation folder, see `darksecrets.patterns.annotation`.
+        sample: The maps that a new folder gets a copy of.
+        annotator: Who labels.
+        number: Of the pass.
+        port: To listen at; 0 takes a free one.
+
+    Raises:
+        InputError: The folder, the name or the port cannot be used.
+    """
+    import waitress
+
+    check_annotator(annotator)
+    prepare(folder, sample)
+    with open_labels(folder) as file:
+        labelling = Pass(MapSet.load(folder), file, annotator, number)
+        try:
+            server = waitress.create_server(
+                create_app(labelling), host=HOST, port=port, threads=_THREADS
+            )
+        except OSError as error:
+            raise InputError(
+                f"Port {port} of {HOST} cannot be used: {error.strerror}. Stop what uses it, or "
+                "choose another with --port."
+            ) from None
+        sys.stdout.write(
+            f"Pass {number} of {labelling.annotator}: {labelling.labelled} of {labelling.total} "
+            f"maps are labelled.\nOpen http://{HOST}:{server.effective_port}/ in a browser; stop "
+            f"with Ctrl+C. Every label is written to {file.path} at once.\n"
+        )
+        sys.stdout.flush()
+        server.run()

@@ -1,0 +1,30 @@
+"""Extract the attention maps of the FrameNet sentences (section 4.2)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> None:
+    """Run the pre-trained model over the sentences and write its attention store."""
+    from darksecrets.attention import extract_columns
+    from darksecrets.framenet.links import SENTENCES, read_table
+
+    sentences = [annotation.sentence for annotation in read_table(Path(snakemake.input.links))]
+    extract_columns(
+        Path(snakemake.input.model),
+        {"idx": list(range(len(sentences))), "sentence1": sentences},
+        Path(snakemake.output.store),
+        task=SENTENCES,
+        max_length=snakemake.params.max_length,
+        batch_size=snakemake.params.batch_size,
+    )
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        main()

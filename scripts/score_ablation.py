@@ -1,0 +1,38 @@
+"""Say what every disabled set does to the scores, and how sure that is (section 4.6)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> None:
+    """Write the effects of heads, layers and custom sets, the best ones' gains, and a summary."""
+    from darksecrets.ablation.best import best, survival
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.ablation.statistics import Chances, effects, of_kind
+    from darksecrets.files import write_table
+    from darksecrets.tasks import TASKS
+
+    result = SweepResult.load(Path(snakemake.input.sweep))
+    task = TASKS[snakemake.wildcards.task]
+    params = snakemake.params
+    chances = Chances(params.bootstrap, params.permutations, params.splits, params.seed)
+    table, means = effects(result, task, chances)
+    gains = best(result, task, chances)
+    tables = {f"{kind}_ablation": of_kind(table, kind) for kind in ("head", "layer", "set")}
+    tables |= {"best_head": gains, "survival": survival(table, means, gains, len(result.idx))}
+    state, seed = snakemake.wildcards.model.split("/seed-")
+    for name, rows in tables.items():
+        rows.insert(0, "task", task.name)
+        rows.insert(1, "state", state)
+        rows.insert(2, "seed", int(seed))
+        write_table(rows, Path(snakemake.output[name]))
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        main()

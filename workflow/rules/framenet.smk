@@ -1,0 +1,185 @@
+# Section 4.2: do heads attend along frame-semantic links?
+
+
+rule get_framenet:
+    """Download FrameNet 1.7 with NLTK, where the run names no folder that has it."""
+    input:
+        code=code("framenet.folder"),
+    output:
+        folder=directory("<results>/framenet/nltk_data"),
+    log:
+        "<logs>/get_framenet.log",
+    benchmark:
+        "<benchmarks>/get_framenet.tsv"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    message:
+        "Download FrameNet 1.7"
+    script:
+        "../../scripts/get_framenet.py"
+
+
+rule collect_framenet_links:
+    """Take the sentences that the paper's selection keeps, with their predicates and elements."""
+    input:
+        unpack(links_files),
+        code=code("framenet.sources"),
+    output:
+        table="<results>/tables/framenet_links.csv",
+        provenance="<results>/tables/framenet_links.provenance.json",
+    log:
+        "<logs>/collect_framenet_links.log",
+    benchmark:
+        "<benchmarks>/collect_framenet_links.tsv"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        source=lookup(dpath="framenet/source", within=config),
+        folder=lookup(dpath="framenet/folder", within=config),
+        file=lookup(dpath="framenet/file", within=config),
+        seed=lookup(dpath="framenet/seed", within=config),
+    message:
+        "Collect frame-semantic links"
+    script:
+        "../../scripts/collect_framenet_links.py"
+
+
+rule extract_framenet_attention:
+    """Store the maps of the pre-trained model on the sentences with links."""
+    input:
+        code=code("attention", "framenet.links"),
+        links="<results>/tables/framenet_links.csv",
+        model="<results>/models/pretrained",
+    output:
+        store=directory("<results>/attention/FrameNet/pretrained"),
+    log:
+        "<logs>/extract_framenet_attention.log",
+    benchmark:
+        "<benchmarks>/extract_framenet_attention.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        mem_mb=8000,
+        runtime=60,
+    params:
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Extract attention maps on the sentences with frame-semantic links"
+    script:
+        "../../scripts/extract_framenet_attention.py"
+
+
+rule compute_framenet_heads:
+    """Measure every head along the links, and along the same links moved to random places."""
+    input:
+        code=code("framenet.example"),
+        links="<results>/tables/framenet_links.csv",
+        store="<results>/attention/FrameNet/pretrained",
+    output:
+        table="<results>/tables/framenet_heads.csv",
+        example="<results>/tables/framenet_example.npz",
+        provenance="<results>/tables/framenet_heads.provenance.json",
+    log:
+        "<logs>/compute_framenet_heads.log",
+    benchmark:
+        "<benchmarks>/compute_framenet_heads.tsv"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        draws=lookup(dpath="framenet/draws", within=config),
+        seed=lookup(dpath="framenet/seed", within=config),
+    message:
+        "Measure the attention along frame-semantic links"
+    script:
+        "../../scripts/compute_framenet_heads.py"
+
+
+rule compare_framenet_heads:
+    """Correlate the weights with the published ones: only for the paper's model."""
+    input:
+        code=code("framenet.heads"),
+        heads="<results>/tables/framenet_heads.csv",
+        published=shipped("paper/framenet_heads_released.csv"),
+    output:
+        table="<results>/tables/framenet_correlation.csv",
+        provenance="<results>/tables/framenet_correlation.provenance.json",
+    log:
+        "<logs>/compare_framenet_heads.log",
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    message:
+        "Compare the heads with the published ones"
+    script:
+        "../../scripts/compare_framenet_heads.py"
+
+
+rule figure3:
+    """Figure 3: heads that attend along frame-semantic links, and what they do on one sentence."""
+    input:
+        code=code("figures.figure3"),
+        table="<results>/tables/framenet_heads.csv",
+        example="<results>/tables/framenet_example.npz",
+    output:
+        svg=report(
+            "<results>/figures/figure3.svg",
+            caption="../report/figure3.rst",
+            category="Section 4.2: heads and frame-semantic relations",
+            labels={"result": "Figure 3"},
+        ),
+        pdf="<results>/figures/figure3.pdf",
+        png="<results>/figures/figure3.png",
+    log:
+        "<logs>/figure3.log",
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        label=LINKS_LABEL,
+    message:
+        "Draw Figure 3"
+    script:
+        "../../scripts/figure3.py"
+
+
+rule figure4:
+    """Figure 4: a sentence with its frame-semantic annotation."""
+    input:
+        code=code("figures.figure4"),
+        table="<results>/tables/framenet_links.csv",
+    output:
+        svg=report(
+            "<results>/figures/figure4.svg",
+            caption="../report/figure4.rst",
+            category="Section 4.2: heads and frame-semantic relations",
+            labels={"result": "Figure 4"},
+        ),
+        pdf="<results>/figures/figure4.pdf",
+        png="<results>/figures/figure4.png",
+    log:
+        "<logs>/figure4.log",
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        label=LINKS_LABEL,
+    message:
+        "Draw Figure 4"
+    script:
+        "../../scripts/figure4.py"
+
+
+RESULTS_OF_RUN += figure_files("figure3", "figure4")
+if configuration.is_paper_run(config) and LINKS["source"] != "builtin":
+    RESULTS_OF_RUN += ["<results>/tables/framenet_correlation.csv"]
