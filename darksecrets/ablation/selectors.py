@@ -2,7 +2,7 @@
 
 A selector is
 
-- a number, a list of numbers, or a range ``"2-4"``: these heads, in every layer;
+- a number, a list or set of numbers, or a range ``"2-4"``: these heads, in every layer;
 - a mapping of layers to heads, ``{3: 5, 4: [1, 2], "6-7": all}``: these heads of these layers;
 - text, several parts joined by ``+``: ``all of layer 1``, ``layer 3 heads 1, 4``,
   ``head 3 of every layer``, ``layer 3``. The names that the sweep gives to its sets are such texts.
@@ -113,7 +113,7 @@ def _read(words: object, selector: object) -> Iterator[int]:
         for part in words.split(","):
             first, *rest = (int(end) for end in part.split("-"))
             yield from range(first, max([first, *rest]) + 1)
-    elif isinstance(words, Sequence) and not isinstance(words, str):
+    elif isinstance(words, list | tuple | set | frozenset):
         for word in words:
             yield from _read(word, selector)
     else:
@@ -133,6 +133,16 @@ class HeadSet:
     kind: str
     heads: Heads
     name: str
+
+    @property
+    def layer(self) -> int | None:
+        """The layer of a head or a layer."""
+        return min(self.heads) if self.kind in ("head", "layer") else None
+
+    @property
+    def head(self) -> int | None:
+        """The head, if it is one."""
+        return next(iter(*self.heads.values())) if self.kind == "head" else None
 
 
 def sweep_sets(shape: Shape, own: Sequence[object] = ()) -> list[HeadSet]:
