@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,7 @@ import torch
 from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
+from darksecrets import checkpoints
 from darksecrets.ablation.selectors import Shape
 from darksecrets.errors import InputError
 
@@ -92,13 +94,27 @@ def attention_modules(model: PreTrainedModel) -> list[torch.nn.Module]:
     return _modules[model]
 
 
+def check(folder: Path) -> None:
+    """Check, on a small random model of a checkpoint's kind, that heads can be disabled in it.
+
+    Raises:
+        InputError: Saying what was found, and what to do.
+    """
+    try:
+        attention_modules(checkpoints.trial_model(folder))
+    except InputError as error:
+        raise InputError(
+            f"{folder}: {error} Or leave the sweep over heads out: ablation.states: []."
+        ) from None
+
+
 def _find(model: PreTrainedModel) -> list[torch.nn.Module]:
     called: list[torch.nn.Module] = []
     inputs = _trial_inputs(model)
     layers = model.config.num_hidden_layers
     training = model.training
     try:
-        model.eval()
+        model.train(False)
         with torch.inference_mode():
             expected = model(**inputs)[0]
             with _through(model, _NAME), _recording(called):
@@ -109,8 +125,9 @@ def _find(model: PreTrainedModel) -> list[torch.nn.Module]:
     if found.dim() == 3:  # an encoder without a classifier: what it gives for padding is nothing
         expected, found = expected[real], found[real]
     if len(called) != layers or len(set(called)) != layers:
-        found_calls = f"{len(called)} calls, by {len(set(called))} modules, of what was put in its place"
-        raise _unreachable(model, found_calls, layers)
+        raise _unreachable(
+            model, f"{len(called)} calls of another function in {len(set(called))} modules", layers
+        )
     if not torch.allclose(expected, found, rtol=_SAME, atol=_SAME):
         difference = (expected - found).abs().max().item()
         raise _unreachable(
@@ -121,9 +138,9 @@ def _find(model: PreTrainedModel) -> list[torch.nn.Module]:
 
 def _unreachable(model: PreTrainedModel, found: str, layers: int) -> InputError:
     return InputError(
-        f"{type(model).__name__}: its attention cannot be reached. Found {found}; expected {layers} "
-        "layers of softmaxed attention that go through transformers' AttentionInterface. Use a "
-        "checkpoint of BERT, RoBERTa, ELECTRA, DistilBERT or a similar encoder."
+        f"{type(model).__name__}: its attention cannot be reached. Found {found}; expected "
+        f"{layers} layers of softmaxed attention that go through transformers' AttentionInterface. "
+        "Use a checkpoint of BERT, RoBERTa, ELECTRA, DistilBERT or a similar encoder."
     )
 
 

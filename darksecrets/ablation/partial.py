@@ -15,7 +15,7 @@ from darksecrets.files import atomic, remove, write_json
 
 _log = logging.getLogger(__name__)
 
-Arrays = dict[str, npt.NDArray[np.generic]]
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 class Partial:

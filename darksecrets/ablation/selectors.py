@@ -29,7 +29,11 @@ _LAYERS = rf"(?:every layer|layers? (?P<layers>{_NUMBERS}))"
 _HEADS = rf"(?:all|heads? (?P<heads>{_NUMBERS}))"
 _PHRASES = tuple(
     re.compile(phrase)
-    for phrase in (rf"{_HEADS} of {_LAYERS}", rf"{_LAYERS}(?: {_HEADS})?", rf"(?P<heads>{_NUMBERS})")
+    for phrase in (
+        rf"{_HEADS} of {_LAYERS}",
+        rf"{_LAYERS}(?: {_HEADS})?",
+        rf"(?P<heads>{_NUMBERS})",
+    )
 )
 _EXPECTED = "Expected such as 3, [1, 4], {3: [1, 4], 5: all} or 'all of layer 1', counted from 1."
 
@@ -143,6 +147,19 @@ class HeadSet:
     def head(self) -> int | None:
         """The head, if it is one."""
         return next(iter(*self.heads.values())) if self.kind == "head" else None
+
+
+def check(selectors: Sequence[object], shape: Shape) -> None:
+    """Check the key ``ablation.sets`` of a configuration against the model's layers and heads.
+
+    Raises:
+        InputError: Naming the selector, and what is wrong with it.
+    """
+    for selector in selectors:
+        try:
+            shape.parse(selector)
+        except InputError as error:
+            raise InputError(f"ablation.sets in the configuration: {error}") from None
 
 
 def sweep_sets(shape: Shape, own: Sequence[object] = ()) -> list[HeadSet]:

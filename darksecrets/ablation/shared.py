@@ -17,6 +17,7 @@ else, the sums between the layers included, stays in the model's own precision.
 
 from __future__ import annotations
 
+import itertools
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ class SharedPath:
         self._model = model
         self._encoder: Any = getattr(model, model.base_model_prefix)
         self._selected = selected.to(model.device)
+        self._size: int = model.config.hidden_size
         layers = self._encoder.encoder.layer
         kind = model.device.type
         self._piece, self._batch = PIECE.get(kind, PIECE["cpu"]), BATCH.get(kind, BATCH["cpu"])
@@ -97,8 +99,7 @@ class SharedPath:
 
     def examples_at_once(self, length: int) -> int:
         """How many inputs of a length make a batch, if all sets are asked for."""
-        numbers = len(self._selected) * length * self._model.config.hidden_size
-        return max(1, self._batch // numbers)
+        return max(1, self._batch // (len(self._selected) * length * self._size))
 
     def trunk(self, inputs: dict[str, torch.Tensor]) -> Trunk:
         """Run the intact model.
@@ -134,13 +135,10 @@ class SharedPath:
         """
         layers = [*self._fast, self._exact[-1]] if screening else self._exact
         order = torch.argsort(self.first[sets] * len(self._selected) + sets, stable=True)
-        length, size = trunk[0].hidden.shape[1:]
-        at_once = max(1, self._batch // (length * size))
-        outputs = torch.empty(len(sets), self._model.config.num_labels, dtype=self._model.dtype)
-        outputs = outputs.to(self._model.device)
-        for part in order.split(at_once):
-            outputs[part] = self._branch(trunk, layers, sets[part], rows[part])
-        return outputs
+        step = max(1, self._batch // (trunk[0].hidden.shape[1] * self._size))
+        parts = [order[start : start + step] for start in range(0, len(order), step)]
+        found = [self._branch(trunk, layers, sets[part], rows[part]) for part in parts]
+        return torch.cat(found)[torch.argsort(order)]
 
     def _branch(
         self, trunk: Trunk, layers: list[_Layer], sets: torch.Tensor, rows: torch.Tensor
@@ -190,7 +188,8 @@ class SharedPath:
     ) -> None:
         """Write the attended states of pairs that leave the trunk at a layer, set by set."""
         start = 0
-        for chosen, count in zip(*(t.tolist() for t in sets.unique_consecutive(return_counts=True))):
+        for chosen, of_set in itertools.groupby(sets.tolist()):
+            count = len(list(of_set))
             part = rows[start : start + count]
             heads = self._selected[chosen, number]
             change = state.change[part][:, :, heads].flatten(2)
@@ -245,17 +244,19 @@ class _Layer:
 
     def project(self, context: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Output projection of [n, L, heads, head size], and the input added."""
-        return self.output(context.flatten(2)).to(hidden.dtype).add_(hidden)
+        attended: torch.Tensor = self.output(context.flatten(2)).to(hidden.dtype).add_(hidden)
+        return attended
 
     def project_heads(self, change: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
         """What a change of some heads' outputs, [n, L, their sizes], changes in the projection."""
         slices = self.output_weight.view(-1, self.heads, self.head_size)[:, heads]
-        return change @ slices.flatten(1).T
+        projected: torch.Tensor = change @ slices.flatten(1).T
+        return projected
 
     def feed_forward(self, attended: torch.Tensor) -> torch.Tensor:
         """From the attention's normalised output to the layer's."""
-        output: torch.Tensor = self.down(self.activation(self.up(attended)))
-        normalised: torch.Tensor = self.second_norm(output.to(attended.dtype).add_(attended))
+        output = self.down(self.activation(self.up(attended))).to(attended.dtype)
+        normalised: torch.Tensor = self.second_norm(output.add_(attended))
         return normalised
 
     def first_token(self, hidden: torch.Tensor, disabled: torch.Tensor) -> torch.Tensor:
@@ -274,12 +275,13 @@ class _Layer:
         context = context + value_bias.view(self.heads, -1)  # a row of a map sums to 1
         if not self.uniform:
             context = context.masked_fill(disabled[:, :, None], 0.0)
-        attended = self.output(context.reshape(n, size)).add_(hidden[:, 0])
+        attended: torch.Tensor = self.output(context.reshape(n, size)).add_(hidden[:, 0])
         return self.feed_forward(self.first_norm(attended))
 
     def _context(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Outputs of the heads and values, both [n, L, heads, head size]."""
-        projected = self.query_key_value(hidden).unflatten(-1, (3, self.heads, self.head_size))
+        shape = (*hidden.shape[:2], 3, self.heads, self.head_size)
+        projected = self.query_key_value(hidden).view(shape)
         query, key, value = projected.permute(2, 0, 3, 1, 4)
         if value.dtype == torch.bfloat16 and value.device.type == "cpu":
             context = _attention_in_bfloat16(query, key, value, self.scaling)
@@ -295,15 +297,15 @@ class _Layer:
 def _attention_in_bfloat16(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
 ) -> torch.Tensor:
-    """Attention from batched products, [n, heads, L, size]: on a processor the fused kernel is slower.
+    """Attention, [n, heads, L, size], from batched products: the fused kernel is slower here.
 
     The softmax is taken in float32, where it is the faster and the more exact.
     """
-    heads = query.shape[1]
+    shape = query.shape
     query, key, value = (t.flatten(0, 1) for t in (query, key, value))
     scores = torch.bmm(query, key.transpose(1, 2)).float() * scaling
     context = torch.bmm(torch.softmax(scores, dim=-1).to(value.dtype), value)
-    return context.unflatten(0, (-1, heads))
+    return context.view(shape)
 
 
 def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
@@ -317,7 +319,9 @@ def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
 
     def linear(x: torch.Tensor) -> torch.Tensor:
         rows = x.to(weight.dtype).reshape(-1, x.shape[-1])
-        product = torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
+        product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
+            rows, weight, bias, "none", [], ""
+        )
         return product.view(*x.shape[:-1], -1)
 
     return linear
@@ -328,5 +332,5 @@ def _onednn_multiplies(weight: torch.Tensor) -> bool:
         weight.device.type == "cpu"
         and weight.dtype in (torch.float32, torch.bfloat16)
         and platform.machine().lower() in ("x86_64", "amd64")
-        and torch.backends.mkldnn.is_available()
+        and bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
     )

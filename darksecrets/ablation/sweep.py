@@ -113,7 +113,8 @@ def sweep_heads(
     split = load_split(dataset_folder, "validation", tokenizer, task, max_length)
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, seed)
-    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    model.to(device)
     sets = sweep_sets(shape_of(model), settings.sets)
     identity = {
         "model": fingerprint(model_folder),
@@ -190,7 +191,7 @@ def compute(
     attention_modules(model)
     shared = knows(model)
     screening = shared and not task.is_regression and _screens(settings.screening)
-    path = _Shared(model, split, sets, settings) if shared else _General(model, split, sets, settings)
+    path = (_Shared if shared else _General)(model, split, sets, settings)
     name = {True: "shared path", False: "general path, one set after the other"}[shared]
     arithmetic = "bfloat16, then float32 where that could change a prediction"
     _log.info(
@@ -250,8 +251,8 @@ class _Path:
 
     def empty(self, examples: int) -> Logits:
         """[sets, examples, outputs] of NaN."""
-        shape = (len(self.sets), examples, self.model.config.num_labels)
-        return np.full(shape, np.nan, dtype=np.float32)
+        outputs = int(self.model.config.num_labels or 1)
+        return np.full((len(self.sets), examples, outputs), np.nan, dtype=np.float32)
 
     def plain(self, number: int, rows: list[int]) -> Logits:
         """Run the model as it is on a batch of examples, with a set disabled."""
@@ -279,7 +280,7 @@ class _General(_Path):
         def ask(pairs: Mask, *, screening: bool = False) -> Logits:
             assert not screening, "only the shared path screens"
             logits = self.empty(len(rows))
-            for number in np.flatnonzero(pairs.any(axis=1)):
+            for number in np.flatnonzero(pairs.any(axis=1)).tolist():
                 wanted = np.flatnonzero(pairs[number])
                 logits[number, wanted] = self.plain(number, [rows[i] for i in wanted])
             return logits

@@ -86,6 +86,13 @@ def model_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.model}"
 
 
+def classifier_folder(wildcards) -> str:
+    """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
+    if wildcards.state == "pretrained":
+        return "<results>/models/pretrained"
+    return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
+
+
 def figure_files(*names: str) -> list[str]:
     """Every format of some figures."""
     return expand("<results>/figures/{name}.{format}", name=names, format=("pdf", "svg", "png"))
