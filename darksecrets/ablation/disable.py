@@ -56,8 +56,7 @@ def disable(
         InputError: The selector names nothing or what the model lacks, or the model's attention
             cannot be reached.
     """
-    if mode not in MODES:
-        raise InputError(f"Found the mode {mode!r}, expected one of {', '.join(MODES)}.")
+    check_mode(mode)
     heads_of = shape_of(model).parse(selector)
     modules = attention_modules(model)
     chosen = {
@@ -72,6 +71,12 @@ def disable(
         finally:
             for module in chosen:
                 _disabled[module].pop()
+
+
+def check_mode(mode: str) -> None:
+    """Refuse a mode that is none of ``MODES``."""
+    if mode not in MODES:
+        raise InputError(f"Found the mode {mode!r}, expected one of {', '.join(MODES)}.")
 
 
 def shape_of(model: PreTrainedModel) -> Shape:
@@ -128,7 +133,7 @@ def _find(model: PreTrainedModel) -> list[torch.nn.Module]:
         raise _unreachable(
             model, f"{len(called)} calls of another function in {len(set(called))} modules", layers
         )
-    if not torch.allclose(expected, found, rtol=_SAME, atol=_SAME):
+    if not torch.allclose(expected, found, rtol=_SAME, atol=_SAME, equal_nan=True):
         difference = (expected - found).abs().max().item()
         raise _unreachable(
             model, f"outputs that differ by {difference:.2g} from those of the intact model", layers

@@ -18,9 +18,9 @@ SEED = 2019
 SHARE, SAMPLED = 0.01, 100
 # So many errors must have been seen before a bound counts.
 ENOUGH = 30
-# Outputs in float32 depend on how the examples are batched in the last of their 7 digits. Margins
-# below this, relative to logits above 1, are ties: the example alone, without padding, decides.
-TIE = 1e-5
+# Outputs in float32 depend in their last digits on how examples are batched. Margins below this,
+# relative to logits above 1, are ties; or below the safety factor times what was seen on so many.
+TIE, TRIALS = 1e-5, 64
 
 Array = npt.NDArray[np.floating]
 Mask = npt.NDArray[np.bool_]
@@ -33,11 +33,20 @@ def margins(logits: Array) -> Array:
     return difference
 
 
-def ties(logits: Array) -> Mask:
+def rounding(logits: Array, others: Array) -> float:
+    """Largest relative difference of margins between two computations of [pairs, outputs]."""
+    return float(np.max(np.ptp(logits.astype(np.float64) - others, axis=-1) / _scale(others)))
+
+
+def ties(logits: Array, below: float = TIE) -> Mask:
     """Whether rounding in float32 could change the prediction."""
-    scale = np.maximum(1.0, np.abs(logits).max(axis=-1))
-    tied: Mask = ~(margins(logits) >= TIE * scale)  # so that NaN is one
+    tied: Mask = ~(margins(logits) >= below * _scale(logits))  # so that NaN is one
     return tied
+
+
+def _scale(logits: Array) -> Array:
+    scale: Array = np.maximum(1.0, np.abs(logits).max(axis=-1))
+    return scale
 
 
 class Bounds:

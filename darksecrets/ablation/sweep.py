@@ -1,9 +1,9 @@
 """The sweep of section 4.6: a model's predictions with every head, and every layer, disabled.
 
 Predictions are those of running the model once per set of disabled heads, in float32, with
-`disable`. Where the outputs for two classes differ by less than ``screening.TIE``, batching alone
-can change the last digit and so the prediction; there the example alone, without padding, decides.
-How the predictions are computed, one of two paths:
+`disable`. Batching alone changes the last digits of an output. Where that can change a prediction,
+the example alone, without padding, decides; how close outputs must be for that is measured on some
+pairs of a set and an example. There are two ways to the predictions:
 
 - the shared path (`darksecrets.ablation.shared`) for BERT, RoBERTa and ELECTRA, with or without
   screening in bfloat16 (`darksecrets.ablation.screening`);
@@ -28,10 +28,19 @@ import torch
 import transformers
 
 from darksecrets import precision
-from darksecrets.ablation.disable import attention_modules, disable, shape_of
+from darksecrets.ablation.disable import attention_modules, check_mode, disable, shape_of
 from darksecrets.ablation.partial import Arrays, Partial
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.screening import SAFETY, Bounds, Mask, ties
+from darksecrets.ablation.screening import (
+    SAFETY,
+    SEED,
+    TIE,
+    TRIALS,
+    Bounds,
+    Mask,
+    rounding,
+    ties,
+)
 from darksecrets.ablation.selectors import HeadSet, sweep_sets
 from darksecrets.ablation.shared import SharedPath, knows
 from darksecrets.batching import MASK, EncodedSplit, by_length, load_split
@@ -188,10 +197,11 @@ def compute(
     Raises:
         InputError: The model's attention cannot be reached, or an output is not finite.
     """
+    check_mode(settings.mode)
     attention_modules(model)
     shared = knows(model)
     screening = shared and not task.is_regression and _screens(settings.screening)
-    path = (_Shared if shared else _General)(model, split, sets, settings)
+    way = (Sharing if shared else OneByOne)(model, split, sets, settings)
     name = {True: "shared path", False: "general path, one set after the other"}[shared]
     arithmetic = "bfloat16, then float32 where that could change a prediction"
     _log.info(
@@ -199,12 +209,17 @@ def compute(
         *(task.name, name, type(model).__name__, len(sets), len(split)),
         arithmetic if screening else "float32",
     )
-    bounds = Bounds(path.first, model.config.num_hidden_layers, len(split)) if screening else None
+    bounds = Bounds(way.first, model.config.num_hidden_layers, len(split)) if screening else None
     with torch.inference_mode():
         blocks = list(by_length(split.lengths, BLOCK.get(model.device.type, BLOCK["cpu"])))
-        logits, details = _in_blocks(path, blocks, task, bounds, partial)
-        tied = np.zeros(logits.shape[:2], bool) if task.is_regression else ties(logits)
-        _decide_ties(path, tied, logits)
+        screened, exact, resumed = _in_blocks(way, blocks, task, bounds, partial)
+        details: dict[str, Any] = {"resumed_examples": resumed}
+        if bounds:
+            recompute_unsure(way, blocks, bounds, screened, exact)
+            details["screening"] = _describe(bounds, screened, exact)
+        logits = np.where(np.isnan(exact), screened, exact)
+        if not task.is_regression:
+            details |= _decide_ties(way, exact, logits)
     return logits, {
         "path": name,
         "model": type(model).__name__,
@@ -213,7 +228,6 @@ def compute(
         "examples": len(split),
         "arithmetic": arithmetic if screening else "float32",
         **details,
-        "ties": int(tied.sum()),
     }
 
 
@@ -223,7 +237,7 @@ def _screens(wanted: str) -> bool:
     return precision.fast_bfloat16() if wanted == AUTO else wanted == ON
 
 
-class _Path:
+class Way:
     """A way to the logits of pairs of a set and an example; pairs are [sets, examples] masks."""
 
     def __init__(
@@ -273,7 +287,7 @@ class _Path:
         return array
 
 
-class _General(_Path):
+class OneByOne(Way):
     """One set after the other, examples of similar length in a batch."""
 
     def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
@@ -288,7 +302,7 @@ class _General(_Path):
         yield rows, ask
 
 
-class _Shared(_Path):
+class Sharing(Way):
     """All sets of examples of equal length together."""
 
     def __init__(self, *arguments: Any) -> None:  # noqa: ANN401
@@ -324,40 +338,36 @@ class _Shared(_Path):
 
 
 def _in_blocks(
-    path: _Path, blocks: list[list[int]], task: Task, bounds: Bounds | None, partial: Partial
-) -> tuple[Logits, dict[str, Any]]:
-    """Logits of all pairs, block by block, and what was recomputed."""
-    screened, exact = path.empty(len(path.split)), path.empty(len(path.split))
+    way: Way, blocks: list[list[int]], task: Task, bounds: Bounds | None, partial: Partial
+) -> tuple[Logits, Logits, int]:
+    """Logits of all pairs, screened and exact, block by block; and how many examples were done."""
+    screened, exact = way.empty(len(way.split)), way.empty(len(way.split))
     resumed = 0
-    total = len(path.sets) * len(path.split)
+    total = len(way.sets) * len(way.split)
     with progress(f"Disabling heads, {task.name}", total, "predictions") as advance:
         for number, rows in enumerate(blocks):
             done = partial.load(f"block-{number}")
             if done is None:
-                done = partial.keep(f"block-{number}", _block(path, rows, bounds))
+                done = partial.keep(f"block-{number}", block_logits(way, rows, bounds))
             else:
                 resumed += len(rows)
                 if bounds:
                     bounds.see(done["screened"], done["exact"])
             screened[:, rows], exact[:, rows] = done["screened"], done["exact"]
-            advance(len(path.sets) * len(rows))
-    details: dict[str, Any] = {"resumed_examples": resumed}
-    if bounds:
-        _recompute_unsure(path, blocks, bounds, screened, exact)
-        details["screening"] = _describe(bounds, screened, exact)
-    return np.where(np.isnan(exact), screened, exact), details
+            advance(len(way.sets) * len(rows))
+    return screened, exact, resumed
 
 
-def _block(path: _Path, rows: list[int], bounds: Bounds | None) -> Arrays:
+def block_logits(way: Way, rows: list[int], bounds: Bounds | None) -> Arrays:
     """Logits of some examples under every set: those screened, and the exact ones so far."""
-    screened, exact = path.empty(len(rows)), path.empty(len(rows))
+    screened, exact = way.empty(len(rows)), way.empty(len(rows))
     place = {row: i for i, row in enumerate(rows)}
-    for group, ask in path.groups(rows):
+    for group, ask in way.groups(rows):
         at = [place[row] for row in group]
         if bounds:
             screened[:, at], exact[:, at] = _screen(ask, bounds.sample[:, group], bounds)
         else:
-            exact[:, at] = ask(np.ones((len(path.sets), len(group)), dtype=bool))
+            exact[:, at] = ask(np.ones((len(way.sets), len(group)), dtype=bool))
     return {"screened": screened, "exact": exact}
 
 
@@ -371,8 +381,8 @@ def _screen(ask: Ask, sample: Mask, bounds: Bounds) -> tuple[Logits, Logits]:
     return screened, np.where(sample[..., None], exact, more)
 
 
-def _recompute_unsure(
-    path: _Path, blocks: list[list[int]], bounds: Bounds, screened: Logits, exact: Logits
+def recompute_unsure(
+    way: Way, blocks: list[list[int]], bounds: Bounds, screened: Logits, exact: Logits
 ) -> None:
     """Compute exactly, in place, what the bounds of the whole sweep unsettle and earlier ones not.
 
@@ -380,7 +390,7 @@ def _recompute_unsure(
     """
     while (pending := bounds.unsure(screened) & np.isnan(exact[..., 0])).any():
         for rows in blocks:
-            for group, ask in path.groups([row for row in rows if pending[:, row].any()]):
+            for group, ask in way.groups([row for row in rows if pending[:, row].any()]):
                 more = ask(pending[:, group])
                 bounds.see(screened[:, group], more)
                 exact[:, group] = np.where(pending[:, group, None], more, exact[:, group])
@@ -400,7 +410,20 @@ def _describe(bounds: Bounds, screened: Logits, exact: Logits) -> dict[str, Any]
     }
 
 
-def _decide_ties(path: _Path, tied: Mask, logits: Logits) -> None:
-    """Put the logits of the example alone, without padding, where rounding could decide."""
-    for number, row in np.argwhere(tied):
-        logits[number, row] = path.plain(int(number), [int(row)])[0]
+def _decide_ties(way: Way, exact: Logits, logits: Logits) -> dict[str, Any]:
+    """Put the logits of the example alone, without padding, where rounding could decide.
+
+    How much rounding does is seen on a seeded sample of the exact pairs.
+    """
+
+    def alone(pairs: npt.NDArray[np.int64]) -> Logits:
+        return np.stack([way.plain(number, [row])[0] for number, row in pairs.tolist()])
+
+    known = np.argwhere(~np.isnan(exact[..., 0]))
+    trials = np.random.default_rng(SEED).permutation(known)[:TRIALS]
+    seen = rounding(logits[tuple(trials.T)], alone(trials))
+    below = max(TIE, SAFETY * seen)
+    tied = np.argwhere(ties(logits, below))
+    if len(tied):
+        logits[tuple(tied.T)] = alone(tied)
+    return {"rounding": seen, "tie_below": below, "ties": len(tied)}
