@@ -56,6 +56,12 @@ def knows(model: PreTrainedModel) -> bool:
     return type(model) in KNOWN and not config.is_decoder and not config.add_cross_attention
 
 
+def first_layers(selected: torch.Tensor) -> torch.Tensor:
+    """Where each set of [sets, layers, heads] begins, from 0; the empty set at the last layer."""
+    touched = selected.any(dim=2)
+    return torch.where(touched.any(1), touched.int().argmax(1), selected.shape[1] - 1)
+
+
 @dataclass(frozen=True)
 class _State:
     """The intact model at one layer, for n inputs of L tokens.
@@ -93,9 +99,7 @@ class SharedPath:
         self._piece, self._batch = PIECE.get(kind, PIECE["cpu"]), BATCH.get(kind, BATCH["cpu"])
         self._exact = [_Layer(layer, model.dtype, mode) for layer in layers]
         self._fast = [_Layer(layer, torch.bfloat16, mode) for layer in layers[:-1]]
-        # Where each set leaves the trunk; the intact model leaves it at the last layer.
-        touched = self._selected.any(dim=2)
-        self.first = torch.where(touched.any(1), touched.int().argmax(1), len(layers) - 1)
+        self._first = first_layers(self._selected)
 
     def examples_at_once(self, length: int) -> int:
         """How many inputs of a length make a batch, if all sets are asked for."""
@@ -134,7 +138,7 @@ class SharedPath:
             [pairs, outputs].
         """
         layers = [*self._fast, self._exact[-1]] if screening else self._exact
-        order = torch.argsort(self.first[sets] * len(self._selected) + sets, stable=True)
+        order = torch.argsort(self._first[sets] * len(self._selected) + sets, stable=True)
         step = max(1, self._batch // (trunk[0].hidden.shape[1] * self._size))
         parts = [order[start : start + step] for start in range(0, len(order), step)]
         found = [self._branch(trunk, layers, sets[part], rows[part]) for part in parts]
@@ -145,7 +149,7 @@ class SharedPath:
     ) -> torch.Tensor:
         """As `logits`, for pairs in the order in which they leave the trunk."""
         length, size = trunk[0].hidden.shape[1:]
-        ends = torch.bincount(self.first[sets], minlength=len(layers)).cumsum(0).tolist()
+        ends = torch.bincount(self._first[sets], minlength=len(layers)).cumsum(0).tolist()
         stack = trunk[0].hidden.new_empty(ends[-2] if len(ends) > 1 else 0, length, size)
         start = 0
         for number, layer in enumerate(layers[:-1]):

@@ -42,7 +42,7 @@ from darksecrets.ablation.screening import (
     ties,
 )
 from darksecrets.ablation.selectors import HeadSet, sweep_sets
-from darksecrets.ablation.shared import SharedPath, knows
+from darksecrets.ablation.shared import SharedPath, first_layers, knows
 from darksecrets.batching import MASK, EncodedSplit, by_length, load_split
 from darksecrets.errors import InputError
 from darksecrets.files import fingerprint
@@ -200,7 +200,7 @@ def compute(
     check_mode(settings.mode)
     attention_modules(model)
     shared = knows(model)
-    screening = shared and not task.is_regression and _screens(settings.screening)
+    screening = _screens(settings.screening) and shared and not task.is_regression
     way = (Sharing if shared else OneByOne)(model, split, sets, settings)
     name = {True: "shared path", False: "general path, one set after the other"}[shared]
     arithmetic = "bfloat16, then float32 where that could change a prediction"
@@ -209,7 +209,8 @@ def compute(
         *(task.name, name, type(model).__name__, len(sets), len(split)),
         arithmetic if screening else "float32",
     )
-    bounds = Bounds(way.first, model.config.num_hidden_layers, len(split)) if screening else None
+    layers, first = model.config.num_hidden_layers, first_layers(way.selected).numpy()
+    bounds = Bounds(first, layers, len(split)) if screening else None
     with torch.inference_mode():
         blocks = list(by_length(split.lengths, BLOCK.get(model.device.type, BLOCK["cpu"])))
         screened, exact, resumed = _in_blocks(way, blocks, task, bounds, partial)
@@ -254,11 +255,6 @@ class Way:
             for layer, heads in of_set.heads.items():
                 self.selected[number, layer - 1, [head - 1 for head in sorted(heads)]] = True
 
-    @property
-    def first(self) -> npt.NDArray[np.int64]:
-        """[sets], the layer, from 0, that a set begins at."""
-        raise NotImplementedError
-
     def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
         """Cut examples into groups, each with a function that computes logits of pairs."""
         raise NotImplementedError
@@ -291,6 +287,8 @@ class OneByOne(Way):
     """One set after the other, examples of similar length in a batch."""
 
     def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
+        """All examples are one group."""
+
         def ask(pairs: Mask, *, screening: bool = False) -> Logits:
             assert not screening, "only the shared path screens"
             logits = self.empty(len(rows))
@@ -309,11 +307,8 @@ class Sharing(Way):
         super().__init__(*arguments)
         self.path = SharedPath(self.model, self.selected, self.mode)
 
-    @property
-    def first(self) -> npt.NDArray[np.int64]:
-        return self.path.first.cpu().numpy()
-
     def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
+        """Examples of a group are of equal length, the longest first."""
         lengths = self.split.lengths[rows]
         for length in np.unique(lengths)[::-1]:
             equal = [row for row, of_row in zip(rows, lengths, strict=True) if of_row == length]

@@ -15,6 +15,7 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
+    assert jobs["sweep_heads"] == 7
     assert jobs["table1"] == jobs["figure5"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
@@ -27,6 +28,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["evaluate_pretrained"] == tasks * seeds
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
+    assert jobs["sweep_heads"] == tasks * seeds
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
