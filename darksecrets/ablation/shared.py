@@ -17,6 +17,7 @@ else, the sums between the layers included, stays in the model's own precision.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import platform
 from collections.abc import Callable, Iterator
@@ -98,8 +99,12 @@ class SharedPath:
         kind = model.device.type
         self._piece, self._batch = PIECE.get(kind, PIECE["cpu"]), BATCH.get(kind, BATCH["cpu"])
         self._exact = [_Layer(layer, model.dtype, mode) for layer in layers]
-        self._fast = [_Layer(layer, torch.bfloat16, mode) for layer in layers[:-1]]
-        self._first = first_layers(self._selected)
+        self._mode, self._first = mode, first_layers(self._selected)
+
+    @functools.cached_property
+    def _screening(self) -> list[_Layer]:
+        fast = [_Layer(at, torch.bfloat16, self._mode) for at in self._encoder.encoder.layer[:-1]]
+        return [*fast, self._exact[-1]]
 
     def examples_at_once(self, length: int) -> int:
         """How many inputs of a length make a batch, if all sets are asked for."""
@@ -137,7 +142,7 @@ class SharedPath:
         Returns:
             [pairs, outputs].
         """
-        layers = [*self._fast, self._exact[-1]] if screening else self._exact
+        layers = self._screening if screening else self._exact
         order = torch.argsort(self._first[sets] * len(self._selected) + sets, stable=True)
         step = max(1, self._batch // (trunk[0].hidden.shape[1] * self._size))
         parts = [order[start : start + step] for start in range(0, len(order), step)]

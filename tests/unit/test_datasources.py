@@ -217,8 +217,14 @@ def test_unknown_label_of_qqp_is_no_known_flaw(tmp_path: Path) -> None:
         check_tsv(task, write(task, tmp_path, lines))
 
 
+def test_a_validation_file_of_one_class_is_refused(rte: Task, tmp_path: Path) -> None:
+    lines = [line(rte, number, "entailment") for number in range(3)]
+    with pytest.raises(InputError, match=r"dev\.tsv: all 3 examples have the label 0"):
+        check_tsv(rte, write(rte, tmp_path, lines))
+
+
 def test_check_loads_no_heavy_library(rte: Task, tmp_path: Path) -> None:
-    write(rte, tmp_path, [line(rte, 0, "entailment")])
+    write(rte, tmp_path, [line(rte, 0, "entailment"), line(rte, 1, "not_entailment")])
     code = f"""
 import sys
 from pathlib import Path
