@@ -361,13 +361,13 @@ def child(options: argparse.Namespace) -> None:
 
 def measure(options: argparse.Namespace) -> None:
     """Run everything and write the results."""
+    sizes = memory()  # before this process grows: a new process begins with its parent's peak
     model, split = load(options)
     peaks = {str(d).split(".")[1]: peak(d, model.device) for d in (torch.float32, torch.bfloat16)}
     race = Race(model, split)
     race.run()
     real = f"{options.task}, {model.config.num_hidden_layers} layers, {len(split)} examples"
     rows = compare(real, race, peaks)
-    sizes = memory()
     for row in rows:
         row["peak memory, MiB"] = sizes.get(row["way"])
     del model, race.shared, race.loop

@@ -15,9 +15,9 @@ import numpy.typing as npt
 SAFETY = 2.0
 SEED = 2019
 # Of every layer's pairs, at least this share and (if there are so many) this number are sampled.
-SHARE, SAMPLED = 0.01, 100
+SHARE, SAMPLED = 0.01, 50
 # So many errors must have been seen before a bound counts.
-ENOUGH = 30
+ENOUGH = 20
 # Outputs in float32 depend in their last digits on how examples are batched. Margins below this,
 # relative to logits above 1, are ties; or below the safety factor times what was seen on so many.
 TIE, TRIALS = 1e-5, 64

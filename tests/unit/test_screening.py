@@ -57,5 +57,5 @@ def test_the_sample_is_the_same_every_time_and_large_enough():
     counts = [int(one.sample[first == layer].sum()) for layer in range(3)]
     assert all(200 < count < 330 for count in counts)  # 1 % of 26000
     few = Bounds(first, layers=3, examples=40)
-    assert all(60 < few.sample[first == layer].sum() < 140 for layer in range(3))
+    assert all(30 < few.sample[first == layer].sum() < 80 for layer in range(3))  # 50
     assert Bounds(np.array([0]), layers=1, examples=5).sample.all()
