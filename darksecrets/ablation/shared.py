@@ -47,7 +47,7 @@ KNOWN = (
 
 # Tokens that go through a layer at once, so that what passes between its matrix products stays in
 # the processor's cache; and numbers of all hidden states of a batch.
-PIECE = {"cpu": 2**11, "cuda": 2**16}
+PIECE = {"cpu": 2**10, "cuda": 2**16}
 BATCH = {"cpu": 2**25, "cuda": 2**28}
 
 
@@ -312,7 +312,7 @@ def _attention_in_bfloat16(
     """
     shape = query.shape
     query, key, value = (t.flatten(0, 1) for t in (query, key, value))
-    scores = torch.bmm(query, key.transpose(1, 2)).float() * scaling
+    scores = torch.bmm(query, key.transpose(1, 2)).float().mul_(scaling)
     context = torch.bmm(torch.softmax(scores, dim=-1).to(value.dtype), value)
     return context.view(shape)
 
