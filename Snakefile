@@ -31,6 +31,7 @@ include: "workflow/rules/similarity.smk"
 include: "workflow/rules/features.smk"
 include: "workflow/rules/ablation_statistics.smk"
 include: "workflow/rules/labelling.smk"
+include: "workflow/rules/ablation.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/pretraining.smk"
 

@@ -19,6 +19,7 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
     assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 14)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
+    assert jobs["sweep_heads"] == 7
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -31,6 +32,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
+    assert jobs["sweep_heads"] == tasks * seeds
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):

@@ -127,6 +127,38 @@ def test_framenet_table_agrees_with_links_and_store(run):
     assert weight == pytest.approx(total / store.examples, abs=1e-7)
 
 
+def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
+    import torch
+
+    from darksecrets.ablation.disable import disable
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.batching import load_split
+    from darksecrets.evaluation import evaluate
+    from darksecrets.models import load_classifier, load_tokenizer
+    from darksecrets.tasks import TASKS as ALL_TASKS
+
+    for task in TASKS:
+        for seed in SEEDS:
+            sweep = SweepResult.load(run / "ablation" / task / "finetuned" / f"seed-{seed}")
+            stored = pd.read_csv(run / "predictions" / task / "finetuned" / f"seed-{seed}.csv")
+            assert sweep.idx.tolist() == stored["idx"].tolist()
+            assert sweep.predictions[0] == pytest.approx(stored["prediction"].to_numpy(), abs=1e-5)
+            counts = sweep.sets["kind"].value_counts().to_dict()
+            assert counts == {"baseline": 1, "head": 36, "layer": 6, "set": 2}
+    folder = run / "models" / "RTE" / "finetuned" / "seed-2"
+    task = ALL_TASKS["RTE"]
+    split = load_split(run / "data" / "RTE", "validation", load_tokenizer(folder), task, 128)
+    model, _ = load_classifier(folder, task, seed=2)
+    sweep = SweepResult.load(run / "ablation" / "RTE" / "finetuned" / "seed-2")
+    for number in (8, 40, 43, 44):
+        with torch.inference_mode(), disable(model, sweep.sets["name"][number]):
+            logits = evaluate(model, split)
+        assert np.array_equal(sweep.predictions[number], logits.argmax(axis=1))
+    record = json.loads((run / "ablation/RTE/finetuned/seed-2/provenance.json").read_text())
+    assert record["sweep"]["path"] == "shared path"
+    assert not list(run.rglob(".seed-*.partial"))
+
+
 def test_every_figure_is_there_in_every_format(run):
     drawn = ("figure6", "figure7", "stripes_noun", "stripes_sep", "token_pairs", "head_statistics")
     for name in ("figure3", "figure4", "figure5", "learning_curves", *drawn):

@@ -117,6 +117,13 @@ def measured(wildcards) -> list[str]:
     return expand(pattern, task=tasks, model=models, table=wildcards.table)
 
 
+def classifier_folder(wildcards) -> str:
+    """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
+    if wildcards.state == "pretrained":
+        return "<results>/models/pretrained"
+    return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
+
+
 def figure_files(*names: str) -> list[str]:
     """Every format of some figures."""
     return expand("<results>/figures/{name}.{format}", name=names, format=("pdf", "svg", "png"))
