@@ -57,7 +57,7 @@ def _check_ablation(
     from darksecrets import checkpoints
     from darksecrets.ablation import selectors
 
-    if model["source"] == "hub":
+    if not ablation["states"] or model["source"] == "hub":
         return
     _, (layers, heads) = _model_size(model)
     selectors.check(ablation["sets"], selectors.Shape(layers, heads))

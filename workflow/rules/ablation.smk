@@ -273,11 +273,12 @@ rule ablation_gains:
         "../../scripts/ablation_gains.py"
 
 
-RESULTS_OF_RUN += figure_files(
-    "figure8", "figure9", "ablation_deltas", "ablation_distribution", "ablation_gains"
-)
-RESULTS_OF_RUN += expand(
-    "<results>/tables/{table}.csv", table=("set_ablation", "survival", "seed_agreement")
-)
-if any(TASKS[task].is_pair for task in config["tasks"]):
-    RESULTS_OF_RUN.append("<results>/tables/linked_ablation.csv")
+if config["ablation"]["states"]:
+    RESULTS_OF_RUN += figure_files(
+        "figure8", "figure9", "ablation_deltas", "ablation_distribution", "ablation_gains"
+    )
+    RESULTS_OF_RUN += expand(
+        "<results>/tables/{table}.csv", table=("set_ablation", "survival", "seed_agreement")
+    )
+    if any(TASKS[task].is_pair for task in config["tasks"]):
+        RESULTS_OF_RUN.append("<results>/tables/linked_ablation.csv")
