@@ -27,6 +27,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/attention.smk"
 include: "workflow/rules/similarity.smk"
+include: "workflow/rules/patterns.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/pretraining.smk"
 

@@ -37,6 +37,7 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: At the first thing that would make a job fail.
     """
     from darksecrets import checkpoints, datasources
+    from darksecrets.patterns import annotations
 
     configuration.check_results_folder(config, configuration.results_folder(config))
     if config["data"]["source"] == "tsv":
@@ -44,6 +45,7 @@ def check(config: Mapping[str, Any]) -> None:
             datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
     if _can_import("safetensors", "torch", "transformers"):
         checkpoints.check(config["model"])
+    annotations.check(config["patterns"]["annotations"], config["patterns"]["folds"])
 
 
 def check_surroundings(config: Mapping[str, Any]) -> None:

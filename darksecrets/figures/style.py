@@ -50,6 +50,15 @@ STATES = {
     "finetuned": "#009E73",
 }
 """Colour of every state of the model, the same in every figure."""
+# Colours of Paul Tol's muted scheme, told apart with every common form of colour blindness, too.
+PATTERNS = {
+    "vertical": "#332288",
+    "diagonal": "#88CCEE",
+    "vertical+diagonal": "#44AA99",
+    "block": "#DDCC77",
+    "heterogeneous": "#CCCCCC",
+}
+"""Colour of every pattern of self-attention, in the order of Figure 1."""
 INK = "#333333"
 GREY = "#6E6E6E"
 BAND = "#D9D9D9"

@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 
 from darksecrets import checkpoints, configuration, datasources, modules, preflight
 from darksecrets.errors import InputError
+from darksecrets.patterns import annotations
 from darksecrets.tasks import TASKS
 
 try:
@@ -84,6 +85,20 @@ def model_folder(wildcards) -> str:
     if wildcards.model == "pretrained":
         return "<results>/models/pretrained"
     return f"<results>/models/{wildcards.task}/{wildcards.model}"
+
+
+def labelled_files() -> list[str]:
+    """Files of the labelled maps that the classifier learns from."""
+    sets = annotations.folders(config["patterns"]["annotations"])
+    return [os.path.relpath(path) for folder in sets for path in annotations.files(folder)]
+
+
+def per_model(name: str) -> list[str]:
+    """A file of the patterns of every task, model and seed of the run."""
+    return [
+        *per_task(f"<results>/patterns/{{task}}/pretrained/{name}"),
+        *per_task_and_seed(f"<results>/patterns/{{task}}/finetuned/seed-{{seed}}/{name}"),
+    ]
 
 
 def figure_files(*names: str) -> list[str]:
