@@ -133,7 +133,12 @@ class Training:
     weight_decay: float = 1e-2
 
 
-def train(known: torch.Tensor, labels: Sequence[str], training: Training) -> PatternNet:
+def train(
+    known: torch.Tensor,
+    labels: Sequence[str],
+    training: Training,
+    network: type[PatternNet] = PatternNet,
+) -> PatternNet:
     """Train a network on labelled maps, each class with the same weight in total.
 
     The same maps and settings give the same network on the same machine and number of threads.
@@ -142,6 +147,7 @@ def train(known: torch.Tensor, labels: Sequence[str], training: Training) -> Pat
         known: [maps, size, size] images of maps.
         labels: [maps] names of classes.
         training: How.
+        network: A variant of the network, for comparison.
     """
     names = list(PATTERNS)
     targets = torch.tensor([names.index(label) for label in labels])
@@ -149,7 +155,7 @@ def train(known: torch.Tensor, labels: Sequence[str], training: Training) -> Pat
     weights = len(targets) / (counts.clamp(min=1) * (counts > 0).sum())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(training.seed)
-        net = PatternNet()
+        net = network()
         _fit(net, known, targets, nn.CrossEntropyLoss(weights), training)
     net.eval()
     return net
