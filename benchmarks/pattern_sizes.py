@@ -1,6 +1,6 @@
 """Which size and which scale should maps have for the classifier of patterns? Cross-validated.
 
-    python benchmarks/pattern_sizes.py [--annotations FOLDER] [--epochs 40] [--seeds 1] [--folds 5]
+    python benchmarks/pattern_sizes.py [--annotations FOLDER] [--epochs 30] [--seeds 1] [--folds 5]
 
 The same network with the same training learns from the same folds; only the images differ:
 resampled to some sizes, filled up with zeros to the longest map as in the follow-up (Prasanna,
@@ -68,10 +68,21 @@ class OwnSizes(cnn.PatternNet):
         inside = (~x.isnan()).float()
         x = x.nan_to_num()
         for layer in self.layers:
+            if isinstance(layer, nn.BatchNorm2d):
+                x = _normalise(layer, x, inside[:, 0] > 0)
+                continue
             if isinstance(layer, nn.MaxPool2d):
                 inside = layer(inside)
             x = layer(x) * inside
         return x.sum(dim=(2, 3)) / inside.sum(dim=(2, 3))
+
+
+def _normalise(layer: nn.BatchNorm2d, x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
+    """Normalise the cells inside of the maps, [maps, size, size]; those outside do not count."""
+    cells = x.permute(0, 2, 3, 1)
+    result = torch.zeros_like(cells)
+    result[inside] = layer(cells[inside].T[None, :, :, None])[0, :, :, 0].T
+    return result.permute(0, 3, 1, 2)
 
 
 def own_sizes(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
@@ -86,14 +97,15 @@ def own_sizes(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
 def variants(maps: Sequence[torch.Tensor]) -> Iterator[tuple[str, str, type, torch.Tensor]]:
     """Size, scale, network and images of everything that is compared."""
     drawn = cnn.as_drawn
-    for size in (cnn.SIZE, 24, 48):
+    of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
+    yield of_classifier, "as drawn", cnn.PatternNet, resampled(maps, drawn, cnn.SIZE)
+    yield "zero-padded", "as drawn", cnn.PatternNet, filled_up(maps, drawn)
+    yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)
+    for size in (24, 48):
         yield f"{size} × {size}", "as drawn", cnn.PatternNet, resampled(maps, drawn, size)
     for name, scale in SCALES.items():
         if scale is not drawn:
-            yield f"{cnn.SIZE} × {cnn.SIZE}", name, cnn.PatternNet, resampled(maps, scale, cnn.SIZE)
-    yield "zero-padded", "as drawn", cnn.PatternNet, filled_up(maps, drawn)
-    yield "zero-padded", "weights", cnn.PatternNet, filled_up(maps, SCALES["weights"])
-    yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)
+            yield of_classifier, name, cnn.PatternNet, resampled(maps, scale, cnn.SIZE)
 
 
 def cross_validate(
@@ -157,7 +169,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--annotations", type=Path, default=annotations.SHIPPED)
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--folds", type=int, default=5)
     measure(parser.parse_args())

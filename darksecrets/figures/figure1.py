@@ -51,7 +51,7 @@ def figure1(
         for place, row, weights in zip(axes, table.to_dict("records"), maps, strict=False):
             place.set_label(row["label"])
             draw_map(place, weights, row["tokens"].split(), saturation(weights))
-            place.set_title(f"{row['label'].capitalize()}\n", fontweight="bold")
+            place.set_title(row["label"].capitalize(), fontweight="bold", pad=10)
             _origin(place, row)
         for place in axes[len(table) :]:
             place.set_axis_off()

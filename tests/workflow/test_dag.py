@@ -16,6 +16,8 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
     assert jobs["table1"] == jobs["figure5"] == 1
+    assert jobs["classify_maps"] == jobs["estimate_pattern_shares"] == 14
+    assert jobs["figure1"] == jobs["figure2"] == jobs["train_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -27,6 +29,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["evaluate_pretrained"] == tasks * seeds
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
+    assert jobs["classify_maps"] == tasks * (1 + seeds)
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
@@ -45,6 +48,8 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
     [
         ("table1", {"extract_attention", "figure5", "learning_curves"}),
         ("figure5", {"evaluate_pretrained", "table1", "evaluate_baselines"}),
+        ("figure1", {"extract_attention", "train_pattern_classifier", "finetune"}),
+        ("figure2", {"collect_pattern_maps", "typical_maps", "table1", "figure5"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
     ],
 )

@@ -74,8 +74,27 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
     assert table.loc[("RTE", 2, 3, 2), "similarity"] == pytest.approx(expected, abs=1e-7)
 
 
+def test_patterns_have_every_map_and_agree_with_the_stores(run):
+    from darksecrets.store import AttentionStore
+
+    maps = pd.read_csv(run / "tables" / "pattern_maps.csv.gz")
+    place = ["task", "state", "seed", "idx", "layer", "head"]
+    assert list(maps.columns) == [*place, "pattern", "probability"]
+    assert not maps.duplicated(place).any()
+    store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
+    of_store = maps[(maps.task == "RTE") & (maps.seed == 2)]
+    assert len(of_store) == store.examples * store.layers * store.heads
+    assert set(of_store.idx) == set(store.idx)
+    table = pd.read_csv(run / "tables" / "patterns.csv")
+    assert len(table) == len(TASKS) * (1 + len(SEEDS)) * 5
+    shares = table[(table.task == "RTE") & (table.seed == 2)].set_index("pattern")["share"]
+    counted = of_store["pattern"].value_counts(normalize=True).reindex(shares.index).fillna(0)
+    assert np.allclose(shares, counted, atol=1e-8)
+    assert np.allclose(table.groupby(["task", "state"])["corrected"].sum() % 1, 0, atol=1e-6)
+
+
 def test_every_figure_is_there_in_every_format(run):
-    for name in ("figure5", "learning_curves"):
+    for name in ("figure1", "figure2", "figure5", "learning_curves", "pattern_quality"):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
     assert "built-in corpus" in (run / "figures" / "figure5.svg").read_text()
