@@ -1,4 +1,4 @@
-"""Count the patterns of one model on one task, and correct for confusions (Figure 2)."""
+"""Count the patterns of every model and task, and correct for confusions (Figure 2)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,17 +16,18 @@ def main() -> None:
     from darksecrets.files import write_table
     from darksecrets.patterns import shares
     from darksecrets.patterns.quality import of_network
-    from darksecrets.tables import identify
 
-    maps = pd.read_csv(snakemake.input.maps)
     predictions = of_network(pd.read_csv(snakemake.input.predictions))
-    settings, wildcards = snakemake.params.patterns, snakemake.wildcards
-    overall = shares.table(maps, predictions, settings["resamples"], settings["seed"])
-    for table, path in (
-        (overall, snakemake.output.shares),
-        (shares.by_head(maps), snakemake.output.heads),
-    ):
-        write_table(identify(table, wildcards.task, wildcards.model), Path(path))
+    settings = snakemake.params.patterns
+    overall, heads = [], []
+    for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
+        maps = pd.read_csv(path)
+        origin = maps[["task", "state", "seed"]].iloc[:1]
+        table = shares.table(maps, predictions, settings["resamples"], settings["seed"])
+        overall.append(origin.merge(table, how="cross"))
+        heads.append(origin.merge(shares.by_head(maps), how="cross"))
+    write_table(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))
+    write_table(pd.concat(heads, ignore_index=True), Path(snakemake.output.heads))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
     assert jobs["table1"] == jobs["figure5"] == 1
-    assert jobs["classify_maps"] == jobs["estimate_pattern_shares"] == 14
+    assert jobs["classify_maps"] == 14
     assert jobs["figure1"] == jobs["figure2"] == jobs["train_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 

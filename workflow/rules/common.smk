@@ -93,11 +93,11 @@ def labelled_files() -> list[str]:
     return [os.path.relpath(path) for folder in sets for path in annotations.files(folder)]
 
 
-def per_model(name: str) -> list[str]:
-    """A file of the patterns of every task, model and seed of the run."""
+def pattern_maps() -> list[str]:
+    """Tables with the pattern of every map, one per task, model and seed of the run."""
     return [
-        *per_task(f"<results>/patterns/{{task}}/pretrained/{name}"),
-        *per_task_and_seed(f"<results>/patterns/{{task}}/finetuned/seed-{{seed}}/{name}"),
+        *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
+        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
     ]
 
 

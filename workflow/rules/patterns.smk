@@ -61,8 +61,8 @@ rule classify_maps:
         classifier="<results>/patterns/classifier",
         store="<results>/attention/{task}/{model}",
     output:
-        maps="<results>/patterns/{task}/{model}/maps.csv.gz",
-        provenance="<results>/patterns/{task}/{model}/maps.provenance.json",
+        maps="<results>/patterns/{task}/{model}.csv.gz",
+        provenance="<results>/patterns/{task}/{model}.provenance.json",
     log:
         "<logs>/classify_maps/{task}/{model}.log",
     benchmark:
@@ -80,19 +80,19 @@ rule classify_maps:
 
 
 rule estimate_pattern_shares:
-    """Count the patterns of one model on one task, and correct the shares for the classifier's confusions."""
+    """Count the patterns of every model and task, and correct the shares for the classifier's confusions: the numbers of Figure 2."""
     input:
         code=code("patterns.shares", "tables"),
-        maps="<results>/patterns/{task}/{model}/maps.csv.gz",
+        maps=pattern_maps(),
         predictions="<results>/tables/pattern_predictions.csv",
     output:
-        shares="<results>/patterns/{task}/{model}/shares.csv",
-        heads="<results>/patterns/{task}/{model}/heads.csv",
-        provenance="<results>/patterns/{task}/{model}/shares.provenance.json",
+        shares="<results>/tables/patterns.csv",
+        heads="<results>/tables/pattern_heads.csv",
+        provenance="<results>/tables/patterns.provenance.json",
     log:
-        "<logs>/estimate_pattern_shares/{task}/{model}.log",
+        "<logs>/estimate_pattern_shares.log",
     benchmark:
-        "<benchmarks>/estimate_pattern_shares/{task}/{model}.tsv"
+        "<benchmarks>/estimate_pattern_shares.tsv"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -101,52 +101,16 @@ rule estimate_pattern_shares:
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
-        "Estimate the shares of patterns on {wildcards.task}: {wildcards.model}"
+        "Estimate the shares of patterns"
     script:
         "../../scripts/estimate_pattern_shares.py"
-
-
-rule collect_patterns:
-    """Gather the shares of all tasks and models: the numbers of Figure 2."""
-    input:
-        code=code("tables"),
-        shares=per_model("shares.csv"),
-    output:
-        table="<results>/tables/patterns.csv",
-        provenance="<results>/tables/patterns.provenance.json",
-    log:
-        "<logs>/collect_patterns.log",
-    conda:
-        "../../envs/figures.yaml"
-    message:
-        "Collect the shares of patterns"
-    script:
-        "../../scripts/collect_tables.py"
-
-
-rule collect_pattern_heads:
-    """Gather the shares of every head."""
-    input:
-        code=code("tables"),
-        heads=per_model("heads.csv"),
-    output:
-        table="<results>/tables/pattern_heads.csv",
-        provenance="<results>/tables/pattern_heads.provenance.json",
-    log:
-        "<logs>/collect_pattern_heads.log",
-    conda:
-        "../../envs/figures.yaml"
-    message:
-        "Collect the patterns of every head"
-    script:
-        "../../scripts/collect_tables.py"
 
 
 rule collect_pattern_maps:
     """Gather the patterns of all maps: millions of rows, hence compressed."""
     input:
         code=code("tables"),
-        maps=per_model("maps.csv.gz"),
+        maps=pattern_maps(),
     output:
         table="<results>/tables/pattern_maps.csv.gz",
         provenance="<results>/tables/pattern_maps.provenance.json",
