@@ -57,7 +57,8 @@ def figure2(
 ) -> Figure:
     """Draw stacked shares, pretrained beside finetuned, as classified and corrected.
 
-    The whisker in a part of a bar is the 95% interval of that part's share, drawn at its upper end.
+    A whisker is the 95% interval of a part's share, drawn at its upper end; that of the uppermost
+    part at its lower end.
     Several seeds are averaged, their intervals, too.
 
     Args:
@@ -99,6 +100,7 @@ def _panel(axes: Axes, view: _View, table: pd.DataFrame, tasks: Sequence[str]) -
     axes.set(xlim=(-0.5, len(tasks) - 0.5), ylim=(0, 1), ylabel="Share of maps")
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25%", "50%", "75%", "100%"])
     axes.set_title(view.title, loc="left")
+    axes.tick_params(axis="x", length=0)
 
 
 def _select(table: pd.DataFrame, task: str, state: str, view: _View) -> pd.DataFrame:
@@ -131,8 +133,10 @@ def _bar(axes: Axes, view: _View, rows: pd.DataFrame, place: float) -> None:
                 color=ink,
             )
         if view.low and view.high:
-            low, high = rows[view.low].iloc[row], rows[view.high].iloc[row]
-            _whisker(axes, place + offsets[row], end, np.array([share - low, high - share]))
+            below, above = share - rows[view.low].iloc[row], rows[view.high].iloc[row] - share
+            if row == len(STACK) - 1:
+                end, below, above = end - share, above, below
+            _whisker(axes, place + offsets[row], end, np.array([below, above]))
 
 
 def _whisker(axes: Axes, x: float, y: float, lengths: npt.NDArray[np.float64]) -> None:
@@ -153,9 +157,9 @@ def _luminance(colour: str) -> float:
 
 
 def _range(axes: Axes) -> None:
-    """The paper's range of heterogeneous maps; they begin at 0."""
+    """The paper's range of heterogeneous maps, which begin at 0; bars and numbers lie above."""
     for end in PAPER_RANGE:
-        axes.axhline(end, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), zorder=3)
+        axes.axhline(end, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), zorder=0)
     low, high = (f"{100 * end:.0f}" for end in PAPER_RANGE)
     axes.text(
         *(1.0, 1.01),
@@ -171,7 +175,6 @@ def _name_bars(axes: Axes, tasks: Sequence[str]) -> None:
     """Under every bar its state, under both the task."""
     places = [number + (side - 0.5) * 0.42 for number in range(len(tasks)) for side in (0, 1)]
     axes.set_xticks(places, labels=["pre-\ntrained", "fine-\ntuned"] * len(tasks), fontsize=SMALL)
-    axes.tick_params(axis="x", length=0)
     for number, task in enumerate(tasks):
         axes.annotate(
             task,

@@ -44,19 +44,20 @@ def pattern_heads(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
     check_columns(
         table, ["task", "state", "layer", "head", "pattern", "share"], "pattern_heads.csv"
     )
+    shares = {task: [_shares(table, task, state) for state in STATES] for task in tasks}
+    layers, heads = shares[tasks[0]][0].shape[1:]
     rows, columns = blocks(len(tasks))
     width = COLUMN if columns <= 2 else PAGE
     with style():
-        figure = new_figure(width, rows * (0.75 + 0.6 * width / columns) + 0.5)
+        figure = new_figure(width, rows * (0.53 + 0.4 * width / columns * layers / heads) + 0.45)
         parts = figure.subfigures(rows, columns, squeeze=False).ravel()
-        for number, (part, task) in enumerate(zip(parts, tasks, strict=False)):
+        for part, task in zip(parts, tasks, strict=False):
             part.suptitle(task, fontsize=7)
-            for axes, state in zip(part.subplots(1, 2), STATES, strict=True):
+            panels = part.subplots(1, len(STATES))
+            for axes, state, values in zip(panels, STATES, shares[task], strict=True):
                 axes.set_label(f"{task} {state}")
-                _panel(axes, _shares(table, task, state), state)
+                _panel(axes, values, state)
             part.axes[1].set(ylabel="", yticklabels=[])
-            if number % columns:
-                part.axes[0].set_ylabel("")
         entries = [Patch(color=colour, label=name) for name, colour in PATTERNS.items()]
         figure.legend(
             handles=entries, loc="outside upper center", ncols=len(entries) if width == PAGE else 3

@@ -64,13 +64,14 @@ def _scores(axes: Axes, scores: pd.DataFrame) -> None:
             axes.plot(score, y, "o", color=colour, label=None if row else classifier)
             axes.annotate(
                 f"{score:.1f}",
-                *((score, y), (0, 2.5)),
+                *(((high, y), (3, 0)) if high < 50 else ((low, y), (-3, 0))),
                 textcoords="offset points",
-                ha="center",
+                ha="left" if high < 50 else "right",
+                va="center",
                 fontsize=SMALL,
             )
     axes.axvline(_PAPER, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
-    axes.text(_PAPER - 1, -0.42, "paper", ha="right", va="center", fontsize=SMALL)
+    axes.text(_PAPER, -0.58, "paper", ha="center", va="bottom", fontsize=SMALL)
     axes.set(xlim=(0, 100), ylim=(len(_METRICS) - 0.5, -0.55), xlabel="F1 × 100, cross-validated")
     axes.set_yticks(range(len(_METRICS)), labels=list(_METRICS.values()))
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), handletextpad=0.2, borderaxespad=0)
@@ -87,7 +88,7 @@ def _confusion(axes: Axes, network: pd.DataFrame) -> None:
         axes.text(column, row, f"{count:.0f}", ha="center", va="center", fontsize=6, color=colour)
     names = [name.replace("+", "+\n") for name in PATTERNS]
     axes.set_xticks(
-        range(len(names)), labels=names, rotation=45, ha="right", rotation_mode="anchor"
+        range(len(names)), labels=list(PATTERNS), rotation=45, ha="right", rotation_mode="anchor"
     )
     axes.set_yticks(range(len(names)), labels=names)
     axes.set(
@@ -109,6 +110,7 @@ def _calibration(axes: Axes, network: pd.DataFrame, scores: pd.DataFrame) -> Non
         60 * numbers[some] / numbers.max(),
         color=STATES["finetuned"],
         linewidth=0,
+        clip_on=False,
     )
     error = scores[(scores["metric"] == "calibration_error") & (scores["classifier"] == NETWORK)]
     axes.set(
@@ -117,5 +119,7 @@ def _calibration(axes: Axes, network: pd.DataFrame, scores: pd.DataFrame) -> Non
         aspect="equal",
         xlabel="Probability of the class",
         ylabel="Share classified right",
+        xticks=[0, 0.5, 1],
+        yticks=[0, 0.5, 1],
         title=f"Calibration error {error['score'].iloc[0]:.1f}%",
     )

@@ -17,8 +17,8 @@ from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.cnn import PatternNet, prepare
 from darksecrets.store import AttentionStore
 
-BATCH = {"cpu": 256, "cuda": 2**14}
-"""Maps that go through the network together, by device."""
+BATCH = {"cpu": 64, "cuda": 2**14}
+"""Maps that go through the network together, by device: on a processor, what its cache holds."""
 
 
 def classify(store: AttentionStore, net: PatternNet, temperature: float) -> pd.DataFrame:

@@ -136,7 +136,7 @@ def test_training_leaves_the_generator_of_others_alone():
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-@pytest.mark.parametrize("batch", [1, 4, 256])
+@pytest.mark.parametrize("batch", [1, 4, 64])
 def test_a_store_is_classified_as_its_maps_are_one_by_one(store, net, monkeypatch, batch):
     monkeypatch.setitem(classification.BATCH, "cpu", batch)
     table = classification.classify(store, net, temperature=1.7)

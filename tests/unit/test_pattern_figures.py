@@ -23,6 +23,7 @@ from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 
 NAMES = list(PATTERNS)
+INTERVALS = {"share": ["ci_low", "ci_high"], "corrected": ["corrected_low", "corrected_high"]}
 
 
 def shares(tasks, seeds=(1,)):
@@ -75,12 +76,13 @@ def test_bars_have_the_heights_of_the_table_and_whiskers_its_intervals(seeds):
                     assert bar_container.patches == [bar]
                     error = next(whiskers)
                     (low, high) = error.lines[2][0].get_segments()[0][:, 1]
-                    ends = ("ci_low", "ci_high") if column == "share" else None
-                    first, last = ends or ("corrected_low", "corrected_high")
                     row = means.loc[(task, state, name)]
-                    assert (low - end + share, high - end + share) == pytest.approx(
-                        (row[first], row[last])
-                    )
+                    first, last = row[INTERVALS[column]]
+                    # That of the uppermost part is drawn downwards from its lower end.
+                    expected = (end - share + first, end - share + last)
+                    if name == "vertical":
+                        expected = (end - last, end - first)
+                    assert (low, high) == pytest.approx(expected)
                 assert end == pytest.approx(1)
 
 
