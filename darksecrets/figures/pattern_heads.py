@@ -50,14 +50,17 @@ def pattern_heads(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
     width = COLUMN if columns <= 2 else PAGE
     with style():
         figure = new_figure(width, rows * (0.53 + 0.4 * width / columns * layers / heads) + 0.45)
-        parts = figure.subfigures(rows, columns, squeeze=False).ravel()
-        for part, task in zip(parts, tasks, strict=False):
-            part.suptitle(task, fontsize=7)
-            panels = part.subplots(1, len(STATES))
-            for axes, state, values in zip(panels, STATES, shares[task], strict=True):
-                axes.set_label(f"{task} {state}")
-                _panel(axes, values, state)
-            part.axes[1].set(ylabel="", yticklabels=[])
+        slots = figure.add_gridspec(rows, columns)
+        for number, (task, of_states) in enumerate(shares.items()):
+            slot = slots[number // columns, number % columns].subgridspec(
+                1, len(STATES), wspace=0.05
+            )
+            for side, (state, values) in enumerate(zip(STATES, of_states, strict=True)):
+                axes = figure.add_subplot(slot[0, side], label=f"{task} {state}")
+                _panel(axes, values)
+                axes.set_title(f"{'' if side else task}\n{state}", loc="left", fontsize=6)
+                if side:
+                    axes.set(ylabel="", yticklabels=[])
         entries = [Patch(color=colour, label=name) for name, colour in PATTERNS.items()]
         figure.legend(
             handles=entries, loc="outside upper center", ncols=len(entries) if width == PAGE else 3
@@ -88,12 +91,11 @@ def colours(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return mixed
 
 
-def _panel(axes: Axes, shares: npt.NDArray[np.float64], state: str) -> None:
+def _panel(axes: Axes, shares: npt.NDArray[np.float64]) -> None:
     _, layers, heads = shares.shape
     axes.imshow(
         colours(shares), extent=(0.5, heads + 0.5, layers + 0.5, 0.5), interpolation="nearest"
     )
-    axes.set_title(state, fontsize=6)
     axes.set_xticks(ticks(heads, 4))
     axes.set_yticks(ticks(layers, 6))
     axes.set(xlabel="Head", ylabel="Layer")
