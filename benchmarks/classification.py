@@ -97,8 +97,8 @@ def measure(options: argparse.Namespace) -> None:
         f"Reading, scaling, resampling, network and table; weights are random, {options.threads} "
         f"thread(s), {device}. Medians of {options.repetitions} repetitions, in turns.\n\n"
         f"The paper's run, 1000 examples × 144 heads × 14 models = {PAPER / 1e6:.1f} million maps, "
-        f"would take **{PAPER / rate / 60:.0f} minutes** at the {rate:.0f} maps/s that were measured "
-        "for lengths as in GLUE."
+        f"would take **{PAPER / rate / 60:.0f} minutes** at the {rate:.0f} maps/s measured for "
+        "lengths as in GLUE."
     )
     machine = describe("torch", "numpy")
     write_results("classification", "Classification of attention maps", table, machine, notes)
