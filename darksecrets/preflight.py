@@ -38,12 +38,14 @@ def check(config: Mapping[str, Any]) -> None:
     """
     from darksecrets import checkpoints, datasources
     from darksecrets.framenet import sources
+    from darksecrets.patterns import annotations
 
     configuration.check_results_folder(config, configuration.results_folder(config))
     if config["data"]["source"] == "tsv":
         for task in config["tasks"]:
             datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
     sources.check(config["framenet"])
+    annotations.check(config["patterns"]["annotations"], config["patterns"]["folds"])
     importable = _can_import("safetensors", "torch", "transformers")
     if importable:
         checkpoints.check(config["model"])

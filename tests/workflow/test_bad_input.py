@@ -180,6 +180,27 @@ def test_tsv_with_one_class(refused, tmp_path):
         assert word in message
 
 
+def test_labelled_maps_that_are_not_there(refused, tmp_path):
+    message = refused(configuration(patterns={"annotations": [str(tmp_path / "none")]}))
+    assert "patterns.annotations" in message
+    assert str(tmp_path / "none") in message
+
+
+def test_labelled_maps_with_too_few_of_a_class_for_the_folds(refused):
+    message = refused(configuration(patterns={"folds": 100}))
+    for word in ("too few examples of", "heterogeneous", "for 100 folds", "patterns.folds"):
+        assert word in message
+
+
+def test_labels_of_an_unknown_class(refused, root, tmp_path):
+    folder = tmp_path / "set"
+    shutil.copytree(root / "resources" / "patterns", folder)
+    labels = folder / "labels.csv"
+    labels.write_text(labels.read_text().replace("heterogeneous", "horizontal"))
+    message = refused(configuration(patterns={"annotations": [str(folder)]}))
+    assert "unknown classes horizontal" in message
+
+
 def test_no_hub_and_no_cache(refused, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
     monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
