@@ -15,7 +15,7 @@ from darksecrets.errors import InputError
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedConfig
+    from transformers import PreTrainedConfig, PreTrainedModel
 
 BUILTIN = Path(__file__).parents[1] / "resources" / "tiny-bert"
 
@@ -175,8 +175,25 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
     return config
 
 
+def trial_model(folder: Path) -> PreTrainedModel:
+    """A small model of a checkpoint's kind: random weights, at most two layers, few words."""
+    config = _classifier_config(folder)
+    config.num_hidden_layers = min(2, config.num_hidden_layers)
+    return _trial_model(config)
+
+
 def _trial_maps(config: PreTrainedConfig, length: int) -> tuple[torch.Tensor, ...]:
-    """Attention maps of a model with random weights and a small vocabulary, for one input."""
+    """Attention maps of a trial model for one input."""
+    import torch
+
+    model = _trial_model(config)
+    ids = torch.full((1, length), config.vocab_size - 1)
+    with torch.inference_mode():
+        output = model(input_ids=ids, output_attentions=True, return_dict=True)
+    return tuple(getattr(output, "attentions", None) or ())
+
+
+def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
     import torch
     from transformers import AutoModelForSequenceClassification
 
@@ -187,13 +204,11 @@ def _trial_maps(config: PreTrainedConfig, length: int) -> tuple[torch.Tensor, ..
     ]
     config.vocab_size = min(config.vocab_size, max([64, *specials]) + 1)
     with torch.random.fork_rng(devices=[]):
-        model = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
             config, attn_implementation="eager"
         )
-    ids = torch.full((1, length), config.vocab_size - 1)
-    with torch.inference_mode():
-        output = model.eval()(input_ids=ids, output_attentions=True, return_dict=True)
-    return tuple(getattr(output, "attentions", None) or ())
+    model.train(False)
+    return model
 
 
 def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:

@@ -211,8 +211,13 @@ def check_tsv(task: Task, folder: Path) -> None:
     Raises:
         InputError: A file or column is missing, or a line is malformed (which, and how).
     """
-    for path in tsv_files(task, folder).values():
-        _read_tsv(path, task)
+    for split, path in tsv_files(task, folder).items():
+        labels = [row.label for row in _read_tsv(path, task)]
+        if split == VALIDATION and len(set(labels)) < 2:
+            raise InputError(
+                f"{path}: all {len(labels)} examples have the label {labels[0]}. Expected at least "
+                "two different labels: a score of one class says nothing about a model."
+            )
 
 
 def from_tsv(task: Task, folder: Path) -> DatasetDict:

@@ -38,14 +38,35 @@ def check(config: Mapping[str, Any]) -> None:
     """
     from darksecrets import checkpoints, datasources
     from darksecrets.framenet import sources
+    from darksecrets.patterns import annotations
 
     configuration.check_results_folder(config, configuration.results_folder(config))
     if config["data"]["source"] == "tsv":
         for task in config["tasks"]:
             datasources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
     sources.check(config["framenet"])
-    if _can_import("safetensors", "torch", "transformers"):
+    annotations.check(config["patterns"]["annotations"], config["patterns"]["folds"])
+    importable = _can_import("safetensors", "torch", "transformers")
+    if importable:
         checkpoints.check(config["model"])
+    _check_ablation(config["ablation"], config["model"], importable)
+
+
+def _check_ablation(
+    ablation: Mapping[str, Any], model: Mapping[str, Any], importable: bool
+) -> None:
+    """Check that the model has the heads to disable, and that they can be. On the Hub: later."""
+    from darksecrets import checkpoints
+    from darksecrets.ablation import selectors
+
+    if not ablation["states"] or model["source"] == "hub":
+        return
+    _, (layers, heads) = _model_size(model)
+    selectors.check(ablation["sets"], selectors.Shape(layers, heads))
+    if importable and model["source"] == "folder":  # the shipped one passes, or its tests fail
+        from darksecrets.ablation import disable
+
+        disable.check(checkpoints.folder_of(model))
 
 
 def check_surroundings(config: Mapping[str, Any]) -> None:

@@ -25,11 +25,10 @@ def main() -> None:
     gains = best(result, task, chances)
     tables = {f"{kind}_ablation": of_kind(table, kind) for kind in ("head", "layer", "set")}
     tables |= {"best_head": gains, "survival": survival(table, means, gains, len(result.idx))}
-    state, seed = snakemake.wildcards.model.split("/seed-")
     for name, rows in tables.items():
         rows.insert(0, "task", task.name)
-        rows.insert(1, "state", state)
-        rows.insert(2, "seed", int(seed))
+        rows.insert(1, "state", snakemake.wildcards.state)
+        rows.insert(2, "seed", int(snakemake.wildcards.seed))
         write_table(rows, Path(snakemake.output[name]))
 
 

@@ -54,6 +54,15 @@ STATES = {
     "finetuned": "#009E73",
 }
 """Colour of every state of the model, the same in every figure."""
+# Colours of Paul Tol's muted scheme, told apart with every common form of colour blindness, too.
+PATTERNS = {
+    "vertical": "#332288",
+    "diagonal": "#88CCEE",
+    "vertical+diagonal": "#44AA99",
+    "block": "#DDCC77",
+    "heterogeneous": "#CCCCCC",
+}
+"""Colour of every pattern of self-attention, in the order of Figure 1."""
 INK = "#333333"
 BASELINE = "#E69F00"
 """The intact model's score beside those with heads disabled: the paper's orange line."""

@@ -51,7 +51,8 @@ def line(task: Task, number: int, label: str, **replaced: str) -> str:
 
 def write(task: Task, folder: Path, lines: list[str], dev: list[str] | None = None) -> Path:
     """A classic folder with the given training lines; validation is well formed if not given."""
-    dev = [line(task, 0, WRITTEN[task.name][0])] if dev is None else dev
+    first, *_, last = WRITTEN[task.name]
+    dev = [line(task, 0, first), line(task, 1, last)] if dev is None else dev
     header = CLASSIC[task.name].replace("|", "\t")
     for path, body in zip(tsv_files(task, folder).values(), (lines, dev), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,6 +216,12 @@ def test_unknown_label_of_qqp_is_no_known_flaw(tmp_path: Path) -> None:
     lines = [*broken_qqp(4000, []), line(task, 1, "yes")]
     with pytest.raises(InputError, match="line 4002: label 'yes'"):
         check_tsv(task, write(task, tmp_path, lines))
+
+
+def test_a_validation_file_of_one_class_is_refused(rte: Task, tmp_path: Path) -> None:
+    lines = [line(rte, number, "entailment") for number in range(3)]
+    with pytest.raises(InputError, match=r"dev\.tsv: all 3 examples have the label 0"):
+        check_tsv(rte, write(rte, tmp_path, lines, lines))
 
 
 def test_check_loads_no_heavy_library(rte: Task, tmp_path: Path) -> None:

@@ -80,6 +80,32 @@ def test_model_without_attention_maps(refused, root, tmp_path):
     assert "eager attention" in message
 
 
+def test_model_whose_attention_cannot_be_reached(refused, root, tmp_path):
+    config = _model(root, tmp_path / "model")
+    deberta = {"model_type": "deberta-v2", "hidden_size": 32, "num_hidden_layers": 2}
+    deberta |= {"num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(deberta))
+    message = refused(config)
+    for word in ("cannot be reached", "0 calls", "ablation.states: []", str(tmp_path / "model")):
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        ({"9": 1}, ["layer 9", "6 layers of 6 heads"]),
+        (7, ["head 7", "6 layers of 6 heads"]),
+        ([], ["names no head"]),
+        ("upper layers", ["'upper layers'", "all of layer 1"]),
+    ],
+    ids=["layer", "head", "empty", "words"],
+)
+def test_heads_that_do_not_exist(refused, selector, words):
+    message = refused(configuration(ablation={"sets": [1, selector]}))
+    for word in ["ablation.sets", *words]:
+        assert word in message
+
+
 def _tsv(tmp_path, rows):
     folder = tmp_path / "glue" / "SST-2"
     folder.mkdir(parents=True)
@@ -143,6 +169,36 @@ def test_framenet_folder_without_its_index(refused, root, tmp_path):
         configuration(framenet={"source": "nltk", "folder": str(tmp_path / "framenet")})
     )
     assert "found no luIndex.xml" in message
+
+
+def test_tsv_with_one_class(refused, tmp_path):
+    config = _tsv(tmp_path, "")
+    lines = "".join(f"sentence {i}\t1\n" for i in range(40))
+    (tmp_path / "glue" / "SST-2" / "dev.tsv").write_text("sentence\tlabel\n" + lines)
+    message = refused(config)
+    for word in ("dev.tsv", "all 40 examples have the label 1", "two different labels"):
+        assert word in message
+
+
+def test_labelled_maps_that_are_not_there(refused, tmp_path):
+    message = refused(configuration(patterns={"annotations": [str(tmp_path / "none")]}))
+    assert "patterns.annotations" in message
+    assert str(tmp_path / "none") in message
+
+
+def test_labelled_maps_with_too_few_of_a_class_for_the_folds(refused):
+    message = refused(configuration(patterns={"folds": 100}))
+    for word in ("too few examples of", "heterogeneous", "for 100 folds", "patterns.folds"):
+        assert word in message
+
+
+def test_labels_of_an_unknown_class(refused, root, tmp_path):
+    folder = tmp_path / "set"
+    shutil.copytree(root / "resources" / "patterns", folder)
+    labels = folder / "labels.csv"
+    labels.write_text(labels.read_text().replace("heterogeneous", "horizontal"))
+    message = refused(configuration(patterns={"annotations": [str(folder)]}))
+    assert "unknown classes horizontal" in message
 
 
 def test_no_hub_and_no_cache(refused, tmp_path, monkeypatch):

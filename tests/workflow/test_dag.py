@@ -19,6 +19,9 @@ def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
     assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 14)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
+    assert jobs["sweep_heads"] == 7
+    assert jobs["classify_maps"] == 14
+    assert jobs["figure1"] == jobs["figure2"] == jobs["train_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -31,6 +34,8 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
+    assert jobs["sweep_heads"] == tasks * seeds
+    assert jobs["classify_maps"] == tasks * (1 + seeds)
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
@@ -51,6 +56,8 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
         ("figure5", {"evaluate_pretrained", "table1", "evaluate_baselines"}),
         ("figure3", {"prepare_dataset", "finetune", "extract_attention"}),
         ("figure4", {"get_pretrained_model", "extract_framenet_attention"}),
+        ("figure1", {"extract_attention", "train_pattern_classifier", "finetune"}),
+        ("figure2", {"collect_pattern_maps", "typical_maps", "table1", "figure5"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
         ("figure6", {"evaluate_pretrained", "compute_similarity", "figure7"}),
         ("figure7", {"evaluate_pretrained", "compute_similarity", "figure6"}),

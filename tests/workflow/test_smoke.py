@@ -127,9 +127,65 @@ def test_framenet_table_agrees_with_links_and_store(run):
     assert weight == pytest.approx(total / store.examples, abs=1e-7)
 
 
+def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
+    import torch
+
+    from darksecrets.ablation.disable import disable
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.batching import load_split
+    from darksecrets.evaluation import evaluate
+    from darksecrets.models import load_classifier, load_tokenizer
+    from darksecrets.tasks import TASKS as ALL_TASKS
+
+    for task in TASKS:
+        for seed in SEEDS:
+            sweep = SweepResult.load(run / "ablation" / task / "finetuned" / f"seed-{seed}")
+            stored = pd.read_csv(run / "predictions" / task / "finetuned" / f"seed-{seed}.csv")
+            assert sweep.idx.tolist() == stored["idx"].tolist()
+            assert sweep.predictions[0] == pytest.approx(stored["prediction"].to_numpy(), abs=1e-5)
+            counts = sweep.sets["kind"].value_counts().to_dict()
+            assert counts == {"baseline": 1, "head": 36, "layer": 6, "set": 2}
+    folder = run / "models" / "RTE" / "finetuned" / "seed-2"
+    task = ALL_TASKS["RTE"]
+    split = load_split(run / "data" / "RTE", "validation", load_tokenizer(folder), task, 128)
+    model, _ = load_classifier(folder, task, seed=2)
+    sweep = SweepResult.load(run / "ablation" / "RTE" / "finetuned" / "seed-2")
+    for number in (8, 40, 43, 44):
+        with torch.inference_mode(), disable(model, sweep.sets["name"][number]):
+            logits = evaluate(model, split)
+        assert np.array_equal(sweep.predictions[number], logits.argmax(axis=1))
+    record = json.loads((run / "ablation/RTE/finetuned/seed-2/provenance.json").read_text())
+    assert record["sweep"]["path"] == "shared path"
+    assert not list(run.rglob(".seed-*.partial"))
+
+
+def test_patterns_have_every_map_and_agree_with_the_stores(run):
+    from darksecrets.store import AttentionStore
+
+    maps = pd.read_csv(run / "tables" / "pattern_maps.csv.gz")
+    place = ["task", "state", "seed", "idx", "layer", "head"]
+    assert list(maps.columns) == [*place, "pattern", "probability"]
+    assert not maps.duplicated(place).any()
+    store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
+    of_store = maps[(maps.task == "RTE") & (maps.seed == 2)]
+    assert len(of_store) == store.examples * store.layers * store.heads
+    assert set(of_store.idx) == set(store.idx)
+    table = pd.read_csv(run / "tables" / "patterns.csv")
+    assert len(table) == len(TASKS) * (1 + len(SEEDS)) * 5
+    shares = table[(table.task == "RTE") & (table.seed == 2)].set_index("pattern")["share"]
+    counted = of_store["pattern"].value_counts(normalize=True).reindex(shares.index).fillna(0)
+    assert np.allclose(shares, counted, atol=1e-8)
+    models = table.groupby(["task", "state", "seed"], dropna=False)
+    assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
+
+
 def test_every_figure_is_there_in_every_format(run):
-    drawn = ("figure6", "figure7", "stripes_noun", "stripes_sep", "token_pairs", "head_statistics")
-    for name in ("figure3", "figure4", "figure5", "learning_curves", *drawn):
+    drawn = (
+        *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
+        *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
+        *("token_pairs", "head_statistics", "figure8", "figure9", "ablation_gains"),
+    )
+    for name in drawn:
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
     assert "built-in corpus" in (run / "figures" / "figure5.svg").read_text()

@@ -8,6 +8,7 @@ from darksecrets.errors import InputError
 from darksecrets.features import annotation
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
+from darksecrets.patterns import annotations
 from darksecrets.tasks import TASKS
 
 try:
@@ -116,6 +117,27 @@ def measured(wildcards) -> list[str]:
     models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     return expand(pattern, task=tasks, model=models, table=wildcards.table)
+
+
+def classifier_folder(wildcards) -> str:
+    """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
+    if wildcards.state == "pretrained":
+        return "<results>/models/pretrained"
+    return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
+
+
+def labelled_files() -> list[str]:
+    """Files of the labelled maps that the classifier learns from."""
+    sets = annotations.folders(config["patterns"]["annotations"])
+    return [os.path.relpath(path) for folder in sets for path in annotations.files(folder)]
+
+
+def pattern_maps() -> list[str]:
+    """Tables with the pattern of every map, one per task, model and seed of the run."""
+    return [
+        *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
+        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
+    ]
 
 
 def figure_files(*names: str) -> list[str]:

@@ -1,4 +1,38 @@
-# Section 4.6: what disabling heads and layers does to the scores, and how sure that is
+# Section 4.6: what if a head, or a whole layer, is disabled?
+
+
+rule sweep_heads:
+    """Predict the validation set with every head alone, every layer and every set of your own disabled.
+
+    One job loads the model once for all sets, and shares what they have in common.
+    """
+    input:
+        code=code("ablation.sweep"),
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
+    output:
+        sweep=directory("<results>/ablation/{task}/{state}/seed-{seed}"),
+    log:
+        "<logs>/sweep_heads/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/sweep_heads/{task}/{state}/seed-{seed}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        mem_mb=6000,
+        runtime=720,
+    params:
+        mode=lookup(dpath="ablation/mode", within=config),
+        sets=lookup(dpath="ablation/sets", within=config),
+        screening=lookup(dpath="ablation/screening", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+    script:
+        "../../scripts/sweep_heads.py"
 
 
 rule score_ablation:
@@ -10,18 +44,20 @@ rule score_ablation:
     """
     input:
         code=code("ablation.statistics", "ablation.best"),
-        sweep="<results>/ablation/{task}/{model}",
+        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
     output:
-        head_ablation="<results>/ablation_effects/{task}/{model}/head_ablation.csv",
-        layer_ablation="<results>/ablation_effects/{task}/{model}/layer_ablation.csv",
-        set_ablation="<results>/ablation_effects/{task}/{model}/set_ablation.csv",
-        best_head="<results>/ablation_effects/{task}/{model}/best_head.csv",
-        survival="<results>/ablation_effects/{task}/{model}/survival.csv",
-        provenance="<results>/ablation_effects/{task}/{model}/provenance.json",
+        head_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/head_ablation.csv",
+        layer_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/layer_ablation.csv",
+        set_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/set_ablation.csv",
+        best_head="<results>/ablation_effects/{task}/{state}/seed-{seed}/best_head.csv",
+        survival="<results>/ablation_effects/{task}/{state}/seed-{seed}/survival.csv",
+        provenance="<results>/ablation_effects/{task}/{state}/seed-{seed}/provenance.json",
     log:
-        "<logs>/score_ablation/{task}/{model}.log",
+        "<logs>/score_ablation/{task}/{state}/seed-{seed}.log",
     benchmark:
-        "<benchmarks>/score_ablation/{task}/{model}.tsv"
+        "<benchmarks>/score_ablation/{task}/{state}/seed-{seed}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
     conda:
         "../../envs/model.yaml"
     resources:
@@ -33,7 +69,7 @@ rule score_ablation:
         splits=lookup(dpath="ablation/splits", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
     message:
-        "Compare the disabled heads and layers of {wildcards.task}, {wildcards.model}"
+        "Compare the disabled heads and layers of {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
         "../../scripts/score_ablation.py"
 
@@ -42,8 +78,11 @@ rule collect_ablation:
     """Gather one table of all tasks and seeds: the numbers of Figures 8 and 9 and what survives."""
     input:
         code=code("tables"),
-        tables=per_task_and_seed(
-            "<results>/ablation_effects/{task}/finetuned/seed-{seed}/{{table}}.csv"
+        tables=expand(
+            "<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
+            task=config["tasks"],
+            state=config["ablation"]["states"],
+            seed=config["seeds"],
         ),
     output:
         table="<results>/tables/{table}.csv",
@@ -234,9 +273,12 @@ rule ablation_gains:
         "../../scripts/ablation_gains.py"
 
 
-RESULTS_OF_RUN += figure_files(
-    "figure8", "figure9", "ablation_deltas", "ablation_distribution", "ablation_gains"
-)
-RESULTS_OF_RUN += expand(
-    "<results>/tables/{table}.csv", table=("set_ablation", "survival", "seed_agreement")
-)
+if config["ablation"]["states"]:
+    RESULTS_OF_RUN += figure_files(
+        "figure8", "figure9", "ablation_deltas", "ablation_distribution", "ablation_gains"
+    )
+    RESULTS_OF_RUN += expand(
+        "<results>/tables/{table}.csv", table=("set_ablation", "survival", "seed_agreement")
+    )
+    if any(TASKS[task].is_pair for task in config["tasks"]):
+        RESULTS_OF_RUN.append("<results>/tables/linked_ablation.csv")

@@ -1,0 +1,426 @@
+"""What a sweep over heads and layers costs: four ways to the same predictions, and how cost grows.
+
+    python benchmarks/ablation.py --model <fine-tuned folder> --data <data set folder> [--task RTE]
+        [--examples N] [--base-examples 16] [--threads 1] [--pages ablation]
+
+The four ways are a loop that runs the model once per set of disabled heads on one example at a
+time, padded to 200 tokens (as the paper's notebook feeds the model); the same loop on batches
+sorted by length; the shared path in float32; and the shared path with screening in bfloat16. They
+run in one process and take turns block by block. The loops are timed on some sets and examples of
+every block, stated in the result, and projected to all. On a GPU the program is the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from _examples import glue_lengths
+from _machine import describe, write_results
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import torch
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedModel
+
+from darksecrets.ablation.disable import disable, shape_of
+from darksecrets.ablation.screening import Bounds, ties
+from darksecrets.ablation.selectors import sweep_sets
+from darksecrets.ablation.shared import first_layers
+from darksecrets.ablation.sweep import (
+    BLOCK,
+    OneByOne,
+    Settings,
+    Sharing,
+    block_logits,
+    recompute_unsure,
+)
+from darksecrets.batching import EncodedSplit, by_length, load_split
+from darksecrets.models import load_classifier, load_tokenizer
+from darksecrets.tasks import TASKS
+
+NOTEBOOK_LENGTH = 200
+WAYS = NOTEBOOK, BATCHED, SHARED, SCREENED = (
+    "loop, one example padded to 200",
+    "loop, sorted and batched",
+    "shared path, float32",
+    "shared path with screening",
+)
+GOALS = {
+    (SHARED, BATCHED): 2.5,
+    (SHARED, NOTEBOOK): 9,
+    (SCREENED, BATCHED): 8,
+    (SCREENED, NOTEBOOK): 30,
+}
+#: Sets that the batched loop runs on every block; sets and examples of the notebook's.
+LOOP_SETS, NOTEBOOK_SETS, NOTEBOOK_EXAMPLES = 3, 1, 3
+
+
+class Race:
+    """The four ways on one model and split, block after block.
+
+    Attributes:
+        seconds: By way, over all blocks, projected where the way ran on a part.
+        processor: Likewise the processor's time, which other programs disturb less.
+        logits: [sets, examples, outputs], by way; NaN where a loop did not run.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, split: EncodedSplit, ways: tuple[str, ...] = WAYS
+    ) -> None:
+        self.model, self.split, self.ways = model, split, ways
+        self.sets = sweep_sets(shape_of(model))
+        self.loop = OneByOne(model, split, self.sets, Settings())
+        self.shared = Sharing(model, split, self.sets, Settings())
+        first = first_layers(self.loop.selected)
+        self.bounds = Bounds(first.numpy(), model.config.num_hidden_layers, len(split))
+        self.seconds, self.processor = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
+        self.logits = {way: self.loop.empty(len(split)) for way in ways}
+        self.exact = self.loop.empty(len(split))
+
+    def run(self) -> None:
+        """Let the ways take turns."""
+        blocks = list(by_length(self.split.lengths, BLOCK.get(self.model.device.type, 32)))
+        steps = {
+            NOTEBOOK: self._notebook,
+            BATCHED: self._batched,
+            SHARED: self._shared,
+            SCREENED: self._screened,
+        }
+        with torch.inference_mode():
+            for way in self.ways:  # warm up, without leaving a trace
+                self._timed(steps[way], 0, blocks[-1][:2])
+            self.bounds = Bounds(self.bounds._first, self.shared.selected.shape[1], len(self.split))
+            for number, rows in enumerate(blocks):
+                shift = number % len(self.ways)
+                for way in self.ways[shift:] + self.ways[:shift]:
+                    seconds, processor = self._timed(steps[way], number, rows)
+                    self.seconds[way] += seconds
+                    self.processor[way] += processor
+                print(f"block {number + 1} of {len(blocks)}", file=sys.stderr, flush=True)
+            if SCREENED in self.ways:
+                self._finish(blocks)
+
+    def _timed(
+        self, step: Callable[..., float], number: int, rows: list[int]
+    ) -> tuple[float, float]:
+        """Seconds of a step, times the factor that it returns."""
+        _synchronise()
+        start, processor = time.perf_counter(), time.process_time()
+        factor = step(number, rows)
+        _synchronise()
+        return factor * (time.perf_counter() - start), factor * (time.process_time() - processor)
+
+    def _chosen(self, number: int, count: int) -> list[int]:
+        """Other sets in every block, never the intact model."""
+        return [1 + (number * count + i * 7) % (len(self.sets) - 1) for i in range(count)]
+
+    def _notebook(self, number: int, rows: list[int]) -> float:
+        chosen, some = (
+            self._chosen(number, NOTEBOOK_SETS),
+            rows[:: len(rows) // NOTEBOOK_EXAMPLES + 1],
+        )
+        for set_number in chosen:
+            heads = self.sets[set_number].heads
+            for row in some:
+                batch = {
+                    name: torch.nn.functional.pad(t, (0, NOTEBOOK_LENGTH - t.shape[1])).to(
+                        self.model.device
+                    )
+                    for name, t in self.split.batch([row]).items()
+                    if name != "labels"
+                }
+                with disable(self.model, heads):
+                    self.model(**batch)
+        return len(self.sets) / len(chosen) * len(rows) / len(some)
+
+    def _batched(self, number: int, rows: list[int]) -> float:
+        chosen = self._chosen(number, LOOP_SETS)
+        for set_number in chosen:
+            self.logits[BATCHED][set_number, rows] = self.loop.plain(set_number, rows)
+        return len(self.sets) / len(chosen)
+
+    def _shared(self, _: int, rows: list[int]) -> float:
+        self.logits[SHARED][:, rows] = block_logits(self.shared, rows, None)["exact"]
+        return 1.0
+
+    def _screened(self, _: int, rows: list[int]) -> float:
+        found = block_logits(self.shared, rows, self.bounds)
+        self.logits[SCREENED][:, rows], self.exact[:, rows] = found["screened"], found["exact"]
+        return 1.0
+
+    def _finish(self, blocks: list[list[int]]) -> None:
+        """Recompute what the bounds of all blocks unsettle."""
+        start, processor = time.perf_counter(), time.process_time()
+        screened = self.logits[SCREENED]
+        recompute_unsure(self.shared, blocks, self.bounds, screened, self.exact)
+        self.recomputed = int((~np.isnan(self.exact[..., 0])).sum())
+        self.corrected = int(
+            ((screened.argmax(-1) != self.exact.argmax(-1)) & ~np.isnan(self.exact[..., 0])).sum()
+        )
+        self.logits[SCREENED] = np.where(np.isnan(self.exact), screened, self.exact)
+        self.seconds[SCREENED] += time.perf_counter() - start
+        self.processor[SCREENED] += time.process_time() - processor
+
+    def changed(self, way: str, reference: str) -> str:
+        """How many predictions differ, of how many compared; ties in the last digit left out."""
+        one, two = self.logits[way], self.logits[reference]
+        compared = ~np.isnan(one[..., 0]) & ~ties(two)  # what did not run counts as a tie
+        different = (one.argmax(-1) != two.argmax(-1)) & compared
+        return f"{int(different.sum())} of {int(compared.sum())}"
+
+
+def _synchronise() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def products(race: Race) -> tuple[float, float]:
+    """Operations of the matrix products: of the batched loop, and of the shared path.
+
+    The shared path's last layer at [CLS], a few per cent, is left out.
+    """
+    config, lengths = race.model.config, race.split.lengths
+    size, wide, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
+    feed_forward = 2 * 2 * size * wide
+    first = first_layers(race.loop.selected).numpy()
+
+    def layer(length: int) -> float:
+        return feed_forward + 2 * 4 * size**2 + 2 * 2 * length * size
+
+    loop, shared = 0.0, 0.0
+    for rows in by_length(lengths, BLOCK.get(race.model.device.type, 32)):
+        longest = int(lengths[rows].max())
+        loop += len(race.sets) * layers * len(rows) * longest * layer(longest)
+        for length in lengths[rows].tolist():
+            above = np.maximum(layers - 2 - first, 0)
+            begun = first < layers - 1
+            shared += length * (layers * layer(length) + (above * begun).sum() * layer(length))
+            shared += length * begun.sum() * feed_forward
+    return loop, shared
+
+
+def peak(dtype: torch.dtype, device: torch.device) -> float:
+    """The machine's best rate of large matrix products, in operations per second."""
+    one, two = (torch.randn(2048, 2048, dtype=dtype, device=device) for _ in range(2))
+    ways = [lambda: one @ two]
+    if device.type == "cpu":
+        ways.append(lambda: torch.ops.mkldnn._linear_pointwise(one, two, None, "none", [], ""))
+    best = np.inf
+    with torch.inference_mode():
+        for way in ways * 8:
+            _synchronise()
+            start = time.perf_counter()
+            way()
+            _synchronise()
+            best = min(best, time.perf_counter() - start)
+    return 2 * 2048**3 / best
+
+
+def compare(name: str, race: Race, peaks: dict[str, float]) -> list[dict[str, Any]]:
+    """A row per way."""
+    loop, shared = products(race)
+    work = {BATCHED: loop, SHARED: shared, SCREENED: shared}
+    rows = []
+    for way in race.ways:
+        seconds = race.seconds[way]
+        arithmetic = "bfloat16" if way == SCREENED else "float32"
+        rows.append(
+            {
+                "model": name,
+                "way": way,
+                "seconds": seconds,
+                "processor seconds": race.processor[way],
+                "times as fast as the batched loop": race.seconds[BATCHED] / seconds,
+                "as the notebook's": race.seconds[NOTEBOOK] / seconds,
+                "share of peak": work[way] / seconds / peaks[arithmetic] if way in work else None,
+                "changed predictions": race.changed(way, BATCHED)
+                if way in (SHARED, SCREENED)
+                else "",
+                "recomputed": race.recomputed if way == SCREENED else "",
+            }
+        )
+    return rows
+
+
+def random_bert(layers: int, heads: int, size: int) -> PreTrainedModel:
+    """A BERT with random weights and a small vocabulary."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=1000,
+        hidden_size=size,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * size,
+    )
+    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    model: PreTrainedModel = BertForSequenceClassification(config).eval().to(device)
+    return model
+
+
+def random_split(lengths: list[int]) -> EncodedSplit:
+    """Random tokens."""
+    rng = np.random.default_rng(0)
+    starts = np.cumsum([0, *lengths])
+    ids = rng.integers(5, 1000, starts[-1]).astype(np.int32)
+    return EncodedSplit(
+        idx=np.arange(len(lengths)),
+        labels=rng.integers(0, 2, len(lengths)),
+        starts=starts,
+        inputs={"input_ids": ids, "token_type_ids": np.zeros_like(ids)},
+        padding={"input_ids": 0, "token_type_ids": 0},
+    )
+
+
+def growth(examples: int) -> pd.DataFrame:
+    """Time as one thing grows: layers, heads, tokens, examples."""
+    usual = {"layers": 6, "heads": 12, "tokens": 48, "examples": examples}
+    rows = []
+    for what, values in (
+        ("layers", (3, 6, 12)),
+        ("heads", (6, 12, 24)),
+        ("tokens", (24, 48, 96)),
+        ("examples", (examples // 2, examples, 2 * examples)),
+    ):
+        for value in values:
+            case = {**usual, what: value}
+            model = random_bert(case["layers"], case["heads"], 384)
+            race = Race(model, random_split([case["tokens"]] * case["examples"]), WAYS[1:])
+            race.run()
+            seconds = race.seconds
+            rows.append(
+                {
+                    "grows": what,
+                    **case,
+                    "sets": len(race.sets),
+                    **{f"{way}, s": seconds[way] for way in race.ways},
+                    "loop / shared": seconds[BATCHED] / seconds[SHARED],
+                    "loop / screening": seconds[BATCHED] / seconds[SCREENED],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def load(options: argparse.Namespace) -> tuple[PreTrainedModel, EncodedSplit]:
+    """The real model and its validation examples, evenly drawn if fewer are wanted."""
+    task = TASKS[options.task]
+    split = load_split(options.data, "validation", load_tokenizer(options.model), task, 128)
+    if options.examples and options.examples < len(split):
+        split = part(split, np.linspace(0, len(split) - 1, options.examples).astype(int).tolist())
+    model, _ = load_classifier(options.model, task, seed=1)
+    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    return model.to(device), split
+
+
+def part(split: EncodedSplit, rows: list[int]) -> EncodedSplit:
+    """Some examples of a split."""
+    pieces = [slice(split.starts[row], split.starts[row + 1]) for row in rows]
+    return EncodedSplit(
+        idx=split.idx[rows],
+        labels=split.labels[rows],
+        starts=np.cumsum([0, *split.lengths[rows]]),
+        inputs={n: np.concatenate([flat[p] for p in pieces]) for n, flat in split.inputs.items()},
+        padding=split.padding,
+    )
+
+
+def memory() -> dict[str, float]:
+    """Most memory of a process that goes one way over the longest examples, in MiB."""
+    peaks = {}
+    for way in ("nothing", BATCHED, SHARED, SCREENED):
+        command = [sys.executable, __file__, *sys.argv[1:], "--child", way]
+        run = subprocess.run(
+            command,
+            env=os.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=True,
+        )
+        peaks[way] = float(run.stdout.split()[-1])
+    return peaks
+
+
+def child(options: argparse.Namespace) -> None:
+    """Go one way over the two blocks of the longest examples and print the most memory used."""
+    model, split = load(options)
+    rows = next(by_length(split.lengths, 64))
+    if options.child != "nothing":
+        Race(model, part(split, rows), (options.child,)).run()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Run everything and write the results."""
+    sizes = memory()  # before this process grows: a new process begins with its parent's peak
+    model, split = load(options)
+    peaks = {str(d).split(".")[1]: peak(d, model.device) for d in (torch.float32, torch.bfloat16)}
+    race = Race(model, split)
+    race.run()
+    real = f"{options.task}, {model.config.num_hidden_layers} layers, {len(split)} examples"
+    rows = compare(real, race, peaks)
+    for row in rows:
+        row["peak memory, MiB"] = sizes.get(row["way"])
+    del model, race.shared, race.loop
+    base = Race(random_bert(12, 12, 768), random_split(glue_lengths(options.base_examples)))
+    base.run()
+    rows += compare(f"BERT-base, random, {options.base_examples} examples", base, peaks)
+    table = pd.DataFrame(rows)
+    machine = describe("torch", "transformers", "numpy")
+    goals = "; ".join(
+        f"{way} over {loop}: {race.seconds[loop] / race.seconds[way]:.1f} (goal {goal})"
+        for (way, loop), goal in GOALS.items()
+    )
+    notes = (
+        f"A sweep over all heads and layers ({len(race.sets)} and {len(base.sets)} sets), "
+        f"{options.threads} thread(s), {base.model.device}. The four ways take "
+        f"turns on blocks of examples. The batched loop ran {LOOP_SETS} sets on every block, the "
+        f"notebook's {NOTEBOOK_SETS} set on every {32 // NOTEBOOK_EXAMPLES}th example; their times "
+        "are projected to all sets and examples. Changed predictions are counted against the "
+        "batched loop where it ran. Matrix products of 2048 × 2048 ran at most at "
+        f"{peaks['float32'] / 1e9:.0f} (float32) and {peaks['bfloat16'] / 1e9:.0f} (bfloat16) "
+        f"billion operations a second. {goals}."
+    )
+    write_results(options.pages, "A sweep over heads and layers", table.round(3), machine, notes)
+    if not options.no_growth:
+        grown = growth(options.growth_examples).round(2)
+        notes = (
+            "BERT with random weights, 384 hidden, examples of one length; the loop is projected."
+        )
+        write_results(
+            f"{options.pages}_growth", "How the cost of a sweep grows", grown, machine, notes
+        )
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--task", default="RTE", choices=TASKS)
+    parser.add_argument("--examples", type=int, help="of the real data; all if not given")
+    parser.add_argument("--base-examples", type=int, default=16, help="for BERT-base's shape")
+    parser.add_argument("--growth-examples", type=int, default=16)
+    parser.add_argument("--no-growth", action="store_true")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--pages", default="ablation", help="name of the results")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.child:
+        child(options)
+    else:
+        measure(options)
+
+
+if __name__ == "__main__":
+    main()

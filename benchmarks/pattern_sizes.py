@@ -1,0 +1,179 @@
+"""Which size and which scale should maps have for the classifier of patterns? Cross-validated.
+
+    python benchmarks/pattern_sizes.py [--annotations FOLDER] [--epochs 30] [--seeds 1] [--folds 5]
+
+The same network with the same training learns from the same folds; only the images differ:
+resampled to some sizes, filled up with zeros to the longest map as in the follow-up (Prasanna,
+Rogers, Rumshisky 2020), or at the size of each map. Then the same size with other scales.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from _machine import describe, write_results
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from darksecrets.patterns import annotations, cnn, crossvalidation, quality
+from darksecrets.patterns.classes import PATTERNS
+
+Scale = Callable[[torch.Tensor], torch.Tensor]
+
+SCALES: dict[str, Scale] = {
+    "as drawn": cnn.as_drawn,
+    "weights": lambda maps: maps.float(),
+    "weights × L": lambda maps: maps.float() * len(maps[0]),
+    "square roots": lambda maps: maps.float().sqrt(),
+}
+
+
+def resampled(maps: Sequence[torch.Tensor], scale: Scale, size: int) -> torch.Tensor:
+    """[maps, size, size] images of one size, as the classifier has them at its own."""
+    images = [
+        nn.functional.interpolate(
+            scale(one[None])[:, None], size=(size, size), mode="bilinear", antialias=True
+        )[0]
+        for one in maps
+    ]
+    return torch.cat(images)
+
+
+def filled_up(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
+    """[maps, longest, longest] images with zeros to the right of and below each map."""
+    longest = max(len(one) for one in maps)
+    images = torch.zeros(len(maps), longest, longest)
+    for image, one in zip(images, maps, strict=True):
+        image[: len(one), : len(one)] = scale(one[None])[0]
+    return images
+
+
+class OwnSizes(cnn.PatternNet):
+    """The network for maps at their own sizes: what lies outside of a map stays 0 in every layer.
+
+    Outside of a map, an image is NaN. Each map gets the outputs that it gets alone.
+    """
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Classify images, [maps, longest, longest]."""
+        x = images[:, None].to(memory_format=torch.channels_last)
+        inside = (~x.isnan()).float()
+        x = x.nan_to_num()
+        for layer in self.layers:
+            if isinstance(layer, nn.BatchNorm2d):
+                x = _normalise(layer, x, inside[:, 0] > 0)
+                continue
+            if isinstance(layer, nn.MaxPool2d):
+                inside = layer(inside)
+            x = layer(x) * inside
+        return x.sum(dim=(2, 3)) / inside.sum(dim=(2, 3))
+
+
+def _normalise(layer: nn.BatchNorm2d, x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
+    """Normalise the cells inside of the maps, [maps, size, size]; those outside do not count."""
+    cells = x.permute(0, 2, 3, 1)
+    result = torch.zeros_like(cells)
+    result[inside] = layer(cells[inside].T[None, :, :, None])[0, :, :, 0].T
+    return result.permute(0, 3, 1, 2)
+
+
+def own_sizes(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
+    """[maps, longest, longest] images with NaN to the right of and below each map."""
+    images = filled_up(maps, scale)
+    for image, one in zip(images, maps, strict=True):
+        image[len(one) :] = torch.nan
+        image[:, len(one) :] = torch.nan
+    return images
+
+
+def variants(maps: Sequence[torch.Tensor]) -> Iterator[tuple[str, str, type, torch.Tensor]]:
+    """Size, scale, network and images of everything that is compared."""
+    drawn = cnn.as_drawn
+    of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
+    yield of_classifier, "as drawn", cnn.PatternNet, resampled(maps, drawn, cnn.SIZE)
+    yield "zero-padded", "as drawn", cnn.PatternNet, filled_up(maps, drawn)
+    yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)
+    for size in (24, 48):
+        yield f"{size} × {size}", "as drawn", cnn.PatternNet, resampled(maps, drawn, size)
+    for name, scale in SCALES.items():
+        if scale is not drawn:
+            yield of_classifier, name, cnn.PatternNet, resampled(maps, scale, cnn.SIZE)
+
+
+def cross_validate(
+    data: annotations.Annotations, network: type, images: torch.Tensor, options: argparse.Namespace
+) -> pd.DataFrame:
+    """Scores of one variant, over all seeds, and the seconds of the processor for one of them."""
+    tables = []
+    start = time.process_time()
+    for seed in range(options.seeds):
+        numbers = crossvalidation.folds(data, options.folds, seed)
+        outputs = np.empty((len(numbers), len(PATTERNS)))
+        for number in range(1, options.folds + 1):
+            learned, tested = (
+                np.flatnonzero(part) for part in (numbers != number, numbers == number)
+            )
+            labels = [data.labels[row] for row in learned]
+            training = cnn.Training(options.epochs, seed)
+            net = cnn.train(images[learned], labels, training, network)
+            outputs[tested] = cnn.logits(net, images[tested])
+        table = pd.DataFrame(
+            {"label": data.labels, "example": data.groups, "classifier": "variant"}
+        )
+        table["predicted"] = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
+        table[crossvalidation.probability_columns()] = crossvalidation.softmax(outputs)
+        tables.append(table)
+    seconds = (time.process_time() - start) / options.seeds
+    scores = quality.scores(pd.concat(tables, ignore_index=True), 1000, seed=0)
+    return scores.set_index("metric").loc[["weighted_f1", "macro_f1"]].assign(seconds=seconds)
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Cross-validate every variant, and write the results after each."""
+    torch.set_num_threads(1)
+    data = annotations.load([options.annotations])
+    maps = [torch.from_numpy(np.asarray(one, dtype=np.float32)) for one in data.maps]
+    rows = []
+    for size, scale, network, images in variants(maps):
+        scores = cross_validate(data, network, images, options)
+        row: dict[str, object] = {"size": size, "scale": scale}
+        for metric, name in (("weighted_f1", "weighted F1"), ("macro_f1", "macro F1")):
+            score = scores.loc[metric]
+            row[name] = f"{score['score']:.1f}"
+            row[f"{name}, 95%"] = f"{score['ci_low']:.1f} to {score['ci_high']:.1f}"
+        row["seconds"] = round(scores["seconds"].iloc[0])
+        rows.append(row)
+        write(pd.DataFrame(rows), len(data.table), options)
+
+
+def write(table: pd.DataFrame, maps: int, options: argparse.Namespace) -> None:
+    """Write the results so far."""
+    notes = (
+        f"{maps} labelled maps of 7 to 125 tokens, {options.folds} folds without a common example, "
+        f"{options.seeds} seed(s) of folds and training, {options.epochs} epochs. Scores × 100 "
+        "with bootstrap intervals over examples; seconds of the processor for one cross-validation."
+    )
+    title = "Size and scale of maps for the classifier of patterns"
+    write_results("pattern_sizes", title, table, describe("torch", "numpy"), notes)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--annotations", type=Path, default=annotations.SHIPPED)
+    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--folds", type=int, default=5)
+    measure(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The labelled maps that the classifier learns from: one or several sets, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.errors import InputError
+from darksecrets.patterns import archive
+from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet
+
+SHIPPED = Path(__file__).parents[2] / "resources" / "patterns"
+"""The labelled set that ships with the project."""
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """Maps whose label holds, of one or several sets.
+
+    Attributes:
+        table: A row per map: the columns of a set's table, ``label``, and ``agreed``, whether all
+            labels that were ever given to the map are the same.
+        maps: [maps] arrays [query, key] in half precision, rows sum to 1.
+    """
+
+    table: pd.DataFrame
+    maps: Sequence[npt.NDArray[np.float16]]
+
+    @property
+    def labels(self) -> list[str]:
+        """[maps] name of each map's class."""
+        return list(self.table["label"])
+
+    @property
+    def groups(self) -> npt.NDArray[np.int64]:
+        """[maps] number of the example that a map is of, whichever its layer, head and state."""
+        columns = self.table[["model", "task", "idx"]]
+        numbers = columns.groupby(list(columns)).ngroup()
+        return np.asarray(numbers, dtype=np.int64)
+
+
+def folders(names: Sequence[str]) -> list[Path]:
+    """The folders of a configuration's list; the shipped set where the list is empty."""
+    return [Path(name) for name in names] or [SHIPPED]
+
+
+def files(folder: Path) -> list[Path]:
+    """The files of a set, for a workflow to watch."""
+    if archive.is_archive(folder):
+        return sorted([*folder.rglob("*.npy"), *folder.rglob("*.txt")])
+    return [folder / name for name in (MAPS, TABLE, LABELS)]
+
+
+def load(sources: Sequence[Path]) -> Annotations:
+    """Read sets of labelled maps, and keep the maps whose label holds.
+
+    Args:
+        sources: Folders, each a set as `MapSet` writes it or the follow-up's archive, unpacked.
+
+    Raises:
+        InputError: A set is missing or damaged, or a map is in two of them.
+    """
+    sets = [_read(source) for source in sources]
+    tables = [_labelled(one) for one in sets]
+    maps = {
+        name: values
+        for one in sets
+        for name, values in zip(one.table["map"], one.maps, strict=True)
+    }
+    table = pd.concat(tables, ignore_index=True)
+    if not table["map"].is_unique:
+        twice = table.loc[table["map"].duplicated(), "map"].iloc[0]
+        raise InputError(
+            f"{', '.join(map(str, sources))}: the map {twice} is in two sets. Name maps apart."
+        )
+    return Annotations(table, [maps[name] for name in table["map"]])
+
+
+def _labelled(maps: MapSet) -> pd.DataFrame:
+    """The table of the maps whose label holds, with ``label`` and ``agreed``."""
+    agreed = maps.labels.groupby("map")["label"].nunique().eq(1).rename("agreed")
+    table = maps.table.merge(maps.settled(), on="map", validate="one_to_one")
+    return table.merge(agreed, on="map", validate="one_to_one")
+
+
+def _read(source: Path) -> MapSet:
+    if not source.is_dir():
+        raise InputError(
+            f"patterns.annotations: {source} is no folder; expected a set of labelled maps, or the "
+            "follow-up's archive, unpacked."
+        )
+    if archive.is_archive(source):
+        return archive.read(source)
+    if not (source / LABELS).is_file():
+        raise InputError(f"{source}: {LABELS} is missing. Label the maps first.")
+    return MapSet.load(source)
+
+
+def check(names: Sequence[str], folds: int) -> None:
+    """Check that the classifier can be trained and cross-validated.
+
+    Raises:
+        InputError: A set cannot be read, there are fewer than two classes, or a class has maps of
+            fewer examples than there are folds.
+    """
+    sources = folders(names)
+    found = load(sources)
+    where = ", ".join(map(str, sources))
+    examples = found.table.assign(group=found.groups).groupby("label")["group"].nunique()
+    counts = {name: int(examples[name]) for name in PATTERNS if name in examples}
+    if len(counts) < 2:
+        raise InputError(
+            f"{where}: found maps with {', '.join(counts) or 'no label'}; expected at least two "
+            "classes."
+        )
+    few = [f"{name} ({count})" for name, count in counts.items() if count < folds]
+    if few:
+        raise InputError(
+            f"{where}: found too few examples of {', '.join(few)} for {folds} folds "
+            "(patterns.folds). Label more maps of these classes, or lower the number of folds."
+        )

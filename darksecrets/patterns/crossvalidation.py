@@ -1,0 +1,186 @@
+"""How well maps are classified that were not learned from: cross-validation (section 4.1).
+
+Folds are stratified by class, and no example is on both sides of one: two heads' maps of the same
+sentence can be much alike. Beside the network stand what a reader would ask for: always the
+commonest class, and a small model on hand-made features.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.patterns import cnn
+from darksecrets.patterns.annotations import Annotations
+from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.features import features
+from darksecrets.patterns.quality import FEATURES, MAJORITY, NETWORK, of_network
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Classify = Callable[[Annotations, Integers, Integers], Floats]
+"""Learn from the maps of the first rows, give [maps, classes] logarithms of probabilities (to an
+added constant) for those of the second."""
+
+_log = logging.getLogger(__name__)
+
+
+def folds(annotations: Annotations, count: int, seed: int) -> Integers:
+    """[maps] number of the fold, from 1, in which a map is tested."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    splitter = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    numbers = np.zeros(len(annotations.table), dtype=np.int64)
+    splits = splitter.split(numbers, annotations.labels, annotations.groups)
+    for number, (_, tested) in enumerate(splits, start=1):
+        numbers[tested] = number
+    return numbers
+
+
+def cross_validate(annotations: Annotations, count: int, training: cnn.Training) -> pd.DataFrame:
+    """Classify every annotated map by models that never saw its example.
+
+    Args:
+        annotations: Labelled maps.
+        count: Number of folds.
+        training: Of the network; its seed is the folds', too.
+
+    Returns:
+        A row per classifier and map: ``classifier``, ``map``, ``example`` (number of its group),
+        ``fold``, ``label``, ``predicted``, and by class, in the order of the classes,
+        ``logit_<class>`` and ``probability_<class>``. The network's probabilities are calibrated
+        with the temperature of the other folds.
+    """
+    numbers = folds(annotations, count, training.seed)
+    ways: dict[str, Classify] = {
+        NETWORK: lambda data, learned, tested: _network(data, learned, tested, training),
+        FEATURES: lambda data, learned, tested: _features(data, learned, tested, training.seed),
+        MAJORITY: _majority,
+    }
+    tables = [_table(annotations, numbers, name, way) for name, way in ways.items()]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _table(annotations: Annotations, numbers: Integers, name: str, way: Classify) -> pd.DataFrame:
+    outputs = np.empty((len(numbers), len(PATTERNS)))
+    for number in range(1, numbers.max() + 1):
+        tested = np.flatnonzero(numbers == number)
+        outputs[tested] = way(annotations, np.flatnonzero(numbers != number), tested)
+        _log.info("%s: fold %d of %d", name, number, numbers.max())
+    table = pd.DataFrame(
+        {
+            "classifier": name,
+            "map": annotations.table["map"],
+            "example": annotations.groups,
+            "fold": numbers,
+            "label": annotations.labels,
+            "predicted": np.array(list(PATTERNS))[outputs.argmax(axis=1)],
+        }
+    )
+    table[logit_columns()] = outputs
+    calibrated = _calibrate(table) if name == NETWORK else outputs
+    table[probability_columns()] = softmax(calibrated)
+    return table
+
+
+def logit_columns() -> list[str]:
+    """Names of the columns with outputs, in the order of the classes."""
+    return [f"logit_{name}" for name in PATTERNS]
+
+
+def probability_columns() -> list[str]:
+    """Names of the columns with probabilities, in the order of the classes."""
+    return [f"probability_{name}" for name in PATTERNS]
+
+
+def _network(
+    data: Annotations, learned: Integers, tested: Integers, training: cnn.Training
+) -> Floats:
+    pictures = cnn.images(data.maps)
+    net = cnn.train(pictures[learned], [data.labels[i] for i in learned], training)
+    return cnn.logits(net, pictures[tested])
+
+
+def _features(data: Annotations, learned: Integers, tested: Integers, seed: int) -> Floats:
+    """Gradient-boosted trees on hand-made features, classes weighted as for the network."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    values = feature_table(data)
+    labels = np.array(data.labels)
+    model = HistGradientBoostingClassifier(class_weight="balanced", random_state=seed)
+    model.fit(values[learned], labels[learned])
+    outputs = np.full((len(tested), len(PATTERNS)), _IMPOSSIBLE)
+    places = [list(PATTERNS).index(name) for name in model.classes_]
+    outputs[:, places] = np.log(model.predict_proba(values[tested]).clip(np.exp(_IMPOSSIBLE)))
+    return outputs
+
+
+_IMPOSSIBLE = -30.0  # logarithm of a probability that stands for 0
+
+
+def feature_table(data: Annotations) -> Floats:
+    """[maps, features] hand-made features of all maps."""
+    marks = zip(data.table["special"], data.table["segments"], strict=True)
+    rows = [
+        features(one, _digits(special) == 1, _digits(segments))
+        for one, (special, segments) in zip(data.maps, marks, strict=True)
+    ]
+    return np.stack(rows)
+
+
+def _digits(text: str) -> Integers:
+    return np.array([int(digit) for digit in text], dtype=np.int64)
+
+
+def _majority(data: Annotations, learned: Integers, tested: Integers) -> Floats:
+    """The class shares of the learned maps, whatever the map."""
+    counts = pd.Series([data.labels[i] for i in learned]).value_counts().reindex(list(PATTERNS))
+    shares = counts.fillna(0).to_numpy() / len(learned)
+    return np.tile(np.log(shares.clip(np.exp(_IMPOSSIBLE))), (len(tested), 1))
+
+
+def softmax(outputs: Floats) -> Floats:
+    """Probabilities from logits, over the last axis."""
+    powers = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
+    probabilities: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+def temperature(outputs: Floats, labels: Sequence[str]) -> float:
+    """The number by which to divide logits so that the labels are the most likely.
+
+    Args:
+        outputs: [maps, classes] logits of maps that were not learned from.
+        labels: [maps] their classes.
+    """
+    from scipy.optimize import minimize_scalar
+
+    places = [list(PATTERNS).index(label) for label in labels]
+    rows = np.arange(len(places))
+
+    def loss(logarithm: float) -> float:
+        probabilities = softmax(outputs / np.exp(logarithm))[rows, places]
+        return float(-np.log(probabilities.clip(np.finfo(float).tiny)).mean())
+
+    best = minimize_scalar(loss, bounds=(-3, 3), method="bounded")
+    return float(np.exp(best.x))
+
+
+def _calibrate(table: pd.DataFrame) -> Floats:
+    """Logits of each fold divided by the temperature of the other folds."""
+    outputs = table[logit_columns()].to_numpy()
+    calibrated = outputs.copy()
+    for number in table["fold"].unique():
+        tested = (table["fold"] == number).to_numpy()
+        calibrated[tested] /= temperature(outputs[~tested], list(table["label"][~tested]))
+    return calibrated
+
+
+def network_temperature(predictions: pd.DataFrame) -> float:
+    """The temperature that calibrates the network, from all folds."""
+    rows = of_network(predictions)
+    return temperature(rows[logit_columns()].to_numpy(), list(rows["label"]))

@@ -1,0 +1,163 @@
+"""How far to trust the classifier of patterns: scores, intervals, calibration (section 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.patterns.classes import PATTERNS
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
+    "convolutional network",
+    "hand-made features",
+    "majority class",
+)
+"""What the cross-validation compares."""
+LEVEL = 0.05  # of intervals, both sides together
+BINS = 10  # of probabilities, for the calibration
+PERCENT = 100.0
+OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
+BY_CLASS = ("precision", "recall", "f1")
+
+
+def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the network among those of all classifiers."""
+    return predictions[predictions["classifier"] == NETWORK].reset_index(drop=True)
+
+
+def draws(resamples: int, count: int, rng: np.random.Generator) -> Counts:
+    """[resamples, count] how often bootstrap draws each of ``count`` things, with replacement."""
+    drawn: Counts = rng.multinomial(count, np.full(count, 1 / count), size=resamples)
+    return drawn
+
+
+def interval(values: Floats) -> Floats:
+    """Lower and upper end over the first axis, [2, ...]."""
+    ends: Floats = np.quantile(values, (LEVEL / 2, 1 - LEVEL / 2), axis=0)
+    return ends
+
+
+def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = None) -> Floats:
+    """Maps by label and predicted class.
+
+    Args:
+        table: A row per map, columns ``label`` and ``predicted``.
+        weights: [..., maps] how often each map counts; None for once.
+
+    Returns:
+        [..., label, predicted] numbers of maps.
+    """
+    names = list(PATTERNS)
+    labels, predicted = (table[column].map(names.index).to_numpy() for column in _COLUMNS)
+    cells = np.eye(len(names) ** 2)[labels * len(names) + predicted]
+    counts = cells.sum(axis=0) if weights is None else np.asarray(weights, np.float64) @ cells
+    matrix: Floats = counts.reshape(*counts.shape[:-1], len(names), len(names))
+    return matrix
+
+
+_COLUMNS = ("label", "predicted")
+
+
+def resampled(table: pd.DataFrame, resamples: int, rng: np.random.Generator) -> Counts:
+    """[resamples, maps] how often each map counts when whole examples are drawn.
+
+    Args:
+        table: A row per map, column ``example``.
+        resamples: How many.
+        rng: Source of chance.
+    """
+    _, examples = np.unique(table["example"], return_inverse=True)
+    return draws(resamples, int(examples.max()) + 1, rng)[:, examples]
+
+
+def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
+    """Scores of every classifier with bootstrap intervals over examples.
+
+    Args:
+        table: Predictions as `crossvalidation.cross_validate` gives them.
+        resamples: For the intervals; the same ones for all classifiers.
+        seed: Of the resamples.
+
+    Returns:
+        Columns ``classifier``, ``metric``, ``pattern`` (empty for all together), ``score``,
+        ``ci_low``, ``ci_high`` (× 100) and ``maps``, the number of maps that the score is about.
+    """
+    parts = []
+    for name, rows in table.groupby("classifier", sort=False):
+        weights = resampled(rows, resamples, np.random.default_rng(seed))
+        once = np.ones((1, len(rows)))
+        (value,), (low, high) = _values(rows, once), interval(_values(rows, weights))
+        part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
+        part.insert(0, "classifier", name)
+        for place, (column, numbers) in enumerate(
+            {"score": value, "ci_low": low, "ci_high": high}.items()
+        ):
+            part.insert(3 + place, column, PERCENT * numbers)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _keys(rows: pd.DataFrame) -> list[tuple[str, str, int]]:
+    counts = rows["label"].value_counts()
+    single = [(metric, name, int(counts.get(name, 0))) for metric in BY_CLASS for name in PATTERNS]
+    return [*((metric, "", len(rows)) for metric in OVERALL), *single]
+
+
+def _values(rows: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
+    """[resamples, scores] in the order of `_keys`; what has no maps counts as 0."""
+    counts = confusion(rows, weights)
+    hits = np.diagonal(counts, axis1=-2, axis2=-1)
+    labelled, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    precision, recall = _ratio(hits, predicted), _ratio(hits, labelled)
+    f1 = _ratio(2 * hits, labelled + predicted)
+    total = labelled.sum(axis=-1)
+    present = labelled > 0
+    overall = [
+        hits.sum(axis=-1) / total,
+        (f1 * labelled).sum(axis=-1) / total,
+        (f1 * present).sum(axis=-1) / present.sum(axis=-1),
+        calibration_error(rows, weights),
+    ]
+    return np.concatenate([np.stack(overall, axis=-1), precision, recall, f1], axis=-1)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    ratio: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return ratio
+
+
+def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats, Floats, Floats]:
+    """Maps, sure and right, by the probability of the predicted class.
+
+    Args:
+        table: Predictions of one classifier.
+        weights: [resamples, maps] how often each map counts.
+
+    Returns:
+        Three arrays [resamples, BINS]: number of maps, sum of their probabilities, and how many
+        are classified as they are labelled.
+    """
+    sure = table.filter(like="probability_").max(axis=1).to_numpy()
+    place = np.minimum((sure * BINS).astype(int), BINS - 1)
+    inside = np.eye(BINS)[place]
+    right = (table["label"] == table["predicted"]).to_numpy()
+    counted = np.asarray(weights, np.float64)
+    numbers, sums, hits = (
+        counted @ (inside * column[:, None]) for column in (np.ones(len(sure)), sure, right)
+    )
+    return numbers, sums, hits
+
+
+def calibration_error(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
+    """[resamples] expected calibration error.
+
+    The mean distance between how sure the classifier is and how often it is right, over `BINS`
+    classes of its probability, weighted by their numbers of maps.
+    """
+    numbers, sums, hits = bins(table, weights)
+    error: Floats = np.abs(sums - hits).sum(axis=-1) / numbers.sum(axis=-1)
+    return error

@@ -1,0 +1,74 @@
+"""A typical map of every pattern, with tokens that can be read (Figure 1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.errors import InputError
+from darksecrets.files import atomic
+from darksecrets.patterns.annotations import Annotations
+from darksecrets.patterns.classes import PATTERNS
+
+READABLE = 20
+"""The longest map whose tokens can be read at the size of Figure 1."""
+
+
+def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
+    """Choose the map of every class that annotators and classifier are surest of.
+
+    Among the annotated maps that were always labelled the same, that the network, which did not
+    learn from them, puts into the same class, and that are no longer than `READABLE`, it is the one
+    of the greatest probability. Where a class has no such map, the conditions are let go one after
+    the other, the length first.
+
+    Args:
+        annotations: The labelled maps.
+        predictions: The network's cross-validation of them.
+
+    Returns:
+        A row per class that has maps, in the order of the classes: the columns of the maps' table,
+        ``label``, ``agreed``, and the ``probability`` of that label.
+    """
+    probabilities = predictions[[f"probability_{name}" for name in PATTERNS]].to_numpy(np.float64)
+    places = predictions["label"].map(list(PATTERNS).index).to_numpy(np.int64)
+    sure = probabilities[np.arange(len(places)), places]
+    known = pd.DataFrame(
+        {
+            "map": predictions["map"],
+            "probability": sure,
+            "right": predictions["label"] == predictions["predicted"],
+        }
+    )
+    table = annotations.table.merge(known, on="map", validate="one_to_one")
+    table["short"] = table["special"].str.len() <= READABLE
+    order = ["agreed", "right", "short", "probability"]
+    best = table.sort_values(order, ascending=False, kind="stable").drop_duplicates("label")
+    best = best.set_index("label", drop=False)
+    chosen = best.loc[[name for name in PATTERNS if name in best.index]]
+    return chosen.reset_index(drop=True).drop(columns=["right", "short"])
+
+
+def save(chosen: pd.DataFrame, annotations: Annotations, path: Path) -> None:
+    """Write the arrays of chosen maps, each under its identity."""
+    rows = {name: row for row, name in enumerate(annotations.table["map"])}
+    with atomic(path) as temporary:
+        arrays: dict[str, Any] = {name: annotations.maps[rows[name]] for name in chosen["map"]}
+        np.savez_compressed(temporary, **arrays)
+
+
+def read(table: pd.DataFrame, path: Path) -> list[npt.NDArray[np.float16]]:
+    """Read the arrays of the maps of a table.
+
+    Raises:
+        InputError: One is missing.
+    """
+    with np.load(path, allow_pickle=False) as arrays:
+        missing = [name for name in table["map"] if name not in arrays]
+        if missing:
+            raise InputError(f"{path}: the map {missing[0]} is missing. Choose the maps again.")
+        return [arrays[name] for name in table["map"]]

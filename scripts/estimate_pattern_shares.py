@@ -1,0 +1,35 @@
+"""Count the patterns of every model and task, and correct for confusions (Figure 2)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> None:
+    """Write the shares over all heads, and those of every head."""
+    import pandas as pd
+
+    from darksecrets.files import write_table
+    from darksecrets.patterns import shares
+    from darksecrets.patterns.quality import of_network
+
+    predictions = of_network(pd.read_csv(snakemake.input.predictions))
+    settings = snakemake.params.patterns
+    overall, heads = [], []
+    for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
+        maps = pd.read_csv(path)
+        origin = maps[["task", "state", "seed"]].iloc[:1]
+        table = shares.table(maps, predictions, settings["resamples"], settings["seed"])
+        overall.append(origin.merge(table, how="cross"))
+        heads.append(origin.merge(shares.by_head(maps), how="cross"))
+    write_table(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))
+    write_table(pd.concat(heads, ignore_index=True), Path(snakemake.output.heads))
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        main()

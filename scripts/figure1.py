@@ -1,0 +1,34 @@
+"""Draw Figure 1 from a few maps and their table (section 4.1)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> None:
+    """Read table and maps, draw, write every format."""
+    import pandas as pd
+
+    from darksecrets.figures.figure1 import figure1
+    from darksecrets.figures.style import save
+    from darksecrets.patterns import typical
+
+    # A token may read "null" or "nan": text stays text.
+    table = pd.read_csv(snakemake.input.table, keep_default_na=False)
+    maps = typical.read(table, Path(snakemake.input.maps))
+    label = snakemake.params.label
+    save(
+        figure1(table, maps, label),
+        [Path(path) for path in snakemake.output],
+        script="scripts/figure1.py",
+        description=f"figure1, {label}",
+    )
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        main()

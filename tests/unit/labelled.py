@@ -1,0 +1,66 @@
+"""Labelled maps that are easily told apart, for tests."""
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.patterns.mapset import COLUMNS, MapSet
+
+MODEL = "m"
+
+
+def _weights(pattern, length, rng):
+    place = np.arange(length)
+    scores = 0.3 * rng.normal(size=(length, length))
+    diagonal, column = np.eye(length), np.isin(place, (0, length - 1)) * np.ones((length, 1))
+    half = place < length // 2
+    scores += {
+        "vertical": 5 * column,
+        "diagonal": 6 * diagonal,
+        "vertical+diagonal": 5 * column + 5 * diagonal,
+        "block": 3.0 * (half[:, None] == half[None, :]),
+        "heterogeneous": 4.0 * (rng.random((length, length)) < 0.08),
+    }[pattern]
+    weights = np.exp(scores)
+    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float16)
+
+
+def labelled_maps(patterns, maps_of_each, seed=0):
+    """A set with maps of different lengths, two heads' maps of every example, and their labels."""
+    rng = np.random.default_rng(seed)
+    names = [pattern for pattern in patterns for _ in range(maps_of_each)]
+    lengths = rng.integers(8, 24, size=len(names))
+    rows = [
+        {
+            "map": f"x-{number:04d}",
+            "model": MODEL,
+            "task": "RTE",
+            "state": "finetuned",
+            "seed": 1,
+            "idx": number // 2,
+            "layer": 1,
+            "head": number % 2 + 1,
+            "tokens": " ".join(f"t{place}" for place in range(length)),
+            "segments": "0" * (length // 2) + "1" * (length - length // 2),
+            "special": "1" + "0" * (length - 2) + "1",
+        }
+        for number, length in enumerate(lengths)
+    ]
+    maps = [_weights(name, length, rng) for name, length in zip(names, lengths, strict=True)]
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"seed": "Int64"})
+    labels = pd.DataFrame(
+        {
+            "map": table["map"],
+            "label": names,
+            "annotator": "x",
+            "pass": 1,
+            "time": "2026-01-01T00:00:00Z",
+        }
+    )
+    return MapSet(table, maps, labels)
+
+
+def save(mapset, folder):
+    """Write a set with its labels."""
+    mapset.save(folder)
+    mapset.labels.to_csv(folder / "labels.csv", index=False)
+    return folder

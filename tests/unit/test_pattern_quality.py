@@ -1,0 +1,242 @@
+import numpy as np
+import pandas as pd
+import pytest
+from labelled import labelled_maps, save
+from scipy.optimize import minimize
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares
+from darksecrets.patterns.classes import PATTERNS
+
+NAMES = list(PATTERNS)
+COUNT = len(NAMES)
+
+
+def predictions(maps=80, seed=0, names=NAMES):
+    """Made-up predictions, more often right than not, two maps of every example."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(names, size=maps)
+    logits = rng.normal(size=(maps, COUNT))
+    logits[np.arange(maps), [NAMES.index(name) for name in labels]] += 1.5
+    table = pd.DataFrame(
+        {
+            "classifier": quality.NETWORK,
+            "map": [f"x-{number}" for number in range(maps)],
+            "example": np.arange(maps) // 2 * 7,
+            "fold": rng.integers(1, 4, size=maps),
+            "label": labels,
+            "predicted": np.array(NAMES)[logits.argmax(axis=1)],
+        }
+    )
+    table[crossvalidation.logit_columns()] = logits
+    table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
+    return table
+
+
+@pytest.fixture(scope="module")
+def separable(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("labelled") / "set"
+    return annotations.load([save(labelled_maps(PATTERNS, 12), folder)])
+
+
+def test_folds_share_no_example_and_are_stratified(separable):
+    numbers = crossvalidation.folds(separable, 3, seed=0)
+    assert set(numbers) == {1, 2, 3}
+    for number in (1, 2, 3):
+        inside, outside = (separable.groups[numbers == number], separable.groups[numbers != number])
+        assert not set(inside) & set(outside)
+        counts = pd.Series(separable.labels)[numbers == number].value_counts()
+        assert set(counts.index) == set(PATTERNS)
+        assert counts.between(2, 6).all()
+    assert (crossvalidation.folds(separable, 3, seed=0) == numbers).all()
+
+
+def test_cross_validation_never_tests_what_it_learned(separable, monkeypatch):
+    seen = []
+
+    def spy(data, learned, tested, *_):
+        seen.append((set(learned), set(tested)))
+        assert not set(data.groups[learned]) & set(data.groups[tested])
+        outputs = np.zeros((len(tested), COUNT))
+        outputs[:, 3] = 1
+        return outputs
+
+    monkeypatch.setattr(crossvalidation, "_network", spy)
+    table = crossvalidation.cross_validate(separable, 3, cnn.Training(1, seed=0))
+    assert len(seen) == 3
+    assert set.union(*(tested for _, tested in seen)) == set(range(len(separable.table)))
+    assert len(table) == 3 * len(separable.table)
+    network = quality.of_network(table)
+    assert set(network["predicted"]) == {"block"}
+    features = table[table["classifier"] == quality.FEATURES]
+    assert (features["label"] == features["predicted"]).mean() > 0.8
+    majority = table[table["classifier"] == quality.MAJORITY]
+    assert majority.groupby("fold")["predicted"].nunique().eq(1).all()
+    for _, rows in table.groupby("classifier"):
+        np.testing.assert_allclose(rows.filter(like="probability_").sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("names", [NAMES, NAMES[:3]], ids=["all classes", "three classes"])
+def test_scores_are_those_of_scikit_learn(names):
+    table = predictions(names=names)
+    found = quality.scores(table, 200, seed=0).set_index(["metric", "pattern"])["score"]
+    truth, guesses = table["label"], table["predicted"]
+    present = [name for name in NAMES if name in set(truth)]
+    for average, labels in (("weighted", None), ("macro", present)):
+        expected = precision_recall_fscore_support(
+            truth, guesses, average=average, labels=labels, zero_division=0
+        )
+        assert found[f"{average}_f1", ""] == pytest.approx(100 * expected[2])
+    assert found["accuracy", ""] == pytest.approx(100 * (truth == guesses).mean())
+    each = precision_recall_fscore_support(truth, guesses, labels=NAMES, zero_division=0)
+    for metric, values in zip(("precision", "recall", "f1"), each, strict=False):
+        for name, value in zip(NAMES, values, strict=True):
+            assert found[metric, name] == pytest.approx(100 * value)
+    expected = confusion_matrix(truth, guesses, labels=NAMES)
+    np.testing.assert_array_equal(quality.confusion(table), expected)
+
+
+def test_bootstrap_scores_are_those_of_a_loop_over_resamples():
+    table = predictions(40)
+    weights = quality.resampled(table, 30, np.random.default_rng(3))
+    assert (weights[:, ::2] == weights[:, 1::2]).all()  # both maps of an example or none
+    assert (weights.sum(axis=1) == 40).all()
+    found = quality._values(table, weights)
+    for row, weight in zip(found, weights, strict=True):
+        drawn = table.loc[np.repeat(table.index, weight)]
+        expected = precision_recall_fscore_support(
+            drawn["label"], drawn["predicted"], average="weighted", zero_division=0
+        )
+        assert row[1] == pytest.approx(expected[2])
+        assert row[3] == pytest.approx(calibration_by_loops(drawn))
+    scores = quality.scores(table, 30, seed=3).iloc[1]
+    low, high = np.quantile(100 * found[:, 1], [0.025, 0.975])
+    assert (scores["ci_low"], scores["ci_high"]) == pytest.approx((low, high))
+
+
+def calibration_by_loops(table):
+    bins = {}
+    for row in table.to_dict("records"):
+        sure = max(row[f"probability_{name}"] for name in NAMES)
+        bins.setdefault(min(int(sure * 10), 9), []).append((sure, row["label"] == row["predicted"]))
+    return sum(
+        abs(sum(sure for sure, _ in rows) - sum(right for _, right in rows))
+        for rows in bins.values()
+    ) / len(table)
+
+
+def test_the_temperature_makes_the_labels_likeliest():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(4000, COUNT)) * 2
+    probabilities = crossvalidation.softmax(logits)
+    labels = [NAMES[rng.choice(COUNT, p=row)] for row in probabilities]
+    assert crossvalidation.temperature(3 * logits, labels) == pytest.approx(3, rel=0.1)
+
+
+def test_probabilities_of_a_fold_do_not_depend_on_its_labels():
+    table = predictions()
+    before = crossvalidation._calibrate(table)
+    inside = (table["fold"] == 2).to_numpy()
+    table.loc[inside, "label"] = "block"
+    after = crossvalidation._calibrate(table)
+    np.testing.assert_array_equal(before[inside], after[inside])
+    assert not np.array_equal(before[~inside], after[~inside])
+
+
+def random_confusion(rng, maps=60):
+    return rng.multinomial(maps, rng.dirichlet(np.ones(COUNT)) * 0.4 + 0.6 * np.eye(COUNT)).astype(
+        float
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shares_are_recovered_when_the_confusion_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    confusion = random_confusion(rng)
+    truth = rng.dirichlet(np.ones(COUNT))
+    truth[seed % COUNT] = 0
+    truth /= truth.sum()
+    shown = truth @ (confusion / confusion.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(shares.correct(shown, confusion), truth, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_correction_is_the_best_on_the_simplex(seed):
+    """Against SciPy's own search, for shares that no mixture of classes explains exactly."""
+    rng = np.random.default_rng(seed)
+    confusion, shown = random_confusion(rng), rng.dirichlet(np.full(COUNT, 0.3))
+    rates = confusion / confusion.sum(axis=1, keepdims=True)
+
+    def error(p):
+        return float(((p @ rates - shown) ** 2).sum())
+
+    search = minimize(
+        error,
+        np.full(COUNT, 1 / COUNT),
+        jac=lambda p: 2 * rates @ (p @ rates - shown),
+        bounds=[(0, 1)] * COUNT,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    found = shares.correct(shown, confusion)
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(1)
+    assert error(found) <= search.fun + 1e-12
+    np.testing.assert_allclose(found, search.x, atol=1e-4)
+
+
+def test_corrections_of_many_are_those_of_each_and_unlabelled_classes_get_nothing():
+    rng = np.random.default_rng(1)
+    confusion = np.stack([random_confusion(rng) for _ in range(6)])
+    confusion[:, 2] = 0
+    shown = rng.dirichlet(np.ones(COUNT), size=6)
+    found = shares.correct(shown, confusion)
+    assert (found[:, 2] == 0).all()
+    for one, row, matrix in zip(found, shown, confusion, strict=True):
+        np.testing.assert_allclose(one, shares.correct(row, matrix), atol=1e-9)
+
+
+def classified(examples=9, layers=2, heads=3, seed=0):
+    rng = np.random.default_rng(seed)
+    e, layer, h = np.indices((examples, layers, heads)).reshape(3, -1)
+    patterns = rng.choice(NAMES, size=len(e), p=[0.4, 0.3, 0.1, 0.0, 0.2])
+    return pd.DataFrame({"idx": 50 - 2 * e, "layer": layer + 1, "head": h + 1, "pattern": patterns})
+
+
+def test_shares_and_their_intervals_are_those_of_loops():
+    maps, known = classified(), predictions()
+    found = shares.table(maps, known, 300, seed=4).set_index("pattern")
+    assert list(found.index) == NAMES
+    for name in NAMES:
+        assert found.loc[name, "share"] == pytest.approx((maps["pattern"] == name).mean())
+    rng = np.random.default_rng(4)  # the same resamples, example by example
+    examples = sorted(set(maps["idx"]))
+    counts = quality.draws(300, len(examples), rng)
+    values = []
+    for weights in counts:
+        rows = [
+            maps[maps["idx"] == idx]
+            for idx, n in zip(examples, weights, strict=True)
+            for _ in range(n)
+        ]
+        values.append(
+            pd.concat(rows)["pattern"].value_counts(normalize=True).reindex(NAMES).fillna(0)
+        )
+    low, high = np.quantile(np.array(values), [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(found["ci_low"], low, atol=1e-12)
+    np.testing.assert_allclose(found["ci_high"], high, atol=1e-12)
+    assert found["corrected"].sum() == pytest.approx(1)
+    inside = found["corrected"].between(
+        found["corrected_low"] - 1e-9, found["corrected_high"] + 1e-9
+    )
+    assert inside.all()
+
+
+def test_shares_of_heads_are_counted():
+    maps = classified()
+    found = shares.by_head(maps).set_index(["layer", "head", "pattern"])["share"]
+    assert len(found) == 2 * 3 * COUNT
+    for (layer, head, pattern), share in found.items():
+        rows = maps[(maps["layer"] == layer) & (maps["head"] == head)]
+        assert share == pytest.approx((rows["pattern"] == pattern).mean())
