@@ -18,12 +18,14 @@ rule sweep_heads:
         "<benchmarks>/sweep_heads/{task}/{state}/seed-{seed}.tsv"
     wildcard_constraints:
         state="|".join(STATES),
+    group:
+        "ablation"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=6000,
-        runtime=720,
+        mem_mb=growing(6000),
+        runtime=growing(720),
     params:
         mode=lookup(dpath="ablation/mode", within=config),
         sets=lookup(dpath="ablation/sets", within=config),
@@ -58,11 +60,13 @@ rule score_ablation:
         "<benchmarks>/score_ablation/{task}/{state}/seed-{seed}.tsv"
     wildcard_constraints:
         state="|".join(STATES),
+    group:
+        "ablation"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),
@@ -91,6 +95,8 @@ rule collect_ablation:
         "<logs>/collect_ablation/{table}.log",
     wildcard_constraints:
         table="(head|layer|set)_ablation|best_head|survival",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -109,6 +115,8 @@ rule compare_seeds:
         provenance="<results>/tables/seed_agreement.provenance.json",
     log:
         "<logs>/compare_seeds.log",
+    group:
+        "tables"
     conda:
         "../../envs/model.yaml"
     message:
@@ -129,6 +137,8 @@ rule link_ablation:
         provenance="<results>/tables/linked_ablation.provenance.json",
     log:
         "<logs>/link_ablation.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -153,6 +163,8 @@ rule figure8:
         png="<results>/figures/figure8.png",
     log:
         "<logs>/figure8.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -180,6 +192,8 @@ rule figure9:
         png="<results>/figures/figure9.png",
     log:
         "<logs>/figure9.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -207,6 +221,8 @@ rule ablation_deltas:
         png="<results>/figures/ablation_deltas.png",
     log:
         "<logs>/ablation_deltas.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -234,6 +250,8 @@ rule ablation_distribution:
         png="<results>/figures/ablation_distribution.png",
     log:
         "<logs>/ablation_distribution.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -262,6 +280,8 @@ rule ablation_gains:
         png="<results>/figures/ablation_gains.png",
     log:
         "<logs>/ablation_gains.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:

@@ -14,12 +14,14 @@ rule extract_attention:
         "<logs>/extract_attention/{task}/{model}.log",
     benchmark:
         "<benchmarks>/extract_attention/{task}/{model}.tsv"
+    group:
+        "attention"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=8000,
-        runtime=120,
+        mem_mb=growing(8000),
+        runtime=growing(120),
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),

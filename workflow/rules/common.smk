@@ -140,6 +140,15 @@ def pattern_maps() -> list[str]:
     ]
 
 
+def growing(amount: int):
+    """Memory or time of a job: twice as much at every further attempt (`retries` of a profile)."""
+
+    def at(wildcards, attempt: int) -> int:
+        return amount * 2 ** (attempt - 1)
+
+    return at
+
+
 def figure_files(*names: str) -> list[str]:
     """Every format of some figures."""
     return expand("<results>/figures/{name}.{format}", name=names, format=("pdf", "svg", "png"))

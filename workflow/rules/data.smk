@@ -12,11 +12,13 @@ rule prepare_dataset:
         "<logs>/prepare_dataset/{task}.log",
     benchmark:
         "<benchmarks>/prepare_dataset/{task}.tsv"
+    group:
+        "data"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         source=lookup(dpath="data", within=config),
     message:
@@ -34,11 +36,13 @@ rule sample_examples:
         sample="<results>/samples/{task}.csv",
     log:
         "<logs>/sample_examples/{task}.log",
+    group:
+        "data"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         size=lookup(dpath="samples/size", within=config),
         seed=lookup(dpath="samples/seed", within=config),

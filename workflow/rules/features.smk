@@ -18,11 +18,13 @@ rule annotate_examples:
         "<logs>/annotate_examples/{task}.log",
     benchmark:
         "<benchmarks>/annotate_examples/{task}.tsv"
+    group:
+        "data"
     conda:
         "../../envs/annotation.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         pipeline=lookup(dpath="annotation/pipeline", within=config),
     message:
@@ -44,11 +46,13 @@ rule measure_attention:
         "<logs>/measure_attention/{task}/{model}.log",
     benchmark:
         "<benchmarks>/measure_attention/{task}/{model}.tsv"
+    group:
+        "attention"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -69,6 +73,8 @@ rule collect_features:
         "<logs>/collect_features/{table}.log",
     wildcard_constraints:
         table="|".join(MEASURES),
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -93,6 +99,8 @@ rule figure6:
         png="<results>/figures/figure6.png",
     log:
         "<logs>/figure6.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -123,6 +131,8 @@ rule stripes:
         png=expand("<results>/figures/stripes_{feature}.png", feature=FEATURES),
     log:
         "<logs>/stripes.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -151,6 +161,8 @@ rule figure7:
         png="<results>/figures/figure7.png",
     log:
         "<logs>/figure7.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -178,6 +190,8 @@ rule token_pairs:
         png="<results>/figures/token_pairs.png",
     log:
         "<logs>/token_pairs.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -205,6 +219,8 @@ rule head_statistics:
         png="<results>/figures/head_statistics.png",
     log:
         "<logs>/head_statistics.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:

@@ -14,8 +14,8 @@ rule get_framenet:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=growing(2000),
+        runtime=growing(120),
     message:
         "Download FrameNet 1.7"
     script:
@@ -34,11 +34,13 @@ rule collect_framenet_links:
         "<logs>/collect_framenet_links.log",
     benchmark:
         "<benchmarks>/collect_framenet_links.tsv"
+    group:
+        "framenet"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         source=lookup(dpath="framenet/source", within=config),
         folder=lookup(dpath="framenet/folder", within=config),
@@ -62,12 +64,14 @@ rule extract_framenet_attention:
         "<logs>/extract_framenet_attention.log",
     benchmark:
         "<benchmarks>/extract_framenet_attention.tsv"
+    group:
+        "framenet"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=growing(8000),
+        runtime=growing(60),
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -91,11 +95,13 @@ rule compute_framenet_heads:
         "<logs>/compute_framenet_heads.log",
     benchmark:
         "<benchmarks>/compute_framenet_heads.tsv"
+    group:
+        "framenet"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         draws=lookup(dpath="framenet/draws", within=config),
         seed=lookup(dpath="framenet/seed", within=config),
@@ -116,11 +122,13 @@ rule compare_framenet_heads:
         provenance="<results>/tables/framenet_correlation.provenance.json",
     log:
         "<logs>/compare_framenet_heads.log",
+    group:
+        "tables"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     message:
         "Compare the heads with the published ones"
     script:
@@ -144,6 +152,8 @@ rule figure3:
         png="<results>/figures/figure3.png",
     log:
         "<logs>/figure3.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -170,6 +180,8 @@ rule figure4:
         png="<results>/figures/figure4.png",
     log:
         "<logs>/figure4.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:

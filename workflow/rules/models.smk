@@ -15,8 +15,8 @@ rule get_pretrained_model:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         source=lookup(dpath="model", within=config),
     message:
@@ -44,8 +44,8 @@ rule finetune:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=8000,
-        runtime=720,
+        mem_mb=growing(8000),
+        runtime=growing(720),
     params:
         fine_tuning=lookup(dpath="fine_tuning", within=config),
     message:
@@ -72,8 +72,8 @@ rule evaluate_pretrained:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -94,11 +94,13 @@ rule evaluate_baselines:
         "<logs>/evaluate_baselines/{task}.log",
     benchmark:
         "<benchmarks>/evaluate_baselines/{task}.tsv"
+    group:
+        "data"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     message:
         "Score the baselines on {wildcards.task}"
     script:
@@ -119,6 +121,8 @@ rule collect_scores:
         provenance="<results>/tables/table1.provenance.json",
     log:
         "<logs>/collect_scores.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -137,6 +141,8 @@ rule collect_baselines:
         provenance="<results>/tables/baselines.provenance.json",
     log:
         "<logs>/collect_baselines.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -158,6 +164,8 @@ rule collect_learning_curves:
         provenance="<results>/tables/learning_curves.provenance.json",
     log:
         "<logs>/collect_learning_curves.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -185,6 +193,8 @@ rule table1:
         latex="<results>/figures/table1.tex",
     log:
         "<logs>/table1.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -213,6 +223,8 @@ rule learning_curves:
         png="<results>/figures/learning_curves.png",
     log:
         "<logs>/learning_curves.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:

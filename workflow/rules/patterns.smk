@@ -15,8 +15,8 @@ rule sample_maps:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         tasks=lookup(dpath="tasks", within=config),
         model_seed=config["seeds"][0],
@@ -47,8 +47,8 @@ rule cross_validate_patterns:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=growing(3000),
+        runtime=growing(60),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -73,8 +73,8 @@ rule train_pattern_classifier:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -96,12 +96,14 @@ rule classify_maps:
         "<logs>/classify_maps/{task}/{model}.log",
     benchmark:
         "<benchmarks>/classify_maps/{task}/{model}.tsv"
+    group:
+        "attention"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=growing(3000),
+        runtime=growing(60),
     message:
         "Classify the attention maps on {wildcards.task}: {wildcards.model}"
     script:
@@ -122,11 +124,13 @@ rule estimate_pattern_shares:
         "<logs>/estimate_pattern_shares.log",
     benchmark:
         "<benchmarks>/estimate_pattern_shares.tsv"
+    group:
+        "tables"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=growing(2000),
+        runtime=growing(20),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -145,6 +149,8 @@ rule collect_pattern_maps:
         provenance="<results>/tables/pattern_maps.provenance.json",
     log:
         "<logs>/collect_pattern_maps.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -165,6 +171,8 @@ rule typical_maps:
         provenance="<results>/tables/typical_maps.provenance.json",
     log:
         "<logs>/typical_maps.log",
+    group:
+        "tables"
     conda:
         "../../envs/model.yaml"
     params:
@@ -192,6 +200,8 @@ rule figure1:
         png="<results>/figures/figure1.png",
     log:
         "<logs>/figure1.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -220,6 +230,8 @@ rule figure2:
         png="<results>/figures/figure2.png",
     log:
         "<logs>/figure2.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -248,6 +260,8 @@ rule pattern_heads:
         png="<results>/figures/pattern_heads.png",
     log:
         "<logs>/pattern_heads.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -276,6 +290,8 @@ rule pattern_quality:
         png="<results>/figures/pattern_quality.png",
     log:
         "<logs>/pattern_quality.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:

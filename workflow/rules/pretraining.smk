@@ -17,8 +17,8 @@ rule pretrain_tiny_bert:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=6000,
-        runtime=360,
+        mem_mb=growing(6000),
+        runtime=growing(360),
     params:
         configuration={},
         seed=1,

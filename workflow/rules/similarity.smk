@@ -14,11 +14,13 @@ rule compute_similarity:
         "<logs>/compute_similarity/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/compute_similarity/{task}/seed-{seed}.tsv"
+    group:
+        "tables"
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     message:
         "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
     script:
@@ -35,6 +37,8 @@ rule collect_similarity:
         provenance="<results>/tables/cosine.provenance.json",
     log:
         "<logs>/collect_similarity.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -59,6 +63,8 @@ rule figure5:
         png="<results>/figures/figure5.png",
     log:
         "<logs>/figure5.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     params:
