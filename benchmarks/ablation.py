@@ -412,7 +412,7 @@ def main() -> None:
     parser.add_argument("--task", default="RTE", choices=TASKS)
     parser.add_argument("--examples", type=int, help="of the real data; all if not given")
     parser.add_argument("--base-examples", type=int, default=16, help="for BERT-base's shape")
-    parser.add_argument("--growth-examples", type=int, default=16)
+    parser.add_argument("--growth-examples", type=int, default=32)
     parser.add_argument("--no-growth", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--pages", default="ablation", help="name of the results")
