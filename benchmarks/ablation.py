@@ -62,7 +62,7 @@ GOALS = {
     (SCREENED, NOTEBOOK): 30,
 }
 #: Sets that the batched loop runs on every block; sets and examples of the notebook's.
-LOOP_SETS, NOTEBOOK_SETS, NOTEBOOK_EXAMPLES = 3, 1, 3
+LOOP_SETS, NOTEBOOK_SETS, NOTEBOOK_EXAMPLES = 4, 1, 6
 
 
 class Race:
@@ -89,7 +89,7 @@ class Race:
 
     def run(self) -> None:
         """Let the ways take turns."""
-        blocks = list(by_length(self.split.lengths, BLOCK.get(self.model.device.type, 32)))
+        blocks = list(by_length(self.split.lengths, BLOCK[self.model.device.type]))
         steps = {
             NOTEBOOK: self._notebook,
             BATCHED: self._batched,
@@ -127,7 +127,7 @@ class Race:
     def _notebook(self, number: int, rows: list[int]) -> float:
         chosen, some = (
             self._chosen(number, NOTEBOOK_SETS),
-            rows[:: len(rows) // NOTEBOOK_EXAMPLES + 1],
+            rows[:: -(-len(rows) // NOTEBOOK_EXAMPLES)],
         )
         for set_number in chosen:
             heads = self.sets[set_number].heads
@@ -198,7 +198,7 @@ def products(race: Race) -> tuple[float, float]:
         return feed_forward + 2 * 4 * size**2 + 2 * 2 * length * size
 
     loop, shared = 0.0, 0.0
-    for rows in by_length(lengths, BLOCK.get(race.model.device.type, 32)):
+    for rows in by_length(lengths, BLOCK[race.model.device.type]):
         longest = int(lengths[rows].max())
         loop += len(race.sets) * layers * len(rows) * longest * layer(longest)
         for length in lengths[rows].tolist():
@@ -245,6 +245,9 @@ def compare(name: str, race: Race, peaks: dict[str, float]) -> list[dict[str, An
                 "share of peak": work[way] / seconds / peaks[arithmetic] if way in work else None,
                 "changed predictions": race.changed(way, BATCHED)
                 if way in (SHARED, SCREENED)
+                else "",
+                "changed from the shared path": race.changed(way, SHARED)
+                if way == SCREENED
                 else "",
                 "recomputed": race.recomputed if way == SCREENED else "",
             }
@@ -384,7 +387,7 @@ def measure(options: argparse.Namespace) -> None:
         f"A sweep over all heads and layers ({len(race.sets)} and {len(base.sets)} sets), "
         f"{options.threads} thread(s), {base.model.device}. The four ways take "
         f"turns on blocks of examples. The batched loop ran {LOOP_SETS} sets on every block, the "
-        f"notebook's {NOTEBOOK_SETS} set on every {32 // NOTEBOOK_EXAMPLES}th example; their times "
+        f"notebook's {NOTEBOOK_SETS} set on {NOTEBOOK_EXAMPLES} examples of each; their times "
         "are projected to all sets and examples. Changed predictions are counted against the "
         "batched loop where it ran. Matrix products of 2048 × 2048 ran at most at "
         f"{peaks['float32'] / 1e9:.0f} (float32) and {peaks['bfloat16'] / 1e9:.0f} (bfloat16) "
@@ -409,7 +412,7 @@ def main() -> None:
     parser.add_argument("--task", default="RTE", choices=TASKS)
     parser.add_argument("--examples", type=int, help="of the real data; all if not given")
     parser.add_argument("--base-examples", type=int, default=16, help="for BERT-base's shape")
-    parser.add_argument("--growth-examples", type=int, default=16)
+    parser.add_argument("--growth-examples", type=int, default=32)
     parser.add_argument("--no-growth", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--pages", default="ablation", help="name of the results")

@@ -200,13 +200,9 @@ class SharedPath:
         for chosen, of_set in itertools.groupby(sets.tolist()):
             count = len(list(of_set))
             part = rows[start : start + count]
-            heads = self._selected[chosen, number]
-            change = state.change[part][:, :, heads].flatten(2)
-            torch.add(
-                state.attended[part],
-                self._exact[number].project_heads(change, heads),
-                out=out[start : start + count],
-            )
+            heads = self._selected[chosen, number].nonzero()[:, 0]
+            change = self._exact[number].project_heads(state.change[part], heads)
+            torch.add(state.attended[part], change, out=out[start : start + count])
             start += count
 
     def _classify(self, first_token: torch.Tensor) -> torch.Tensor:
@@ -257,9 +253,9 @@ class _Layer:
         return attended
 
     def project_heads(self, change: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
-        """What a change of some heads' outputs, [n, L, their sizes], changes in the projection."""
-        slices = self.output_weight.view(-1, self.heads, self.head_size)[:, heads]
-        projected: torch.Tensor = change @ slices.flatten(1).T
+        """What some heads' part of a change, [n, L, heads, head size], adds to the projection."""
+        slices = self.output_weight.view(-1, self.heads, self.head_size).index_select(1, heads)
+        projected: torch.Tensor = change.index_select(2, heads).flatten(2) @ slices.flatten(1).T
         return projected
 
     def feed_forward(self, attended: torch.Tensor) -> torch.Tensor:
@@ -311,7 +307,7 @@ def _attention_in_bfloat16(
     The softmax is taken in float32, where it is the faster and the more exact.
     """
     shape = query.shape
-    query, key, value = (t.flatten(0, 1) for t in (query, key, value))
+    query, key, value = (t.reshape(-1, *shape[2:]) for t in (query, key, value))
     scores = torch.bmm(query, key.transpose(1, 2)).float().mul_(scaling)
     context = torch.bmm(torch.softmax(scores, dim=-1).to(value.dtype), value)
     return context.view(shape)

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 AUTO, ON, OFF = SCREENING = ("auto", "on", "off")
 
 # Examples between two checkpoints, and in a batch of the general path.
-BLOCK = {"cpu": 32, "cuda": 256}
+BLOCK = {"cpu": 64, "cuda": 256}
 
 Logits = npt.NDArray[np.float32]
 
