@@ -50,6 +50,10 @@ label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=
 test: $(INSTALLED) ## run every test and linter
 	python -m pytest
 
+.PHONY: test-cluster
+test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
+	python -m pytest -m cluster tests/cluster
+
 .PHONY: lint
 lint: $(INSTALLED) ## run the linters only
 	python -m pytest tests/test_style.py
