@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,11 @@ class Tokens:
     equal: Pairs
 
 
-def describe(store: AttentionStore, path: Path) -> list[Tokens]:
-    """Bring the annotation of words to the tokens of a store, in the store's order.
+class Description(Iterable[Tokens]):
+    """The tokens of every example of a store, in its order.
+
+    Each is made when its turn comes, every time: memory holds one, and where the examples stand
+    in the annotation's file.
 
     Args:
         store: Attention maps of the annotated examples.
@@ -55,18 +58,23 @@ def describe(store: AttentionStore, path: Path) -> list[Tokens]:
     Raises:
         InputError: The annotation lacks an example.
     """
-    annotated = annotation.read(path)
-    if missing := [idx for idx in store.idx.tolist() if idx not in annotated]:
-        raise InputError(
-            f"{path} lacks {len(missing)} examples of {store.folder}, such as idx {missing[0]}. "
-            "Remove both and run again."
-        )
-    found = []
-    for example, idx in enumerate(store.idx.tolist()):
-        sentences = [s["tokens"] for name, s in annotated[idx].items() if name != "idx"]
-        layout = store.offsets(example), store.segments(example), store.special(example)
-        found.append(describe_example(idx, sentences, *layout))
-    return found
+
+    def __init__(self, store: AttentionStore, path: Path) -> None:
+        self._store = store
+        self._annotated = annotation.Examples(path)
+        if missing := [idx for idx in store.idx.tolist() if idx not in self._annotated]:
+            raise InputError(
+                f"{path} lacks {len(missing)} examples of {store.folder}, such as idx "
+                f"{missing[0]}. Remove both and run again."
+            )
+
+    def __iter__(self) -> Iterator[Tokens]:
+        store = self._store
+        for example, idx in enumerate(store.idx.tolist()):
+            annotated = self._annotated[idx]
+            sentences = [s["tokens"] for name, s in annotated.items() if name != "idx"]
+            layout = store.offsets(example), store.segments(example), store.special(example)
+            yield describe_example(idx, sentences, *layout)
 
 
 def describe_example(

@@ -104,10 +104,10 @@ def model_folder(wildcards) -> str:
 
 
 def pipeline_files(wildcards) -> list[str]:
-    """Files that tell a local spaCy pipeline from another."""
+    """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
     used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [str(folder / "meta.json")] if used else []
+    return [str(path) for path in annotation.files_of(folder)] if used else []
 
 
 def measured(wildcards) -> list[str]:
