@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def main() -> None:
     """Write the tables of one task and model."""
     from darksecrets.features.measures import measure
-    from darksecrets.features.tokens import Description
+    from darksecrets.features.tokens import describe
     from darksecrets.files import write_table
     from darksecrets.store import AttentionStore
 
     store = AttentionStore.open(Path(snakemake.input.store))
-    tokens = Description(store, Path(snakemake.input.annotation))
+    tokens = describe(store, Path(snakemake.input.annotation))
     state, _, seed = snakemake.wildcards.model.partition("/seed-")
     for name, table in asdict(measure(store, tokens, snakemake.params.seed)).items():
         table.insert(0, "task", snakemake.wildcards.task)

@@ -45,33 +45,38 @@ class Tokens:
     equal: Pairs
 
 
-class Description(Iterable[Tokens]):
-    """The tokens of every example of a store, in its order.
-
-    Each is made when its turn comes, every time: memory holds one, and where the examples stand
-    in the annotation's file.
+def describe(store: AttentionStore, path: Path) -> Iterable[Tokens]:
+    """Bring the annotation of words to the tokens of a store.
 
     Args:
         store: Attention maps of the annotated examples.
         path: The annotation, see `darksecrets.features.annotation`.
 
+    Returns:
+        The tokens of every example in the store's order, to go through as often as needed. Each is
+        made when its turn comes, so that memory holds one.
+
     Raises:
         InputError: The annotation lacks an example.
     """
+    annotated = annotation.Examples(path)
+    if missing := [idx for idx in store.idx.tolist() if idx not in annotated]:
+        raise InputError(
+            f"{path} lacks {len(missing)} examples of {store.folder}, such as idx {missing[0]}. "
+            "Remove both and run again."
+        )
+    return _Described(store, annotated)
 
-    def __init__(self, store: AttentionStore, path: Path) -> None:
-        self._store = store
-        self._annotated = annotation.Examples(path)
-        if missing := [idx for idx in store.idx.tolist() if idx not in self._annotated]:
-            raise InputError(
-                f"{path} lacks {len(missing)} examples of {store.folder}, such as idx "
-                f"{missing[0]}. Remove both and run again."
-            )
+
+@dataclass(frozen=True)
+class _Described(Iterable[Tokens]):
+    store: AttentionStore
+    annotated: annotation.Examples
 
     def __iter__(self) -> Iterator[Tokens]:
-        store = self._store
+        store = self.store
         for example, idx in enumerate(store.idx.tolist()):
-            annotated = self._annotated[idx]
+            annotated = self.annotated[idx]
             sentences = [s["tokens"] for name, s in annotated.items() if name != "idx"]
             layout = store.offsets(example), store.segments(example), store.special(example)
             yield describe_example(idx, sentences, *layout)

@@ -184,4 +184,4 @@ def test_an_annotation_that_lacks_an_example_is_named(tmp_path):
 
     (tmp_path / "a.jsonl").write_text('{"idx": 9, "sentence1": {"text": "", "tokens": []}}\n')
     with pytest.raises(InputError, match=r"a\.jsonl lacks 1 examples of store, such as idx 4"):
-        tokens.Description(Store(), tmp_path / "a.jsonl")
+        tokens.describe(Store(), tmp_path / "a.jsonl")

@@ -19,7 +19,7 @@ from darksecrets.controls import tokens_at_likely_places
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, WORD_FEATURES
 from darksecrets.features.measures import DRAWS, STATISTICS, Measures, measure
-from darksecrets.features.tokens import RELATIONS, Description, Tokens
+from darksecrets.features.tokens import RELATIONS, Tokens, describe
 from darksecrets.store import AttentionStore, write_store
 from darksecrets.tasks import TASKS
 
@@ -420,7 +420,7 @@ def test_memory_does_not_grow_with_the_examples(tmp_path: Path) -> None:
         lines = [json.dumps({"idx": idx, "sentence1": sentence}) for idx in range(count)]
         annotation.write_text("\n".join(lines) + "\n")
         tracemalloc.start()
-        measure(store, Description(store, annotation), 0, max_bytes=3 * maps.nbytes)
+        measure(store, describe(store, annotation), 0, max_bytes=3 * maps.nbytes)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]
