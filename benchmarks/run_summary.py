@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from _machine import system
 
 PARTS = ("data", "models", "attention")
 
@@ -149,7 +150,9 @@ def main() -> None:
     libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
     commit = environment["darksecrets"]["commit"]
     print(f"\nMachine: {environment['processor']}, {environment['cores']} cores,", end=" ")
-    print(f"{environment['platform']}. Python {environment['python']}, {libraries}.", end=" ")
+    print(
+        f"{system(environment['platform'])}. Python {environment['python']}, {libraries}.", end=" "
+    )
     print(f"Commit {commit}.")
 
 
