@@ -129,6 +129,7 @@ rule estimate_pattern_shares:
         runtime=20,
     params:
         patterns=lookup(dpath="patterns", within=config),
+        model=configuration.describe_model(config),
     message:
         "Estimate the shares of patterns"
     script:
