@@ -16,8 +16,10 @@ def main() -> None:
     from darksecrets.ablation.links import linked
     from darksecrets.files import write_table
 
-    tables = (snakemake.input[name] for name in ("heads", "framenet", "equal_words"))
-    write_table(linked(*(pd.read_csv(path) for path in tables)), Path(snakemake.output.table))
+    inputs = snakemake.input
+    equal_words = pd.read_csv(inputs.equal_words) if inputs.equal_words else None
+    table = linked(pd.read_csv(inputs.heads), pd.read_csv(inputs.framenet), equal_words)
+    write_table(table, Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

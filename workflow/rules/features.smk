@@ -162,11 +162,30 @@ rule figure7:
         "../../scripts/figure7.py"
 
 
+rule correlate_token_pairs:
+    """Correlate attention to related tokens with the diagonal score, over the heads of a model."""
+    input:
+        code=code("features.diagonal"),
+        pairs="<results>/tables/token_pairs.csv",
+    output:
+        table="<results>/tables/token_pair_correlations.csv",
+        provenance="<results>/tables/token_pair_correlations.provenance.json",
+    log:
+        "<logs>/correlate_token_pairs.log",
+    conda:
+        "../../envs/figures.yaml"
+    message:
+        "Correlate the attention to related tokens with the diagonal"
+    script:
+        "../../scripts/correlate_token_pairs.py"
+
+
 rule token_pairs:
     """How much heads attend from verbs to subjects, from pronouns to nouns, and back."""
     input:
         code=code("figures.token_pairs"),
         table="<results>/tables/token_pairs.csv",
+        correlations="<results>/tables/token_pair_correlations.csv",
     output:
         svg=report(
             "<results>/figures/token_pairs.svg",
