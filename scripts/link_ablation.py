@@ -17,7 +17,8 @@ def main() -> None:
     from darksecrets.files import write_table
 
     inputs = snakemake.input
-    equal_words = pd.read_csv(inputs.equal_words) if inputs.equal_words else None
+    pairs = [pd.read_csv(path) for path in inputs.equal_words]  # none without a task of pairs
+    equal_words = pairs[0] if pairs else None
     table = linked(pd.read_csv(inputs.heads), pd.read_csv(inputs.framenet), equal_words)
     write_table(table, Path(snakemake.output.table))
 
