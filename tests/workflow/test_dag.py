@@ -62,9 +62,10 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
 def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n")
-    run = snakemake(tmp_path, "-n", config=str(own))
-    assert planned(run.stdout)["link_ablation"] == 1
-    assert "equal_words.csv" not in run.stdout.split("rule link_ablation")[1].split("output:")[0]
+    table = "results/own/tables/linked_ablation.csv"
+    jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
+    assert jobs["link_ablation"] == jobs["compute_framenet_heads"] == 1
+    assert "measure_attention" not in jobs, "only equal words need it"
 
 
 @pytest.mark.parametrize(
