@@ -143,8 +143,8 @@ def blanks(tmp_path_factory) -> dict[str, str]:
 
 @pytest.mark.parametrize("command", documented())
 def test_every_documented_command_starts(command, blanks, tmp_path):
-    if "conda" in command and not shutil.which("conda"):
-        pytest.skip("conda is not installed")
+    if not shutil.which("conda"):  # Snakemake looks for it, to plan nothing else
+        command = command.replace("--sdm conda", "")
     for blank, value in blanks.items():
         command = command.replace(blank, value)
     assert not re.search(r"[<>$]", command), "a blank that this test does not know"
