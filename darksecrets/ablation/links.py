@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.errors import InputError
+from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE
 
-PUBLISHED = "element_to_predicate"
-"""The direction of the paper's FrameNet numbers, in `framenet_heads.csv`."""
 PERCENTILE = 99.0  # the paper's: heads above it stand out
 
 # Models that have the pre-trained heads, or heads made of them: others know nothing of frames.
@@ -53,11 +52,11 @@ def linked(
     _require(framenet, ["direction", *_PLACE, "weight"], "framenet_heads.csv")
     if equal_words is not None:
         _require(equal_words, ["task", "state", "seed", *_PLACE, "weight"], "equal_words.csv")
-    published = framenet[framenet["direction"] == PUBLISHED]
+    published = framenet[framenet["direction"] == ELEMENT_TO_PREDICATE]
     if published.empty:
         raise InputError(
             f"framenet_heads.csv: found the directions {sorted(set(framenet['direction']))}, "
-            f"expected '{PUBLISHED}' among them. Make the table again."
+            f"expected '{ELEMENT_TO_PREDICATE}' among them. Make the table again."
         )
     tables = []
     for (task, state, seed, _), table in heads.groupby(_MODEL, sort=False):
@@ -74,7 +73,10 @@ def linked(
 
 
 def outstanding(weights: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the heads whose ``weight`` is above the 99th percentile of all, as the paper's."""
+    """Rows of the heads whose ``weight`` is above the 99th percentile of all, as the paper's.
+
+    Unlike Figure 3, which always marks some, none where all heads are equal: no effect to look up.
+    """
     above = weights["weight"] > np.percentile(weights["weight"], PERCENTILE)
     standing_out: pd.DataFrame = weights[above]
     return standing_out

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from darksecrets.ablation.agreement import seed_agreement
-from darksecrets.ablation.links import PUBLISHED, linked, outstanding
+from darksecrets.ablation.links import linked, outstanding
 from darksecrets.errors import InputError
+from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE
 
 MODELS = [("RTE", "accuracy", 1), ("RTE", "accuracy", 2), ("STS-B", "pearson", 1)]
 
@@ -28,7 +29,7 @@ def framenet(top: tuple[int, int] = (2, 3)) -> pd.DataFrame:
     table = ablation().query("task == 'STS-B'")[["layer", "head"]]
     for_direction = [
         table.assign(direction=name, weight=np.where(place(table, *other), 0.2, 0.01))
-        for name, other in ((PUBLISHED, top), ("text", (1, 1)))
+        for name, other in ((ELEMENT_TO_PREDICATE, top), ("text", (1, 1)))
     ]
     return pd.concat(for_direction)
 

@@ -34,7 +34,7 @@ rule annotate_examples:
 rule measure_attention:
     """Measure what every head of a model looks at, in one pass over its maps."""
     input:
-        code=code("features.measures"),
+        code=code("features.measures", "tables"),
         annotation="<results>/annotation/{task}.jsonl",
         store="<results>/attention/{task}/{model}",
     output:
@@ -237,5 +237,5 @@ rule head_statistics:
 
 RESULTS_OF_RUN += figure_files("figure6", "figure7", "token_pairs", "head_statistics")
 RESULTS_OF_RUN += figure_files(*(f"stripes_{feature}" for feature in FEATURES))
-if any(TASKS[task].is_pair for task in config["tasks"]):
+if HAS_PAIRS:
     RESULTS_OF_RUN.append("<results>/tables/equal_words.csv")
