@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,11 +25,17 @@ def describe(*packages: str) -> str:
             models[0] if models else platform.processor(),
             f"{len(os.sched_getaffinity(0))} cores",
             f"{memory:.0f} GiB memory",
-            platform.system(),
+            system(platform.platform()),
             f"Python {platform.python_version()}",
             *(f"{package} {version(package)}" for package in packages),
         ]
     )
+
+
+def system(name: str) -> str:
+    """An operating system and its release, of `platform.platform`, without the build's name."""
+    found = re.match(r"(\w+)-(\d+(?:\.\d+)?)", name)
+    return " ".join(found.groups()) if found else name
 
 
 def write_results(name: str, title: str, table: pd.DataFrame, machine: str, notes: str) -> None:

@@ -2,8 +2,9 @@
 
 python benchmarks/run_summary.py results/real
 
-Prints Table 1, the mean similarity per layer (Figure 5), time and memory per rule as Snakemake
-measured them, the disk that is used, and the machine and commit from the provenance.
+Prints Table 1, the tables behind the figures in brief (patterns, similarity and stripes per layer,
+features beside their controls, what survives of disabling heads), time and memory per rule as
+Snakemake measured them, the disk that is used, and the machine and commit from the provenance.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from _machine import system
 
 PARTS = ("data", "models", "attention")
 
@@ -58,6 +60,62 @@ def layers(run: Path) -> pd.DataFrame:
     return text.unstack("task").reset_index()
 
 
+def patterns(run: Path) -> pd.DataFrame:
+    """Share of each pattern in per cent, and corrected for confusions, a row per task and state."""
+    table = pd.read_csv(run / "tables" / "patterns.csv")
+    table["text"] = [
+        f"{100 * row.share:.0f} ({100 * row.corrected:.0f})" for row in table.itertuples()
+    ]
+    wide = table.pivot_table(
+        index=["task", "state"], columns="pattern", values="text", aggfunc="first", sort=False
+    )
+    return wide.reset_index()
+
+
+def stripes_by_layer(run: Path) -> pd.DataFrame:
+    """Mean weight of [CLS] and [SEP] over the heads of a layer, fine-tuned (pre-trained)."""
+    table = pd.read_csv(run / "tables" / "stripes.csv").query("feature in ['[CLS]', '[SEP]']")
+    keys = ["feature", "task", "layer", "state"]
+    means = table.groupby(keys, sort=False)["weight"].mean().unstack("state")
+    text = means["finetuned"].map("{:.2f}".format) + " (" + means["pretrained"].map("{:.2f}".format)
+    return (text + ")").unstack("layer").reset_index()
+
+
+def stripes_by_feature(run: Path) -> pd.DataFrame:
+    """Mean weight over all heads, after fine-tuning, beside random tokens; and the examples."""
+    table = pd.read_csv(run / "tables" / "stripes.csv").query("state == 'finetuned'")
+    groups = table.groupby(["feature", "task"], sort=False)
+    means = groups[["weight", "control"]].mean()
+    text = [
+        f"{row.weight:.3f} ({row.control:.3f}), {examples}"
+        for row, examples in zip(means.itertuples(), groups["examples"].max(), strict=True)
+    ]
+    return pd.Series(text, means.index).unstack("task").fillna("–").reset_index()
+
+
+def survival(run: Path) -> pd.DataFrame:
+    """What disabling single heads does to the scores, and what is left after statistics."""
+    table = pd.read_csv(run / "tables" / "survival.csv").query("kind == 'head'")
+    return pd.DataFrame(
+        {
+            "task": table["task"],
+            "seed": table["seed"],
+            "metric": table["metric"],
+            "intact": table["baseline"].map("{:.2f}".format),
+            "heads that help": [f"{row.helped} of {row.sets}" for row in table.itertuples()],
+            "p < .05": table["helped_p"],
+            "after correction": table["helped_q"],
+            "hurt, after correction": table["hurt_q"],
+            "best gain, where chosen": table["naive_gain"].map("{:+.2f}".format),
+            "on other examples (95 %)": [
+                f"{row.unbiased_gain:+.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})"
+                for row in table.itertuples()
+            ],
+            "a random head": table["mean_effect"].map("{:+.2f}".format),
+        }
+    )
+
+
 def disk(run: Path) -> pd.DataFrame:
     """Megabytes of the large folders."""
     sizes = {
@@ -76,16 +134,25 @@ def main() -> None:
     environment = record["environment"]
     print("### Table 1\n")
     print((run / "figures" / "table1.md").read_text(encoding="utf-8"))
-    print("### Mean similarity per layer (± standard deviation over its heads)\n")
-    print(layers(run).to_markdown(index=False, disable_numparse=True))
-    print("\n### Time and memory\n")
+    for title, table in (
+        ("Shares of the patterns in per cent (corrected for confusions)", patterns(run)),
+        ("Mean similarity per layer (± standard deviation over its heads)", layers(run)),
+        ("Stripes per layer, fine-tuned (pre-trained)", stripes_by_layer(run)),
+        ("Stripes after fine-tuning (random tokens), examples", stripes_by_feature(run)),
+        ("What survives of disabling single heads", survival(run)),
+    ):
+        print(f"### {title}\n")
+        print(table.to_markdown(index=False, disable_numparse=True), end="\n\n")
+    print("### Time and memory\n")
     print(costs(run).to_markdown(index=False))
     print("\nDisk (MB):\n")
     print(disk(run).to_markdown(index=False))
     libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
     commit = environment["darksecrets"]["commit"]
     print(f"\nMachine: {environment['processor']}, {environment['cores']} cores,", end=" ")
-    print(f"{environment['platform']}. Python {environment['python']}, {libraries}.", end=" ")
+    print(
+        f"{system(environment['platform'])}. Python {environment['python']}, {libraries}.", end=" "
+    )
     print(f"Commit {commit}.")
 
 

@@ -44,13 +44,14 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 
     Numbers may be written as text, because Snakemake's ``--config 'samples={size: 40}'`` hands
-    them over so, and YAML takes ``5e-4`` for text.
+    them over so, and YAML takes ``5e-4`` for text. It also takes ``on`` and ``off`` without quotes
+    for true and false; both may be written where they are words of a choice.
 
     Raises:
         InputError: Naming every key that is unknown, missing or of a wrong type.
     """
     schema = load_schema()
-    config = _with_numbers(config, schema)
+    config = _as_meant(config, schema)
     errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
     mistakes = sorted({line for error in errors for line in _explain(error)})
     if mistakes:
@@ -68,13 +69,15 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
     return resolved
 
 
-def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
-    """Copy, with texts turned into numbers where the schema expects numbers and they are some."""
+def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
+    """Copy, with texts that are numbers, and truth values that are words, as the schema expects."""
     if isinstance(value, Mapping):
         parts = schema.get("properties", {})
-        return {key: _with_numbers(entry, parts.get(key, {})) for key, entry in value.items()}
+        return {key: _as_meant(entry, parts.get(key, {})) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_with_numbers(entry, schema.get("items", {})) for entry in value]
+        return [_as_meant(entry, schema.get("items", {})) for entry in value]
+    if isinstance(value, bool) and {"on", "off"} <= set(schema.get("enum", ())):
+        return "on" if value else "off"
     convert = {"integer": int, "number": float}.get(str(schema.get("type")))
     if convert and isinstance(value, str):
         with contextlib.suppress(ValueError):

@@ -49,13 +49,24 @@ def check(config: Mapping[str, Any]) -> None:
     importable = _can_import("safetensors", "torch", "transformers")
     if importable:
         checkpoints.check(config["model"])
-    _check_ablation(config["ablation"], config["model"], importable)
+    check_ablation(config["ablation"], config["model"], importable=importable)
 
 
-def _check_ablation(
-    ablation: Mapping[str, Any], model: Mapping[str, Any], importable: bool
+def check_ablation(
+    ablation: Mapping[str, Any], model: Mapping[str, Any], *, importable: bool = True
 ) -> None:
-    """Check that the model has the heads to disable, and that they can be. On the Hub: later."""
+    """Check that the model has the heads to disable, and that they can be.
+
+    A model on the Hub is checked when it has been fetched, before anything is trained.
+
+    Args:
+        ablation: Section ``ablation`` of a configuration.
+        model: Section ``model``.
+        importable: Whether torch is here.
+
+    Raises:
+        InputError: A selector names what the model lacks, or its attention cannot be reached.
+    """
     from darksecrets import checkpoints
     from darksecrets.ablation import selectors
 
@@ -67,6 +78,20 @@ def _check_ablation(
         from darksecrets.ablation import disable
 
         disable.check(checkpoints.folder_of(model))
+
+
+def check_states(ablation: Mapping[str, Any]) -> None:
+    """Check that a run disables heads at all, where results of that are asked for by name.
+
+    Raises:
+        InputError: It does not.
+    """
+    if not ablation["states"]:
+        raise InputError(
+            "This run disables no heads: found ablation.states: [], expected [finetuned] or more "
+            "states. Change the configuration, or leave out Figures 8 and 9 and the other results "
+            "of section 4.6."
+        )
 
 
 def check_surroundings(config: Mapping[str, Any]) -> None:

@@ -20,9 +20,14 @@ def draw(
 ) -> None:
     """Draw a figure from its table, for the tasks and with the label of the rule's parameters."""
     params = snakemake.params
+    write(snakemake, figure(pd.read_csv(snakemake.input.table), params.tasks, params.label))
+
+
+def write(snakemake: Snakemake, figure: Figure) -> None:
+    """Write a figure in every format of the rule's output, with the rule and the run it is of."""
     save(
-        figure(pd.read_csv(snakemake.input.table), params.tasks, params.label),
+        figure,
         [Path(path) for path in snakemake.output],
         script=f"scripts/{snakemake.rule}.py",
-        description=f"{snakemake.rule}, {params.label}",
+        description=f"{snakemake.rule}, {snakemake.params.label}",
     )

@@ -1,7 +1,7 @@
 """Tag and parse the sampled sentences of a task (sections 4.4 and 4.5)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from _job import job
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 
-def main() -> None:
-    """Write the annotation: gold, or a spaCy pipeline's."""
+def main(details: dict[str, Any]) -> None:
+    """Write the annotation: gold, or a spaCy pipeline's; the provenance names the pipeline."""
     from darksecrets.features.annotation import annotate
     from darksecrets.tasks import TASKS
 
-    annotate(
+    details["pipeline"] = annotate(
         Path(snakemake.input.dataset),
         Path(snakemake.input.sample),
         Path(snakemake.output.annotation),
@@ -24,5 +24,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    with job(snakemake) as details:
+        main(details)

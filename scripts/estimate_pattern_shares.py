@@ -17,13 +17,13 @@ def main() -> None:
     from darksecrets.patterns import shares
     from darksecrets.patterns.quality import of_network
 
-    predictions = of_network(pd.read_csv(snakemake.input.predictions))
-    settings = snakemake.params.patterns
+    predictions = of_network(pd.read_csv(snakemake.input.predictions, dtype={"model": str}))
+    settings, model = snakemake.params.patterns, snakemake.params.model
     overall, heads = [], []
     for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
         maps = pd.read_csv(path)
         origin = maps[["task", "state", "seed"]].iloc[:1]
-        table = shares.table(maps, predictions, settings["resamples"], settings["seed"])
+        table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
     write_table(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))

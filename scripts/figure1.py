@@ -12,21 +12,15 @@ if TYPE_CHECKING:
 def main() -> None:
     """Read table and maps, draw, write every format."""
     import pandas as pd
+    from _figure import write
 
     from darksecrets.figures.figure1 import figure1
-    from darksecrets.figures.style import save
     from darksecrets.patterns import typical
 
     # A token may read "null" or "nan": text stays text.
     table = pd.read_csv(snakemake.input.table, keep_default_na=False)
     maps = typical.read(table, Path(snakemake.input.maps))
-    label = snakemake.params.label
-    save(
-        figure1(table, maps, label),
-        [Path(path) for path in snakemake.output],
-        script="scripts/figure1.py",
-        description=f"figure1, {label}",
-    )
+    write(snakemake, figure1(table, maps, snakemake.params.label))
 
 
 if __name__ == "__main__":

@@ -12,18 +12,14 @@ if TYPE_CHECKING:
 def main() -> None:
     """Read the table and the maps, draw, write every format."""
     import pandas as pd
+    from _figure import write
 
     from darksecrets.figures.figure3 import figure3
-    from darksecrets.figures.style import save
     from darksecrets.framenet.example import Example
 
     example = Example.load(Path(snakemake.input.example))
-    save(
-        figure3(pd.read_csv(snakemake.input.table), example, snakemake.params.label),
-        [Path(path) for path in snakemake.output],
-        script="scripts/figure3.py",
-        description=f"figure3, {snakemake.params.label}",
-    )
+    table = pd.read_csv(snakemake.input.table)
+    write(snakemake, figure3(table, example, snakemake.params.label))
 
 
 if __name__ == "__main__":

@@ -11,16 +11,13 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the links, draw one sentence, write every format."""
+    from _figure import write
+
     from darksecrets.figures.figure4 import figure4
-    from darksecrets.figures.style import save
     from darksecrets.framenet.links import read_table
 
-    save(
-        figure4(read_table(Path(snakemake.input.table)), snakemake.params.label),
-        [Path(path) for path in snakemake.output],
-        script="scripts/figure4.py",
-        description=f"figure4, {snakemake.params.label}",
-    )
+    links = read_table(Path(snakemake.input.table))
+    write(snakemake, figure4(links, snakemake.params.label))
 
 
 if __name__ == "__main__":

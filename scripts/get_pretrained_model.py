@@ -11,9 +11,15 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Write the encoder and its tokenizer; return what they are."""
+    from darksecrets import preflight
     from darksecrets.models import get_pretrained
 
-    return get_pretrained(snakemake.params.source, Path(snakemake.output.model))
+    model = Path(snakemake.output.model)
+    details = get_pretrained(snakemake.params.source, model)
+    # Not a parameter: other heads to disable make no other model, and need no new training.
+    ablation = snakemake.config["ablation"]
+    preflight.check_ablation(ablation, {"source": "folder", "folder": str(model)})
+    return details
 
 
 if __name__ == "__main__":

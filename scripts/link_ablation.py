@@ -16,8 +16,11 @@ def main() -> None:
     from darksecrets.ablation.links import linked
     from darksecrets.files import write_table
 
-    tables = (snakemake.input[name] for name in ("heads", "framenet", "equal_words"))
-    write_table(linked(*(pd.read_csv(path) for path in tables)), Path(snakemake.output.table))
+    inputs = snakemake.input
+    pairs = [pd.read_csv(path) for path in inputs.equal_words]  # none without a task of pairs
+    equal_words = pairs[0] if pairs else None
+    table = linked(pd.read_csv(inputs.heads), pd.read_csv(inputs.framenet), equal_words)
+    write_table(table, Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

@@ -16,14 +16,12 @@ def main() -> None:
     from darksecrets.features.tokens import describe
     from darksecrets.files import write_table
     from darksecrets.store import AttentionStore
+    from darksecrets.tables import identify
 
     store = AttentionStore.open(Path(snakemake.input.store))
     tokens = describe(store, Path(snakemake.input.annotation))
-    state, _, seed = snakemake.wildcards.model.partition("/seed-")
     for name, table in asdict(measure(store, tokens, snakemake.params.seed)).items():
-        table.insert(0, "task", snakemake.wildcards.task)
-        table.insert(1, "state", state)
-        table.insert(2, "seed", seed)
+        table = identify(table, snakemake.wildcards.task, snakemake.wildcards.model)
         write_table(table, Path(snakemake.output[name]))
 
 

@@ -15,6 +15,7 @@ def main() -> None:
     from darksecrets.ablation.results import SweepResult
     from darksecrets.ablation.statistics import Chances, effects, of_kind
     from darksecrets.files import write_table
+    from darksecrets.tables import identify
     from darksecrets.tasks import TASKS
 
     result = SweepResult.load(Path(snakemake.input.sweep))
@@ -25,11 +26,9 @@ def main() -> None:
     gains = best(result, task, chances)
     tables = {f"{kind}_ablation": of_kind(table, kind) for kind in ("head", "layer", "set")}
     tables |= {"best_head": gains, "survival": survival(table, means, gains, len(result.idx))}
+    model = f"{snakemake.wildcards.state}/seed-{snakemake.wildcards.seed}"
     for name, rows in tables.items():
-        rows.insert(0, "task", task.name)
-        rows.insert(1, "state", snakemake.wildcards.state)
-        rows.insert(2, "seed", int(snakemake.wildcards.seed))
-        write_table(rows, Path(snakemake.output[name]))
+        write_table(identify(rows, task.name, model), Path(snakemake.output[name]))
 
 
 if __name__ == "__main__":

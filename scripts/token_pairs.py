@@ -1,4 +1,4 @@
-"""Draw the attention between related tokens from its table (section 4.5)."""
+"""Draw the attention between related tokens from its tables (section 4.5)."""
 
 from typing import TYPE_CHECKING
 
@@ -9,12 +9,16 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Read the table, draw, write every format."""
+    """Read both tables, draw, write every format."""
+    from functools import partial
+
+    import pandas as pd
     from _figure import draw
 
     from darksecrets.figures.token_pairs import token_pairs
 
-    draw(snakemake, token_pairs)
+    correlations = pd.read_csv(snakemake.input.correlations)
+    draw(snakemake, partial(token_pairs, correlations=correlations))
 
 
 if __name__ == "__main__":

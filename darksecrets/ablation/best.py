@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.results import LEVEL, PARTS, SweepResult
 from darksecrets.ablation.scores import Floats, require_usable, weighted
-from darksecrets.ablation.statistics import LEVEL, PERCENT, Chances, interval
+from darksecrets.ablation.statistics import PERCENT, Chances, interval
 from darksecrets.tasks import Task
-
-KINDS = ("head", "layer")
 
 _BLOCK = 2**22  # numbers of a matrix of halves
 
@@ -44,7 +42,7 @@ def best(result: SweepResult, task: Task, chances: Chances) -> pd.DataFrame:
         rng = np.random.default_rng(chances.seed)
         whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
         pairs = _on_halves(result, metric, chances.splits, rng)
-        for kind in KINDS:
+        for kind in PARTS:
             sets = np.flatnonzero(result.sets["kind"] == kind)
             if len(sets):
                 row = _row(*(scores[:, sets] - scores[:, :1] for scores in (whole, *pairs)))
@@ -123,7 +121,7 @@ def survival(
     rows = [
         {"metric": metric, "kind": kind, "examples": examples, **_counts(sets)}
         for (metric, kind), sets in table.groupby(keys, sort=False)
-        if kind in KINDS
+        if kind in PARTS
     ]
     columns = [*keys, "naive_gain", "unbiased_gain", "ci_low", "ci_high"]
     return pd.DataFrame(rows).merge(means, on=keys).merge(gains[columns], on=keys)

@@ -27,7 +27,8 @@ from darksecrets.errors import InputError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-UNIFORM, ZERO = MODES = ("uniform", "zero")
+UNIFORM = "uniform"
+MODES = (UNIFORM, "zero")
 
 _NAME = "darksecrets_disabled_heads"
 # An intact model computes the same through the function below, but for rounding.

@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.errors import InputError
+from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE
 
-PUBLISHED = "element_to_predicate"
-"""The direction of the paper's FrameNet numbers, in `framenet_heads.csv`."""
 PERCENTILE = 99.0  # the paper's: heads above it stand out
 
+# Models that have the pre-trained heads, or heads made of them: others know nothing of frames.
+_WITH_FRAMES = ("pretrained", "finetuned")
+
+_MODEL = ["task", "state", "seed", "metric"]
 _PLACE = ["layer", "head"]
 _COLUMNS = [
     *("task", "state", "seed", "group", "layer", "head", "weight", "metric", "delta"),
@@ -22,15 +25,19 @@ _COLUMNS = [
 ]
 
 
-def linked(heads: pd.DataFrame, framenet: pd.DataFrame, equal_words: pd.DataFrame) -> pd.DataFrame:
+def linked(
+    heads: pd.DataFrame, framenet: pd.DataFrame, equal_words: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Effects of the heads that stand out elsewhere, beside the effects of all other heads.
 
     Args:
         heads: `head_ablation.csv`.
         framenet: `framenet_heads.csv`: ``direction``, ``layer``, ``head``, ``weight``, of the
-            pre-trained model, so that its heads are looked up in every model.
-        equal_words: `equal_words.csv`: ``task``, ``state``, ``seed``, ``layer``, ``head``,
-            ``weight``; its heads are looked up in the model they were found in.
+            pre-trained model. Its heads are looked up in every model that began with it, not in
+            those fine-tuned from normal weights.
+        equal_words: `equal_words.csv`: ``task``, ``state``, ``seed`` (empty for ``pretrained``),
+            ``layer``, ``head``, ``weight``; its heads are looked up in the model they were found
+            in. None where no task has two sentences.
 
     Returns:
         A row per model, metric and head above the 99th percentile: ``group`` (`framenet`,
@@ -43,24 +50,33 @@ def linked(heads: pd.DataFrame, framenet: pd.DataFrame, equal_words: pd.DataFram
             disabled.
     """
     _require(framenet, ["direction", *_PLACE, "weight"], "framenet_heads.csv")
-    _require(equal_words, ["task", "state", "seed", *_PLACE, "weight"], "equal_words.csv")
-    published = framenet[framenet["direction"] == PUBLISHED]
+    if equal_words is not None:
+        _require(equal_words, ["task", "state", "seed", *_PLACE, "weight"], "equal_words.csv")
+    published = framenet[framenet["direction"] == ELEMENT_TO_PREDICATE]
     if published.empty:
         raise InputError(
             f"framenet_heads.csv: found the directions {sorted(set(framenet['direction']))}, "
-            f"expected '{PUBLISHED}' among them. Make the table again."
+            f"expected '{ELEMENT_TO_PREDICATE}' among them. Make the table again."
         )
     tables = []
-    for model, table in heads.groupby(["task", "state", "seed", "metric"], sort=False):
-        mine = (equal_words[["task", "state", "seed"]] == list(model[:3])).all(axis=1)
-        for group, weights in (("framenet", published), ("equal_words", equal_words[mine])):
-            if len(weights):
-                tables.append(_group(table, outstanding(weights)).assign(group=group))
+    for (task, state, seed, _), table in heads.groupby(_MODEL, sort=False):
+        if state in _WITH_FRAMES:
+            tables.append(_group(table, outstanding(published)).assign(group="framenet"))
+        if equal_words is None:
+            continue
+        mine = (equal_words["task"] == task) & (equal_words["state"] == state)
+        if state != "pretrained":  # whose maps do not depend on a seed; only its classifier does
+            mine &= equal_words["seed"] == seed
+        if mine.any():
+            tables.append(_group(table, outstanding(equal_words[mine])).assign(group="equal_words"))
     return pd.concat(tables, ignore_index=True)[_COLUMNS]
 
 
 def outstanding(weights: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the heads whose ``weight`` is above the 99th percentile of all, as the paper's."""
+    """Rows of the heads whose ``weight`` is above the 99th percentile of all, as the paper's.
+
+    Unlike Figure 3, which always marks some, none where all heads are equal: no effect to look up.
+    """
     above = weights["weight"] > np.percentile(weights["weight"], PERCENTILE)
     standing_out: pd.DataFrame = weights[above]
     return standing_out

@@ -13,7 +13,11 @@ from darksecrets.errors import InputError
 from darksecrets.files import atomic
 
 SETS, PREDICTIONS = "sets.csv", "predictions.npz"
-KINDS = ("baseline", "head", "layer", "set")
+PARTS = ("head", "layer")
+"""Kinds that are parts of the model, each disabled alone; the best of a kind is looked for."""
+KINDS = ("baseline", *PARTS, "set")
+LEVEL = 0.05
+"""Of tests and, both sides together, of intervals."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,10 @@ class SweepResult:
         expected = (len(self.sets), len(self.idx))
         if self.predictions.shape != expected or self.labels.shape != expected[1:]:
             raise ValueError(f"predictions {self.predictions.shape}, expected {expected}")
-        if (
-            self.sets["kind"].tolist().index("baseline")
-            or (self.sets["kind"] == "baseline").sum() > 1
-        ):
+        kinds = self.sets["kind"].tolist()
+        if unknown := set(kinds) - set(KINDS):
+            raise ValueError(f"found sets of the kinds {unknown}, expected {KINDS}")
+        if kinds.index("baseline") or kinds.count("baseline") > 1:
             raise ValueError("the first set, and no other, is the baseline")
 
     def save(self, folder: Path) -> None:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 SAFETY = 2.0
 SEED = 2019
-# Of every layer's pairs, at least this share and (if there are so many) this number are sampled.
+# Of every layer's pairs, this share is sampled, and no fewer than this number (all if there are
+# fewer).
 SHARE, SAMPLED = 0.01, 50
 # So many errors must have been seen before a bound counts.
 ENOUGH = 20
@@ -63,10 +64,13 @@ class Bounds:
         self._largest, self._seen = np.zeros(layers), np.zeros(layers, dtype=np.int64)
         pairs = examples * np.bincount(first, minlength=layers)
         self._enough = np.minimum(ENOUGH, pairs)
-        share = np.minimum(1.0, np.maximum(SHARE, SAMPLED / np.maximum(pairs, 1)))
-        drawn = np.random.default_rng(SEED).random((len(first), examples))
         #: [sets, examples], the pairs that are computed both ways.
-        self.sample: Mask = drawn < share[first][:, None]
+        self.sample: Mask = np.zeros((len(first), examples), dtype=bool)
+        rng = np.random.default_rng(SEED)
+        for layer, count in enumerate(np.maximum(SAMPLED, np.ceil(SHARE * pairs)).astype(int)):
+            sets = np.flatnonzero(first == layer)
+            drawn = rng.choice(pairs[layer], min(count, pairs[layer]), replace=False)
+            self.sample[sets[drawn // examples], drawn % examples] = True
 
     def see(self, screened: Array, exact: Array) -> None:
         """Take errors into account.

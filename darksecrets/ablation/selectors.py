@@ -56,9 +56,9 @@ class Shape:
             numbers = self._numbers(heads, "head", self.heads, selector)
             for layer in self._numbers(layers, "layer", self.layers, selector):
                 chosen[layer] = chosen.get(layer, frozenset()) | numbers
-        if not any(chosen.values()):
+        if not chosen:
             raise InputError(f"The selector {selector!r} names no head. {_EXPECTED}")
-        return {layer: heads for layer, heads in sorted(chosen.items()) if heads}
+        return dict(sorted(chosen.items()))
 
     def describe(self, heads: Heads) -> str:
         """Say a set in words that `parse` reads; the empty set is ``nothing``."""
@@ -84,6 +84,10 @@ class Shape:
         if words == ALL:
             return frozenset(range(1, count + 1))
         numbers = set(_read(words, selector))
+        if not numbers:
+            raise InputError(
+                f"In the selector {selector!r}, {words!r} names no {what}. {_EXPECTED}"
+            )
         if unknown := sorted(n for n in numbers if not 1 <= n <= count):
             raise InputError(
                 f"The selector {selector!r} names {what} {', '.join(map(str, unknown))}, but the "
@@ -116,7 +120,13 @@ def _read(words: object, selector: object) -> Iterator[int]:
     elif isinstance(words, str) and re.fullmatch(_NUMBERS, words):
         for part in words.split(","):
             first, *rest = (int(end) for end in part.split("-"))
-            yield from range(first, max([first, *rest]) + 1)
+            last = rest[0] if rest else first
+            if last < first:
+                raise InputError(
+                    f"Found the range {part.strip()!r} in the selector {selector!r}, expected the "
+                    f"smaller number first. Write '{last}-{first}'."
+                )
+            yield from range(first, last + 1)
     elif isinstance(words, list | tuple | set | frozenset):
         for word in words:
             yield from _read(word, selector)
@@ -153,17 +163,29 @@ def check(selectors: Sequence[object], shape: Shape) -> None:
     """Check the key ``ablation.sets`` of a configuration against the model's layers and heads.
 
     Raises:
-        InputError: Naming the selector, and what is wrong with it.
+        InputError: Naming the selector, and what is wrong with it; or two that mean the same.
     """
+    seen: dict[str, object] = {}
     for selector in selectors:
         try:
-            shape.parse(selector)
+            name = shape.describe(shape.parse(selector))
         except InputError as error:
             raise InputError(f"ablation.sets in the configuration: {error}") from None
+        if name in seen:
+            raise InputError(
+                f"ablation.sets in the configuration: {seen[name]!r} and {selector!r} mean the "
+                f"same heads, {name}; expected each set once. Remove one of them."
+            )
+        seen[name] = selector
 
 
 def sweep_sets(shape: Shape, own: Sequence[object] = ()) -> list[HeadSet]:
-    """The sets of a sweep: nothing, every head alone, every whole layer, and ``own`` selectors."""
+    """The sets of a sweep: nothing, every head alone, every whole layer, and ``own`` selectors.
+
+    Raises:
+        InputError: As `check`.
+    """
+    check(own, shape)
     layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
     named: list[tuple[str, Heads]] = [("baseline", {})]
     named += [("head", {layer: frozenset({head})}) for layer in layers for head in heads]

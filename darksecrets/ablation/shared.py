@@ -11,8 +11,11 @@ per set (section 4.6), the work falls because
 - inputs of equal length stand together, and nothing is padding;
 - all sets of a layer are one batch in the layers above.
 
-With `screening` the layers between the disabled one and the last multiply in bfloat16; everything
-else, the sums between the layers included, stays in the model's own precision.
+With `screening` bfloat16 does most of the work: the feed-forward part of the disabled layer, and
+the layers between it and the last. Their linear maps, attention and activation are computed in
+bfloat16, and so is what a disabled head gives in them; on a processor their softmax is not. The
+intact model, the change at the disabled layer, the last layer, the classifier, all normalisations
+and the sums before them stay in the model's own precision.
 """
 
 from __future__ import annotations
@@ -137,7 +140,7 @@ class SharedPath:
             trunk: Of some inputs.
             sets: [pairs], numbers of sets.
             rows: [pairs], numbers of inputs in the trunk.
-            screening: Whether to multiply in bfloat16 where most of the work is.
+            screening: Whether to use bfloat16 where most of the work is, see above.
 
         Returns:
             [pairs, outputs].
@@ -215,7 +218,10 @@ class SharedPath:
 
 
 class _Layer:
-    """One layer; matrix products in ``dtype``, everything else in that of the input."""
+    """One layer; normalisations and the sums before them are in the input's dtype.
+
+    The rest is in ``dtype``: linear maps, attention and activation, see above for the softmax.
+    """
 
     def __init__(self, layer: Any, dtype: torch.dtype, mode: str) -> None:  # noqa: ANN401
         attention, output = layer.attention.self, layer.attention.output

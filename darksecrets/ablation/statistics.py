@@ -16,11 +16,10 @@ import pandas as pd
 from scipy.stats import false_discovery_control
 
 from darksecrets.ablation.paired_tests import p_values
-from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.results import LEVEL, SweepResult
 from darksecrets.ablation.scores import Counts, Floats, plain, require_usable, weighted
 from darksecrets.tasks import Task
 
-LEVEL = 0.05  # of tests and, both sides together, of intervals
 PERCENT = 100.0  # scores in tables
 
 _BLOCK = 2**22  # numbers of a matrix of weights

@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     # Logits, [sets, examples, outputs], of pairs of a set and an example of a group, NaN elsewhere.
     Ask = Callable[..., npt.NDArray[np.float32]]
 
-AUTO, ON, OFF = SCREENING = ("auto", "on", "off")
+AUTO, ON = "auto", "on"
+SCREENING = (AUTO, ON, "off")
 
 # Examples between two checkpoints, and in a batch of the general path.
 BLOCK = {"cpu": 64, "cuda": 256}
@@ -125,11 +126,13 @@ def sweep_heads(
     device: Any = "cuda" if torch.cuda.is_available() else "cpu"
     model.to(device)
     sets = sweep_sets(shape_of(model), settings.sets)
+    # What `auto` comes to belongs here: unchecked bfloat16 must never pass for float32.
+    screening = screens(model, task, settings.screening)
     identity = {
         "model": fingerprint(model_folder),
         "data": split.fingerprint(),
         "sets": [head_set.name for head_set in sets],
-        "settings": [settings.mode, settings.screening, task.name, seed, model.device.type],
+        "settings": [settings.mode, screening, task.name, seed, model.device.type],
         "versions": [torch.__version__, transformers.__version__],
     }
     partial = Partial(output.with_name(f".{output.name}.partial"), identity)
@@ -144,11 +147,16 @@ def sweep_heads(
 
 
 def check_labels(labels: npt.NDArray[np.generic], task: Task, where: str) -> None:
-    """Refuse labels that are all equal: no score is then worth comparing.
+    """Refuse labels that are all equal, or none: no score is then worth comparing.
 
     Raises:
         InputError: Naming the label.
     """
+    if not len(labels):
+        raise InputError(
+            f"{where}: found no validation examples of {task.name}, expected at least two with "
+            "different labels. Prepare the data again."
+        )
     if len(set(labels.tolist())) < 2:
         label = labels[0].item()
         name = label if task.is_regression else f"{label} ({task.labels[int(label)]})"
@@ -200,7 +208,7 @@ def compute(
     check_mode(settings.mode)
     attention_modules(model)
     shared = knows(model)
-    screening = _screens(settings.screening) and shared and not task.is_regression
+    screening = screens(model, task, settings.screening)
     way = (Sharing if shared else OneByOne)(model, split, sets, settings)
     name = {True: "shared path", False: "general path, one set after the other"}[shared]
     arithmetic = "bfloat16, then float32 where that could change a prediction"
@@ -220,7 +228,7 @@ def compute(
             details["screening"] = _describe(bounds, screened, exact)
         logits = np.where(np.isnan(exact), screened, exact)
         if not task.is_regression:
-            details |= _decide_ties(way, exact, logits)
+            details |= decide_ties(way, exact, logits)
     return logits, {
         "path": name,
         "model": type(model).__name__,
@@ -232,10 +240,16 @@ def compute(
     }
 
 
-def _screens(wanted: str) -> bool:
+def screens(model: PreTrainedModel, task: Task, wanted: str) -> bool:
+    """Whether a sweep screens in bfloat16: if so wanted, and where it can.
+
+    Raises:
+        InputError: ``wanted`` is none of ``SCREENING``.
+    """
     if wanted not in SCREENING:
         raise InputError(f"Found screening {wanted!r}, expected one of {', '.join(SCREENING)}.")
-    return precision.fast_bfloat16() if wanted == AUTO else wanted == ON
+    possible = knows(model) and not task.is_regression
+    return possible and (precision.fast_bfloat16() if wanted == AUTO else wanted == ON)
 
 
 class Way:
@@ -405,10 +419,18 @@ def _describe(bounds: Bounds, screened: Logits, exact: Logits) -> dict[str, Any]
     }
 
 
-def _decide_ties(way: Way, exact: Logits, logits: Logits) -> dict[str, Any]:
+def decide_ties(way: Way, exact: Logits, logits: Logits) -> dict[str, Any]:
     """Put the logits of the example alone, without padding, where rounding could decide.
 
     How much rounding does is seen on a seeded sample of the exact pairs.
+
+    Args:
+        way: The way that gave the logits.
+        exact: [sets, examples, outputs] computed in float32, NaN where only screened.
+        logits: Likewise, all of them; changed in place.
+
+    Returns:
+        ``rounding`` seen, ``tie_below`` which margins are ties, and the number of ``ties``.
     """
 
     def alone(pairs: npt.NDArray[np.int64]) -> Logits:

@@ -12,6 +12,7 @@ import importlib.util
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,9 @@ _NEEDED = (
 _NOT_NEEDED = ["ner", "lemmatizer", "morphologizer", "textcat"]
 
 
-def annotate(dataset: Path, sample: Path, output: Path, task: Task, pipeline: str) -> None:
+def annotate(
+    dataset: Path, sample: Path, output: Path, task: Task, pipeline: str
+) -> dict[str, str] | None:
     """Write the annotation of the sampled validation examples of a task.
 
     Args:
@@ -54,12 +57,16 @@ def annotate(dataset: Path, sample: Path, output: Path, task: Task, pipeline: st
         task: The task.
         pipeline: Name of an installed spaCy pipeline or its folder; unused with gold annotation.
 
+    Returns:
+        Name and version of the pipeline that was used, and of spaCy; None with gold annotation.
+
     Raises:
         InputError: The pipeline cannot be used, or the sample is not the data set's.
     """
     wanted = pd.read_csv(sample)["idx"].tolist()
     gold = dataset / ANNOTATION
-    found = _gold(gold, task) if gold.is_file() else _parsed(dataset, wanted, task, pipeline)
+    nlp = None if gold.is_file() else load_pipeline(pipeline)
+    found = _gold(gold, task) if nlp is None else _parsed(dataset, wanted, task, nlp)
     annotation = {example["idx"]: example for example in found}
     if missing := [idx for idx in wanted if idx not in annotation]:
         raise InputError(
@@ -69,18 +76,37 @@ def annotate(dataset: Path, sample: Path, output: Path, task: Task, pipeline: st
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for idx in wanted:
             stream.write(json.dumps(annotation[idx], ensure_ascii=False) + "\n")
+    return None if nlp is None else _identify(nlp)
 
 
-def read(path: Path) -> dict[int, dict[str, Any]]:
-    """Read an annotation: the example of every ``idx``."""
-    with path.open(encoding="utf-8") as stream:
-        examples = [json.loads(line) for line in stream]
-    return {example["idx"]: example for example in examples}
+class Examples(Mapping[int, dict[str, Any]]):
+    """The example of every ``idx`` in an annotation, read from the file when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._starts: dict[int, int] = {}
+        start = 0
+        with path.open("rb") as stream:
+            for line in stream:
+                self._starts[json.loads(line)["idx"]] = start
+                start += len(line)
+
+    def __getitem__(self, idx: int) -> dict[str, Any]:
+        with self._path.open("rb") as stream:
+            stream.seek(self._starts[idx])
+            example: dict[str, Any] = json.loads(stream.readline())
+        return example
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._starts)
+
+    def __len__(self) -> int:
+        return len(self._starts)
 
 
 def _gold(path: Path, task: Task) -> Iterator[dict[str, Any]]:
     """Examples of the built-in corpus, without its links."""
-    for idx, example in read(path).items():
+    for idx, example in Examples(path).items():
         sentences = {name: example[name] for name in task.columns}
         yield {"idx": idx} | {
             name: {"text": sentence["text"], "tokens": sentence["tokens"]}
@@ -89,13 +115,11 @@ def _gold(path: Path, task: Task) -> Iterator[dict[str, Any]]:
 
 
 def _parsed(
-    dataset: Path, wanted: Sequence[int], task: Task, pipeline: str
+    dataset: Path, wanted: Sequence[int], task: Task, nlp: Language
 ) -> Iterator[dict[str, Any]]:
     """Examples as a spaCy pipeline sees them."""
     from datasets import load_from_disk
 
-    nlp = load_pipeline(pipeline)
-    _log.info("spaCy pipeline %s %s", nlp.meta["name"], nlp.meta["version"])
     split = load_from_disk(str(dataset))["validation"]
     rows = {idx: row for row, idx in enumerate(split["idx"])}
     chosen = split.select([rows[idx] for idx in wanted if idx in rows])
@@ -178,6 +202,21 @@ def load_pipeline(pipeline: str) -> Language:
                 f"{kind}. Use a pipeline for English, such as en_core_web_sm."
             )
     return nlp
+
+
+def _identify(nlp: Language) -> dict[str, str]:
+    """What an annotation was made with."""
+    name = f"{nlp.meta['lang']}_{nlp.meta['name']}"
+    return {"name": name, "version": nlp.meta["version"], "spacy": version("spacy")}
+
+
+def files_of(pipeline: Path) -> list[Path]:
+    """Files that make a pipeline's folder what it is: trained in place, it has others."""
+    inside = (path.relative_to(pipeline) for path in pipeline.rglob("*") if path.is_file())
+    cached = ("__pycache__", ".")
+    return sorted(
+        pipeline / path for path in inside if not any(p.startswith(cached) for p in path.parts)
+    )
 
 
 def check(config: Mapping[str, Any]) -> None:

@@ -1,12 +1,13 @@
 """What every head looks at, in one pass over its maps (sections 4.4, 4.5 and 5).
 
 Most measures are the largest weight among some cells of a map, averaged over the examples that
-have such cells. The cells of random tokens and pairs, drawn alike, are their controls. Maps are
-read a batch at a time, and only sums are kept.
+have such cells. The cells of random tokens and pairs, drawn alike, are their controls. Maps and
+what is known of their tokens are read a batch at a time, and only sums are kept.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -122,7 +123,7 @@ class Measures:
 
 
 def measure(
-    store: AttentionStore, tokens: Sequence[Tokens], seed: int, max_bytes: int = 2**22
+    store: AttentionStore, tokens: Iterable[Tokens], seed: int, max_bytes: int = 2**22
 ) -> Measures:
     """Measure every head of a model on a task.
 
@@ -144,7 +145,8 @@ def measure(
 
     Args:
         store: Maps of the model.
-        tokens: What is known of each example's tokens, in the store's order.
+        tokens: What is known of each example's tokens, in the store's order; gone through twice,
+            first to count how likely a feature is at each place.
         seed: Seed of the controls.
         max_bytes: Size of a batch.
     """
@@ -153,8 +155,9 @@ def measure(
     control = _Sums(*shape)
     chances = feature_chances(tokens)
     statistics = np.zeros((len(STATISTICS), *shape))
+    in_turn = iter(tokens)
     for examples, half in store.batches(max_bytes):
-        batch = tokens[examples.start : examples.stop]
+        batch = list(itertools.islice(in_turn, len(examples)))
         maps = half.astype(np.float32)
         columns = column_means(maps)
         statistics += head_statistics(maps, columns, np.stack([t.features for t in batch]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,28 +45,41 @@ class Tokens:
     equal: Pairs
 
 
-def describe(store: AttentionStore, path: Path) -> list[Tokens]:
-    """Bring the annotation of words to the tokens of a store, in the store's order.
+def describe(store: AttentionStore, path: Path) -> Iterable[Tokens]:
+    """Bring the annotation of words to the tokens of a store.
 
     Args:
         store: Attention maps of the annotated examples.
         path: The annotation, see `darksecrets.features.annotation`.
 
+    Returns:
+        The tokens of every example in the store's order, to go through as often as needed. Each is
+        made when its turn comes, so that memory holds one.
+
     Raises:
         InputError: The annotation lacks an example.
     """
-    annotated = annotation.read(path)
+    annotated = annotation.Examples(path)
     if missing := [idx for idx in store.idx.tolist() if idx not in annotated]:
         raise InputError(
             f"{path} lacks {len(missing)} examples of {store.folder}, such as idx {missing[0]}. "
             "Remove both and run again."
         )
-    found = []
-    for example, idx in enumerate(store.idx.tolist()):
-        sentences = [s["tokens"] for name, s in annotated[idx].items() if name != "idx"]
-        layout = store.offsets(example), store.segments(example), store.special(example)
-        found.append(describe_example(idx, sentences, *layout))
-    return found
+    return _Described(store, annotated)
+
+
+@dataclass(frozen=True)
+class _Described(Iterable[Tokens]):
+    store: AttentionStore
+    annotated: annotation.Examples
+
+    def __iter__(self) -> Iterator[Tokens]:
+        store = self.store
+        for example, idx in enumerate(store.idx.tolist()):
+            annotated = self.annotated[idx]
+            sentences = [s["tokens"] for name, s in annotated.items() if name != "idx"]
+            layout = store.offsets(example), store.segments(example), store.special(example)
+            yield describe_example(idx, sentences, *layout)
 
 
 def describe_example(

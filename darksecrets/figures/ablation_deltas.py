@@ -7,35 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from darksecrets.figures.ablation import rows_of, title
-from darksecrets.figures.style import (
-    CHANGE,
-    COLUMN,
-    HELPED,
-    HURT,
-    INK,
-    PAGE,
-    SMALL,
-    blocks,
-    grid,
-    heatmap,
-    label_run,
-    new_figure,
-    style,
-)
+from darksecrets.ablation.results import LEVEL
+from darksecrets.figures.ablation import panel, panel_figure, rows_of
+from darksecrets.figures.style import CHANGE, HELPED, HURT, INK, SMALL, grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import SubplotSpec
 
-LEVEL = 0.05
-_MOST = 0.75  # of the heads lie in the inner half of the colour scale, lest a few blanch all others
+_MOST = 0.75  # of the heads are enough in the scale's inner half, lest a few blanch all others
 MARKS = {
     "q_value": {"marker": "*", "markersize": 5},
     "p_value": {"marker": "o", "markersize": 2},
@@ -51,10 +36,10 @@ _LABELS = (
 def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw one heatmap of score differences per task, on a scale centred on 0.
 
-    Orange heads are missed, purple ones are better disabled. Three quarters of the heads lie in the
-    inner half of the scale; where heads lie beyond its ends, the colour bar shows arrows. With
-    several seeds the mean is drawn, and a head is marked when it is significant for more than half
-    of them.
+    Orange heads are missed, purple ones are better disabled. The scale ends at the greatest
+    difference, or earlier, where three quarters of the heads lie in its inner half; the colour bar
+    then shows arrows. With several seeds the mean is drawn, and a head is marked when it is
+    significant for more than half of them.
 
     Args:
         table: `head_ablation.csv`.
@@ -65,39 +50,28 @@ def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
         InputError: When columns, tasks, layers or heads are missing.
     """
     columns = ["layer", "head", "delta", *MARKS]
-    panels = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
-    rows, beside = blocks(len(tasks))
-    width = COLUMN if beside <= 2 else PAGE
-    with style():
-        figure = new_figure(width, rows * (0.55 + 0.6 * width / beside) + 0.4)
-        slots = figure.add_gridspec(rows, beside)
-        for index, (task, deltas) in enumerate(panels.items()):
-            _panel(figure, slots[index // beside, index % beside], task, deltas)
-        colours = [Patch(color=colour) for colour in (HURT, HELPED)]
-        marks = [_mark(Line2D([], []), column) for column in MARKS]
-        figure.legend(
-            [*colours, *marks],
-            _LABELS,
-            loc="outside upper center",
-            ncols=2 if beside <= 2 else 4,
-            handlelength=1.2,
-        )
-        label_run(figure, run_label)
-    return figure
+    tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
+    return panel_figure(tables, _panel, _legend, run_label)
+
+
+def _legend(figure: Figure, beside: int) -> None:
+    colours = [Patch(color=colour) for colour in (HURT, HELPED)]
+    marks = [_mark(Line2D([], []), column) for column in MARKS]
+    figure.legend(
+        [*colours, *marks],
+        _LABELS,
+        loc="outside upper center",
+        ncols=2 if beside <= 2 else 4,
+        handlelength=1.2,
+    )
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values = grid(rows, "delta")
     sizes = np.abs(values)
     end = float(min(2 * np.quantile(sizes, _MOST), sizes.max()) or sizes.max()) or 1.0
-    inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[12, 1], wspace=0.0)
-    axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
-    mesh = heatmap(axes, values, cmap=CHANGE, vmin=-end, vmax=end)
-    axes.set_title(title(task))
-    if not slot.is_first_col():
-        axes.set_ylabel("")
+    axes, beside, mesh = panel(figure, slot, task, values, cmap=CHANGE, vmin=-end, vmax=end)
     _marks(axes, rows)
-    beside = figure.add_subplot(inner[0, 1], label=f"{task} bar")
     below, above = values.min() < -end, values.max() > end
     extend = "both" if below and above else "min" if below else "max" if above else "neither"
     bar = figure.colorbar(mesh, cax=beside, extend=extend)

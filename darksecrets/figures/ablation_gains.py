@@ -11,6 +11,7 @@ from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from darksecrets.ablation.results import LEVEL, PARTS
 from darksecrets.figures.ablation import rows_of, title
 from darksecrets.figures.style import (
     BAND,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
     from numpy.typing import NDArray
 
-LEVEL = 0.05
-KINDS = ("head", "layer")
 _POINT = {"linestyle": "none", "markersize": 3, "color": INK, "markeredgewidth": 0.6}
 _NAIVE: dict[str, Any] = {**_POINT, "marker": "o", "markerfacecolor": "white"}
 _UNBIASED: dict[str, Any] = {**_POINT, "marker": "o"}
@@ -127,14 +126,14 @@ def _heads(axes: Axes, heads: pd.DataFrame, bottom: float) -> None:
 
 def _best(axes: Axes, gains: pd.DataFrame) -> None:
     """Gain of the best head and layer, on the examples that chose it and on others."""
-    for place, kind in enumerate(KINDS):
+    for place, kind in enumerate(PARTS):
         rows = gains[gains["kind"] == kind]
         spread = np.linspace(-0.08, 0.08, len(rows)) if len(rows) > 1 else np.zeros(len(rows))
         x = place + spread
         axes.plot(x - 0.2, rows["naive_gain"], label=f"{kind} naive", **_NAIVE)
         axes.vlines(x + 0.2, rows["ci_low"], rows["ci_high"], color=INK, linewidth=0.7)
         axes.plot(x + 0.2, rows["unbiased_gain"], label=f"{kind} unbiased", **_UNBIASED)
-    axes.set(xlim=(-0.6, 1.6), xticks=range(len(KINDS)), xticklabels=KINDS, xlabel="Best")
+    axes.set(xlim=(-0.6, 1.6), xticks=range(len(PARTS)), xticklabels=PARTS, xlabel="Best")
     axes.tick_params(labelleft=False, left=False, bottom=False, labelsize=SMALL)
     axes.spines["left"].set(linewidth=0.25)
 

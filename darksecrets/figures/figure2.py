@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 
 from darksecrets.errors import InputError
 from darksecrets.figures.style import (
@@ -31,6 +32,7 @@ STACK = tuple(reversed(PATTERNS))
 """From below: heterogeneous first, so that its share, which the paper reports, is read directly."""
 
 _WIDTH = 0.38  # of a bar; tasks are 1 apart
+_OFFSETS = (-0.42, -0.28, 0.2, 0.31, 0.42)  # of the parts' whiskers, beside the numbers
 _WRITTEN = 0.06  # the smallest share whose number is written into its bar
 _LUMINOUS = 0.45  # colours below this luminance carry white letters
 
@@ -63,7 +65,7 @@ def figure2(
 
     Args:
         table: Columns ``task``, ``state``, ``pattern``, ``share``, ``ci_low``, ``ci_high``,
-            ``corrected``, ``corrected_low``, ``corrected_high``.
+            ``corrected``, ``corrected_low``, ``corrected_high``, ``confusions_of``.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
         published: For a run of the paper, the shares that the follow-up reports: ``task``,
@@ -74,7 +76,7 @@ def figure2(
         InputError: When columns, or rows of a task, are missing.
     """
     columns = [name for view in _VIEWS for name in (view.share, view.low, view.high) if name]
-    check_columns(table, ["task", "state", "pattern", *columns], "patterns.csv")
+    check_columns(table, ["task", "state", "pattern", *columns, "confusions_of"], "patterns.csv")
     views = [(view, table) for view in _VIEWS]
     if published is not None:
         views.append((_PUBLISHED, published.rename(columns={"model": "state"})))
@@ -83,6 +85,9 @@ def figure2(
         panels = figure.subplots(len(views), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (view, rows) in zip(panels, views, strict=True):
             _panel(axes, view, rows, tasks)
+            if view.share == "corrected":
+                whose = " and ".join(table["confusions_of"].unique())
+                axes.set_title(f"{view.title}, known from labelled maps of {whose}", loc="left")
             if published is not None:
                 _range(axes)
         _name_bars(panels[-1], tasks)
@@ -117,7 +122,6 @@ def _select(table: pd.DataFrame, task: str, state: str, view: _View) -> pd.DataF
 
 def _bar(axes: Axes, view: _View, rows: pd.DataFrame, place: float) -> None:
     ends = rows[view.share].cumsum().to_numpy()
-    offsets = np.linspace(-0.36, 0.36, len(STACK)) * _WIDTH  # whiskers beside each other
     for row, (pattern, end) in enumerate(zip(STACK, ends, strict=True)):
         share = rows[view.share].iloc[row]
         colour = PATTERNS[pattern]
@@ -136,12 +140,12 @@ def _bar(axes: Axes, view: _View, rows: pd.DataFrame, place: float) -> None:
             below, above = share - rows[view.low].iloc[row], rows[view.high].iloc[row] - share
             if row == len(STACK) - 1:
                 end, below, above = end - share, above, below
-            _whisker(axes, place + offsets[row], end, np.array([below, above]))
+            _whisker(axes, place + _OFFSETS[row] * _WIDTH, end, np.array([below, above]))
 
 
 def _whisker(axes: Axes, x: float, y: float, lengths: npt.NDArray[np.float64]) -> None:
     # A percentile interval of a share near 0 or 1 need not hold the share itself.
-    axes.errorbar(
+    bar = axes.errorbar(
         *(x, y),
         yerr=lengths.clip(min=0)[:, None],
         color=INK,
@@ -149,6 +153,9 @@ def _whisker(axes: Axes, x: float, y: float, lengths: npt.NDArray[np.float64]) -
         capsize=1,
         capthick=0.5,
     )
+    _, caps, lines = bar.lines
+    for part in (*caps, *lines):  # else they could not be seen on the darkest colour
+        part.set_path_effects([withStroke(linewidth=1.2, foreground="white")])
 
 
 def _luminance(colour: str) -> float:

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.gridspec import GridSpecFromSubplotSpec
 
-from darksecrets.figures.ablation import legend, limits, rows_of, score_bar, title
-from darksecrets.figures.style import (
-    COLUMN,
-    INK,
-    PAGE,
-    SCORE,
-    SMALL,
-    blocks,
-    grid,
-    heatmap,
-    label_run,
-    new_figure,
-    style,
-)
+from darksecrets.figures.ablation import legend, limits, panel, panel_figure, rows_of, score_bar
+from darksecrets.figures.style import INK, SCORE, SMALL, grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,29 +32,21 @@ def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         InputError: When columns, tasks or layers are missing.
     """
     columns = ["layer", "baseline", "score"]
-    panels = {task: rows_of(table, task, columns, "layer_ablation.csv") for task in tasks}
-    layers = max(rows["layer"].nunique() for rows in panels.values())
-    rows, beside = blocks(len(tasks))
-    with style():
-        figure = new_figure(COLUMN if beside <= 2 else PAGE, rows * (0.5 + 0.11 * layers) + 0.4)
-        slots = figure.add_gridspec(rows, beside)
-        for index, (task, scores) in enumerate(panels.items()):
-            _panel(figure, slots[index // beside, index % beside], task, scores)
-        legend(figure, "layer")
-        label_run(figure, run_label)
-    return figure
+    tables = {task: rows_of(table, task, columns, "layer_ablation.csv") for task in tasks}
+    layers = max(rows["layer"].nunique() for rows in tables.values())
+    return panel_figure(
+        *(tables, _panel, lambda figure, _: legend(figure, "layer"), run_label),
+        height=lambda _: 0.5 + 0.11 * layers,
+    )
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values, baseline = grid(rows.assign(head=1), "score"), float(rows["baseline"].mean())
     low, high = limits(values, baseline)
-    inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[5, 1], wspace=0.0)
-    axes = figure.add_subplot(inner[0, 0], label=f"{task} layers")
-    mesh = heatmap(axes, values, cmap=SCORE, vmin=low, vmax=high, labels=12)
-    axes.set(title=title(task), xlabel="", xticks=[])
-    if not slot.is_first_col():
-        axes.set_ylabel("")
+    heatmap: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high, "labels": 12}
+    axes, bar, mesh = panel(figure, slot, task, values, what="layers", ratio=5, **heatmap)
+    axes.set(xlabel="", xticks=[])
     for layer, value in enumerate(values[:, 0], start=1):
         colour = "white" if value > low + _DARK * (high - low) else INK
         axes.text(1, layer, f"{value:.1f}", color=colour, fontsize=SMALL, ha="center", va="center")
-    score_bar(figure, figure.add_subplot(inner[0, 1], label=f"{task} bar"), mesh, baseline)
+    score_bar(figure, bar, mesh, baseline)

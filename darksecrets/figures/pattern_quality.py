@@ -32,36 +32,57 @@ def pattern_quality(predictions: pd.DataFrame, scores: pd.DataFrame, run_label: 
 
     Args:
         predictions: Of the cross-validation; the network's are drawn.
-        scores: Columns ``classifier``, ``metric``, ``pattern``, ``score``, ``ci_low``, ``ci_high``.
+        scores: Columns ``maps_of``, ``classifier``, ``metric``, ``score``, ``ci_low``, ``ci_high``.
         run_label: The run in a few words, for the small print.
 
     Raises:
         InputError: When columns are missing.
     """
-    check_columns(
-        predictions, ["classifier", "label", "predicted", "example"], "pattern_predictions.csv"
-    )
-    check_columns(scores, ["classifier", "metric", "score", "ci_low", "ci_high"], "pattern_cv.csv")
+    columns = ["classifier", "left_out", "label", "predicted", "example"]
+    check_columns(predictions, columns, "pattern_predictions.csv")
+    columns = ["maps_of", "classifier", "metric", "score", "ci_low", "ci_high"]
+    check_columns(scores, columns, "pattern_cv.csv")
     network = quality.of_network(predictions)
+    parts = list(scores["maps_of"].unique())
+    heights = [0.4 * len(parts) + 0.65, 2.3]
     with style():
-        figure = new_figure(PAGE, 2.35)
-        left, middle, right = figure.subplots(1, 3, width_ratios=[1.1, 1.35, 1])
-        _scores(left, scores)
-        _confusion(middle, network)
+        figure = new_figure(PAGE, sum(heights))
+        above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+        panels = above.subplots(1, len(_METRICS), sharey=True)
+        for axes, metric in zip(panels, _METRICS, strict=True):
+            _scores(axes, scores[scores["metric"] == metric], metric)
+        panels[0].set_yticks(range(len(parts)), labels=[_name(part) for part in parts])
+        handles, names = panels[0].get_legend_handles_labels()
+        above.legend(handles, names, loc="outside upper center", ncols=len(names))
+        left, right = below.subplots(1, 2, width_ratios=[1.35, 1])
+        _confusion(left, network)
         _calibration(right, network, scores)
         label_run(figure, run_label)
     return figure
 
 
-def _scores(axes: Axes, scores: pd.DataFrame) -> None:
-    axes.set_label("scores")
-    for row, metric in enumerate(_METRICS):
-        for place, classifier in enumerate(CLASSIFIERS):
-            known = (scores["metric"] == metric) & (scores["classifier"] == classifier)
-            score, low, high = scores.loc[known, ["score", "ci_low", "ci_high"]].iloc[0]
-            y, colour = row + 0.27 * (place - 1), _COLOURS[place]
+def _name(maps_of: str) -> str:
+    """What the rows of the scores are about, in two lines."""
+    if maps_of == quality.ALL:
+        return "all maps"
+    model = maps_of.removeprefix(quality.unseen(""))
+    if model != maps_of:
+        return f"{model},\nlearned from others only"
+    return f"{maps_of},\nlearned from all"
+
+
+def _scores(axes: Axes, scores: pd.DataFrame, metric: str) -> None:
+    axes.set_label(metric)
+    rows = {name: row for row, name in enumerate(scores["maps_of"].unique())}
+    for place, classifier in enumerate(CLASSIFIERS):
+        known = scores[scores["classifier"] == classifier]
+        for one in known.to_dict("records"):
+            score, low, high = one["score"], one["ci_low"], one["ci_high"]
+            y, colour = rows[one["maps_of"]] + 0.27 * (place - 1), _COLOURS[place]
             axes.plot([low, high], [y, y], color=colour)
-            axes.plot(score, y, "o", color=colour, label=None if row else classifier)
+            axes.plot(
+                score, y, "o", color=colour, label=None if rows[one["maps_of"]] else classifier
+            )
             axes.annotate(
                 f"{score:.1f}",
                 *(((high, y), (3, 0)) if high < 50 else ((low, y), (-3, 0))),
@@ -70,11 +91,12 @@ def _scores(axes: Axes, scores: pd.DataFrame) -> None:
                 va="center",
                 fontsize=SMALL,
             )
+    for row in range(1, len(rows)):
+        axes.axhline(row - 0.5, color=GREY, linewidth=0.3)
     axes.axvline(_PAPER, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
-    axes.text(_PAPER, -0.58, "paper", ha="center", va="bottom", fontsize=SMALL)
-    axes.set(xlim=(0, 100), ylim=(len(_METRICS) - 0.5, -0.55), xlabel="F1 × 100, cross-validated")
-    axes.set_yticks(range(len(_METRICS)), labels=list(_METRICS.values()))
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), handletextpad=0.2, borderaxespad=0)
+    axes.text(_PAPER, -0.56, "paper", ha="center", va="bottom", fontsize=SMALL)
+    axes.set(xlim=(0, 100), ylim=(len(rows) - 0.5, -0.5), xlabel=f"{_METRICS[metric]} × 100")
+    axes.tick_params(axis="y", length=0)
 
 
 def _confusion(axes: Axes, network: pd.DataFrame) -> None:
@@ -112,7 +134,8 @@ def _calibration(axes: Axes, network: pd.DataFrame, scores: pd.DataFrame) -> Non
         linewidth=0,
         clip_on=False,
     )
-    error = scores[(scores["metric"] == "calibration_error") & (scores["classifier"] == NETWORK)]
+    rows = (scores["metric"] == "calibration_error") & (scores["maps_of"] == quality.ALL)
+    error = scores[rows & (scores["classifier"] == NETWORK)]
     axes.set(
         xlim=(0, 1.02),
         ylim=(0, 1.02),

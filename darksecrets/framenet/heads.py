@@ -107,7 +107,10 @@ def moved(
 
 
 def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool_]) -> Array:
-    """Attention between the predicate and words that stand in the element's place elsewhere.
+    """Attention between the predicate and words that stand in the elements' places elsewhere.
+
+    As along the links, the greatest of a sentence counts: every element is put, independently of
+    the others, in each place where it shares no word with any link.
 
     Args:
         maps: [layer, head, query, key] of the sentence.
@@ -116,21 +119,35 @@ def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool
 
     Returns:
         [direction, layer, head] greatest attention between the predicate and as many neighbouring
-        words as the element has, averaged over all places that share no word with either, then over
-        the links; NaN where there is no such place.
+        words as each element has, averaged over all combinations of places; NaN where an element
+        has no such place.
     """
-    means = []
+    free = usable.copy()
+    free[np.concatenate([tokens for link in links for tokens in link])] = False
+    values = []
     for element, predicate in links:
-        free = usable.copy()
-        free[element] = free[predicate] = False
         elsewhere = element - element[0] + np.arange(len(free))[:, None]
         elsewhere = elsewhere[elsewhere[:, -1] < len(free)]
         elsewhere = elsewhere[free[elsewhere].all(axis=1)]
-        if len(elsewhere):
-            places = [greatest(maps, [(place, predicate)]) for place in elsewhere]
-            means.append(np.mean(places, axis=0))
-    shape = (len(DIRECTIONS), *maps.shape[:2])
-    result: Array = np.mean(means, axis=0) if means else np.full(shape, np.nan)
+        if not len(elsewhere):
+            return np.full((len(DIRECTIONS), *maps.shape[:2]), np.nan)
+        values.append(np.stack([greatest(maps, [(place, predicate)]) for place in elsewhere]))
+    return mean_of_greatest(values)
+
+
+def mean_of_greatest(values: Sequence[Array]) -> Array:
+    """Mean over all ways to take one value of each set of the greatest of those taken.
+
+    Args:
+        values: For every set, [values, ...].
+
+    Returns:
+        [...]; the greatest is at most t as often as all are, which is the product of their shares.
+    """
+    ordered = np.sort(np.concatenate(values), axis=0)
+    below = np.prod([(of[:, None] <= ordered).mean(axis=0) for of in values], axis=0)
+    share = np.diff(below, axis=0, prepend=0)
+    result: Array = (ordered * share).sum(axis=0)
     return result
 
 
@@ -140,7 +157,8 @@ class Weights:
 
     Attributes:
         sentences: [sentence, direction, layer, head] greatest attention over a sentence's links.
-        unlinked: [sentence, direction, layer, head] the same between its predicate and other words.
+        unlinked: [sentence, direction, layer, head] the same between its predicate and other words,
+            NaN for a sentence without enough of them.
         drawn: [1 + draws, direction, layer, head] its mean over sentences; the first with the
             links in their own places, the others with random ones.
     """
@@ -220,9 +238,11 @@ def table(weights: Weights) -> pd.DataFrame:
     Returns:
         A row per direction and head: ``direction``, ``layer`` and ``head`` (from 1), ``weight``,
         ``sentences``, ``control`` (mean weight of the moved links), ``unlinked`` (of the predicate
-        with other words, see `unlinked`), ``p_value``, ``q_value`` and ``p_family``, see
-        `p_values`; every direction is a family of tests of its own.
+        with other words, see `unlinked`) over the ``unlinked_sentences`` that have enough of them,
+        and ``linked``, the weight over the same sentences; ``p_value``, ``q_value`` and
+        ``p_family``, see `p_values`; every direction is a family of tests of its own.
     """
+    comparable = ~np.isnan(weights.unlinked).any(axis=(1, 2, 3))
     layers, heads = np.indices(weights.drawn.shape[2:])
     parts = []
     for number, direction in enumerate(DIRECTIONS):
@@ -235,13 +255,21 @@ def table(weights: Weights) -> pd.DataFrame:
             "weight": drawn[0].ravel(),
             "sentences": len(weights.sentences),
             "control": drawn[1:].mean(axis=0).ravel(),
-            "unlinked": np.nanmean(weights.unlinked[:, number], axis=0).ravel(),
+            "unlinked": _mean(weights.unlinked[comparable, number]).ravel(),
+            "linked": _mean(weights.sentences[comparable, number]).ravel(),
+            "unlinked_sentences": int(comparable.sum()),
             "p_value": p.ravel(),
             "q_value": q.ravel(),
             "p_family": family.ravel(),
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
+
+
+def _mean(values: Array) -> Array:
+    """Mean over sentences; NaN where there are none."""
+    result: Array = values.mean(axis=0) if len(values) else np.full(values.shape[1:], np.nan)
+    return result
 
 
 def standing_out(weights: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:

@@ -59,6 +59,7 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
         for name in (MAPS, TABLE, PROVENANCE):
             if (sample / name).is_file():
                 shutil.copyfile(sample / name, temporary / name)
+    _sync_name(folder)
 
 
 def _same_maps(one: MapSet, other: MapSet) -> bool:
@@ -100,6 +101,8 @@ class LabelFile:
                 if stream.write(content) != len(content):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(stream.fileno())
+                if before == 0:
+                    _sync_name(self.path)
             except OSError:
                 stream.truncate(before)
                 raise
@@ -111,10 +114,27 @@ class LabelFile:
         wanted = (name, annotator, str(number))
         last = max(n for n, row in enumerate(rows) if (row[0], row[2], row[3]) == wanted)
         del rows[last]
-        with atomic(self.path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(rows)
-            stream.flush()
-            os.fsync(stream.fileno())
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        _replace(self.path, text.getvalue())
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file anew; when this returns, the disk has it."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    _sync_name(path)
+
+
+def _sync_name(path: Path) -> None:
+    """Have the disk hold a name in its folder, which it need not where it holds the content."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 @contextlib.contextmanager
@@ -151,8 +171,7 @@ def _mend(path: Path) -> None:
         lines = text.split("\n")
         # The time comes last and ends in Z: a line without was cut off and never acknowledged.
         kept = lines if lines[-1].endswith("Z") else lines[:-1]
-        with atomic(path) as temporary:
-            temporary.write_text("\n".join([*kept, ""]), encoding="utf-8")
+        _replace(path, "\n".join([*kept, ""]))
 
 
 def order_of(count: int, annotator: str, number: int) -> npt.NDArray[np.int64]:
@@ -161,7 +180,7 @@ def order_of(count: int, annotator: str, number: int) -> npt.NDArray[np.int64]:
 
 
 class Pass:
-    """One annotator's way through a set of maps, resumed where it was left.
+    """One annotator's way through a set of maps, resumed after its labels; skips are not kept.
 
     Attributes:
         mapset: The maps.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +40,34 @@ class Annotations:
 
     @property
     def groups(self) -> npt.NDArray[np.int64]:
-        """[maps] number of the example that a map is of, whichever its layer, head and state."""
-        columns = self.table[["model", "task", "idx"]]
-        numbers = columns.groupby(list(columns)).ngroup()
-        return np.asarray(numbers, dtype=np.int64)
+        """[maps] number of the group of a map: examples that share a sentence are one.
+
+        Two maps are of one group where they are of the same example, whichever layer, head and
+        state, where a sentence of one is a sentence of the other, whichever task and model, and
+        where a chain of such maps links them. Sentences are compared as words, so that the word
+        pieces of different models do not hide an equal one.
+        """
+        members: dict[Hashable, list[int]] = {}
+        for row, one in enumerate(self.table.to_dict("records")):
+            for key in ((one["model"], one["task"], one["idx"]), *_sentences(one)):
+                members.setdefault(key, []).append(row)
+        group = np.arange(len(self.table))
+        while True:
+            before = group.copy()
+            for rows in members.values():
+                group[rows] = group[rows].min()
+            if (group == before).all():
+                return np.asarray(np.unique(group, return_inverse=True)[1], dtype=np.int64)
+
+
+def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
+    """The sentences that a map is over; none where its tokens are unknown."""
+    words: dict[str, list[str]] = {}
+    marks = zip(row["tokens"].split(" "), row["segments"], row["special"], strict=True)
+    for token, segment, special in marks:
+        if special == "0" and token != archive.UNKNOWN_TOKEN:
+            words.setdefault(segment, []).append(token)
+    return [" ".join(some).replace(" ##", "").lower() for some in words.values()]
 
 
 def folders(names: Sequence[str]) -> list[Path]:

@@ -1,8 +1,11 @@
 """How well maps are classified that were not learned from: cross-validation (section 4.1).
 
-Folds are stratified by class, and no example is on both sides of one: two heads' maps of the same
+Folds are stratified by class, and no sentence is on both sides of one: two heads' maps of the same
 sentence can be much alike. Beside the network stand what a reader would ask for: always the
 commonest class, and a small model on hand-made features.
+
+The maps to classify may be of a model of which none were labelled. So, where the labelled maps are
+of several models, each model's are also classified by what learned from the others' alone.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from darksecrets.patterns import cnn
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.features import features
-from darksecrets.patterns.quality import FEATURES, MAJORITY, NETWORK, of_network
+from darksecrets.patterns.quality import EXAMPLE, FEATURES, MAJORITY, MODEL, NETWORK, of_network
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Split = tuple[Integers, Integers]
 Classify = Callable[[Annotations, Integers, Integers], Floats]
 """Learn from the maps of the first rows, give [maps, classes] logarithms of probabilities (to an
 added constant) for those of the second."""
@@ -42,7 +46,7 @@ def folds(annotations: Annotations, count: int, seed: int) -> Integers:
 
 
 def cross_validate(annotations: Annotations, count: int, training: cnn.Training) -> pd.DataFrame:
-    """Classify every annotated map by models that never saw its example.
+    """Classify every annotated map by classifiers that never saw its example, or its model.
 
     Args:
         annotations: Labelled maps.
@@ -50,41 +54,68 @@ def cross_validate(annotations: Annotations, count: int, training: cnn.Training)
         training: Of the network; its seed is the folds', too.
 
     Returns:
-        A row per classifier and map: ``classifier``, ``map``, ``example`` (number of its group),
-        ``fold``, ``label``, ``predicted``, and by class, in the order of the classes,
-        ``logit_<class>`` and ``probability_<class>``. The network's probabilities are calibrated
-        with the temperature of the other folds.
+        A row per classifier, map and what was left out of the training: ``classifier``,
+        ``left_out`` (``EXAMPLE``: the maps of the same fold; ``MODEL``: all maps of the same model,
+        if those of others show at least two classes), ``fold`` (what was tested together),
+        ``map``, ``model``, ``example`` (number of its group), ``label``, ``predicted``, and by
+        class, in the order of the classes, ``logit_<class>`` and ``probability_<class>``.
+        Probabilities are calibrated, see `_calibrate`.
     """
-    numbers = folds(annotations, count, training.seed)
     ways: dict[str, Classify] = {
         NETWORK: lambda data, learned, tested: _network(data, learned, tested, training),
         FEATURES: lambda data, learned, tested: _features(data, learned, tested, training.seed),
         MAJORITY: _majority,
     }
-    tables = [_table(annotations, numbers, name, way) for name, way in ways.items()]
-    return pd.concat(tables, ignore_index=True)
+    parts = {
+        EXAMPLE: _by_fold(folds(annotations, count, training.seed)),
+        MODEL: _by_model(annotations),
+    }
+    tables = []
+    for name, way in ways.items():
+        inside, outside = (
+            _table(annotations, splits, way).assign(classifier=name, left_out=left_out)
+            for left_out, splits in parts.items()
+        )
+        for table in (inside, outside):
+            table[probability_columns()] = softmax(_calibrate(table, inside))
+        tables += [table for table in (inside, outside) if len(table)]
+    return pd.concat(tables, ignore_index=True)[[*_KEYS, *logit_columns(), *probability_columns()]]
 
 
-def _table(annotations: Annotations, numbers: Integers, name: str, way: Classify) -> pd.DataFrame:
-    outputs = np.empty((len(numbers), len(PATTERNS)))
-    for number in range(1, numbers.max() + 1):
-        tested = np.flatnonzero(numbers == number)
-        outputs[tested] = way(annotations, np.flatnonzero(numbers != number), tested)
-        _log.info("%s: fold %d of %d", name, number, numbers.max())
-    table = pd.DataFrame(
-        {
-            "classifier": name,
-            "map": annotations.table["map"],
-            "example": annotations.groups,
-            "fold": numbers,
-            "label": annotations.labels,
-            "predicted": np.array(list(PATTERNS))[outputs.argmax(axis=1)],
-        }
-    )
-    table[logit_columns()] = outputs
-    calibrated = _calibrate(table) if name == NETWORK else outputs
-    table[probability_columns()] = softmax(calibrated)
-    return table
+_KEYS = ["classifier", "left_out", "fold", "map", "model", "example", "label", "predicted"]
+
+
+def _by_fold(numbers: Integers) -> list[Split]:
+    """Rows to learn from and rows to test, fold by fold."""
+    counted = range(1, numbers.max() + 1)
+    return [(np.flatnonzero(numbers != one), np.flatnonzero(numbers == one)) for one in counted]
+
+
+def _by_model(annotations: Annotations) -> list[Split]:
+    """Rows of the other models, without the tested sentences, and rows of one model."""
+    models, groups = annotations.table["model"].to_numpy(), annotations.groups
+    labels = np.array(annotations.labels)
+    splits = []
+    for model in pd.unique(models):
+        tested = models == model
+        learned = ~tested & ~np.isin(groups, groups[tested])
+        if len(set(labels[learned])) > 1:
+            splits.append((np.flatnonzero(learned), np.flatnonzero(tested)))
+    return splits
+
+
+def _table(annotations: Annotations, splits: Sequence[Split], way: Classify) -> pd.DataFrame:
+    """What a way of classifying says of the tested maps of all splits."""
+    known = annotations.table[["map", "model", "label"]].assign(example=annotations.groups)
+    tables = [pd.DataFrame(columns=[*known.columns, "fold", "predicted", *logit_columns()])]
+    for number, (learned, tested) in enumerate(splits, start=1):
+        outputs = way(annotations, learned, tested)
+        guesses = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
+        table = known.iloc[tested].assign(fold=number, predicted=guesses)
+        table[logit_columns()] = outputs
+        tables.append(table)
+        _log.info("Classified part %d of %d", number, len(splits))
+    return pd.concat(tables[1:] or tables).sort_index(kind="stable")
 
 
 def logit_columns() -> list[str]:
@@ -170,13 +201,23 @@ def temperature(outputs: Floats, labels: Sequence[str]) -> float:
     return float(np.exp(best.x))
 
 
-def _calibrate(table: pd.DataFrame) -> Floats:
-    """Logits of each fold divided by the temperature of the other folds."""
-    outputs = table[logit_columns()].to_numpy()
-    calibrated = outputs.copy()
+def _calibrate(table: pd.DataFrame, folds: pd.DataFrame) -> Floats:
+    """Logits divided by a temperature to which the tested maps did not contribute.
+
+    Args:
+        table: Outputs of one classifier.
+        folds: Its cross-validation over folds. The temperature for the tested maps of a part of
+            ``table`` comes from what ``folds`` says of the other maps: of the other folds, or of
+            the models that were learned from.
+
+    Returns:
+        [maps, classes].
+    """
+    calibrated = table[logit_columns()].to_numpy(np.float64)
     for number in table["fold"].unique():
         tested = (table["fold"] == number).to_numpy()
-        calibrated[tested] /= temperature(outputs[~tested], list(table["label"][~tested]))
+        others = folds[~folds["map"].isin(table["map"][tested])]
+        calibrated[tested] /= temperature(others[logit_columns()].to_numpy(), list(others["label"]))
     return calibrated
 
 

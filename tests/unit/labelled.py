@@ -39,7 +39,7 @@ def labelled_maps(patterns, maps_of_each, seed=0):
             "idx": number // 2,
             "layer": 1,
             "head": number % 2 + 1,
-            "tokens": " ".join(f"t{place}" for place in range(length)),
+            "tokens": " ".join(f"e{number // 2}t{place}" for place in range(length)),
             "segments": "0" * (length // 2) + "1" * (length - length // 2),
             "special": "1" + "0" * (length - 2) + "1",
         }

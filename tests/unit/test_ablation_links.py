@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from darksecrets.ablation.agreement import seed_agreement
-from darksecrets.ablation.links import PUBLISHED, linked, outstanding
+from darksecrets.ablation.links import linked, outstanding
 from darksecrets.errors import InputError
+from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE
 
 MODELS = [("RTE", "accuracy", 1), ("RTE", "accuracy", 2), ("STS-B", "pearson", 1)]
 
@@ -28,7 +29,7 @@ def framenet(top: tuple[int, int] = (2, 3)) -> pd.DataFrame:
     table = ablation().query("task == 'STS-B'")[["layer", "head"]]
     for_direction = [
         table.assign(direction=name, weight=np.where(place(table, *other), 0.2, 0.01))
-        for name, other in ((PUBLISHED, top), ("text", (1, 1)))
+        for name, other in ((ELEMENT_TO_PREDICATE, top), ("text", (1, 1)))
     ]
     return pd.concat(for_direction)
 
@@ -94,6 +95,36 @@ def test_heads_that_stand_out_are_beside_all_others():
         assert row.others == pytest.approx(np.mean(others))
         below = sum(o < delta for o in others) + sum(o == delta for o in others) / 2
         assert row.share_below == pytest.approx(below / len(others))
+
+
+def of_state(table: pd.DataFrame, state: str) -> pd.DataFrame:
+    return table.assign(state=state, delta=table["delta"] + 0.125)
+
+
+def test_the_pretrained_models_heads_are_those_of_every_seed():
+    """Its maps do not depend on a seed, so that the table of equal words has none."""
+    words = equal_words().query("seed == 2")
+    both = pd.concat([words, words.assign(state="pretrained", seed=np.nan)])
+    table = pd.concat([ablation(), of_state(ablation(), "pretrained")], ignore_index=True)
+    found = linked(table, framenet(), both).query("group == 'equal_words'")
+    assert found[["task", "state", "seed"]].to_numpy().tolist() == [
+        ["RTE", "finetuned", 2],
+        ["RTE", "pretrained", 1],
+        ["RTE", "pretrained", 2],
+    ]
+    assert found[["layer", "head"]].to_numpy().tolist() == [[3, 1]] * 3
+
+
+def test_models_that_did_not_begin_with_the_pretrained_heads_have_none_of_framenet():
+    table = pd.concat([ablation(), of_state(ablation(), "finetuned-from-normal")])
+    found = linked(table, framenet(), equal_words())
+    pd.testing.assert_frame_equal(found, linked(ablation(), framenet(), equal_words()))
+
+
+def test_tasks_of_one_sentence_have_no_equal_words():
+    found = linked(ablation().assign(task="SST-2"), framenet())
+    assert set(found["group"]) == {"framenet"}
+    assert len(found) == len(MODELS)
 
 
 @pytest.mark.parametrize(("layers", "heads", "expected"), [(6, 6, 1), (6, 12, 1), (12, 12, 2)])

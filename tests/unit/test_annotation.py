@@ -48,8 +48,9 @@ def test_the_gold_annotation_is_used_for_the_sampled_examples(tmp_path, sample):
     source = {"source": "builtin", "train": 32, "validation": 16, "seed": 1}
     datasets.prepare(TASKS["RTE"], source, tmp_path / "data")
     output = tmp_path / "RTE.jsonl"
-    annotation.annotate(tmp_path / "data", sample(7, 2), output, TASKS["RTE"], "none at all")
-    found = annotation.read(output)
+    used = annotation.annotate(tmp_path / "data", sample(7, 2), output, TASKS["RTE"], "none at all")
+    assert used is None
+    found = annotation.Examples(output)
     assert list(found) == [7, 2]
     gold = [json.loads(line) for line in (tmp_path / "data/annotation.jsonl").open()]
     for idx, example in found.items():
@@ -80,8 +81,12 @@ def test_a_real_pipeline_gives_words_with_their_characters(test_data, tmp_path, 
     DatasetDict(train=split, validation=split).save_to_disk(tmp_path / "data")
     output = tmp_path / "out.jsonl"
     pipeline = str(test_data / "en_ewt")
-    annotation.annotate(tmp_path / "data", sample(6, 5), output, TASKS["SST-2"], pipeline)
-    found = annotation.read(output)
+    used = annotation.annotate(tmp_path / "data", sample(6, 5), output, TASKS["SST-2"], pipeline)
+    meta = json.loads((test_data / "en_ewt" / "meta.json").read_text())
+    assert used == {"name": f"en_{meta['name']}", "version": meta["version"]} | {
+        "spacy": spacy.__version__
+    }
+    found = annotation.Examples(output)
     assert list(found) == [6, 5]
     nlp = spacy.load(pipeline)
     for idx, text in ((5, TEXT), (6, "They run .")):
@@ -131,6 +136,14 @@ def test_pipelines_that_cannot_be_used(tmp_path, parts, message):
     folder = save_pipeline(tmp_path / "pipeline", **parts)
     with pytest.raises(InputError, match=message):
         annotation.load_pipeline(folder)
+
+
+def test_the_files_of_a_pipeline_are_all_but_caches(tmp_path):
+    for name in ("meta.json", "parser/model", "tagger/cfg", "__pycache__/a.pyc", ".git/HEAD"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = [str(path.relative_to(tmp_path)) for path in annotation.files_of(tmp_path)]
+    assert found == ["meta.json", "parser/model", "tagger/cfg"]
 
 
 def test_a_pipeline_of_the_right_kind_is_loaded(tmp_path):

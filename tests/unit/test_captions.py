@@ -34,7 +34,9 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
     snakemake = SimpleNamespace(
         config=config,
         params=SimpleNamespace(label="run x · data · model", tasks=config["tasks"], paper=paper),
-        input=SimpleNamespace(table="tables/t.csv", scores="tables/table1.csv"),
+        input=SimpleNamespace(
+            table="tables/t.csv", scores="tables/table1.csv", correlations="tables/c.csv"
+        ),
     )
     text = environment.from_string(path.read_text(encoding="utf-8")).render(snakemake=snakemake)
     strict = {"halt_level": 2, "report_level": 2, "raw_enabled": False}

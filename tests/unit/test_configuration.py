@@ -105,6 +105,17 @@ def test_numbers_given_on_the_command_line_arrive_as_text_and_count():
     assert config["fine_tuning"]["epochs"] == 2
 
 
+@pytest.mark.parametrize("written", ["on", "off", '"on"', "'off'", "auto"])
+def test_words_that_yaml_takes_for_truth_values_may_be_written_without_quotes(written):
+    config = resolve({**MINIMAL, "ablation": yaml.safe_load(f"screening: {written}")})
+    assert config["ablation"]["screening"] == written.strip("\"'")
+
+
+def test_a_truth_value_is_no_number():
+    with pytest.raises(InputError, match=r"ablation\.seed: found True"):
+        resolve({**MINIMAL, "ablation": {"seed": True}})
+
+
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(InputError) as caught:
         resolve({"run": 3, "colour": "red"})

@@ -7,6 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from test_figures import axes_named, mesh_of, written
 
 from darksecrets.errors import InputError
+from darksecrets.features.diagonal import diagonal_correlations
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.tokens import RELATIONS
 from darksecrets.figures import figure7 as seventh
@@ -131,21 +132,21 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
 
 def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
     data = table("relation", RELATIONS, ["weight", "control", "diagonal"])
-    figure = token_pairs(data, FEW, LABEL)
+    correlations = diagonal_correlations(data)
+    figure = token_pairs(data, FEW, LABEL, correlations=correlations)
     for relation in RELATIONS:
         arrow = relation.replace(" to ", " → ")
         rows = select(data, state="finetuned", task="QQP", relation=relation)
-        weight, control, diagonal = (
-            expected(rows, value) for value in ("weight", "control", "diagonal")
-        )
+        weight, control = (expected(rows, value) for value in ("weight", "control"))
         np.testing.assert_allclose(shown(figure, f"{arrow} QQP"), weight)
         name = f"{arrow}\nover control QQP"
         np.testing.assert_allclose(shown(figure, name), weight - control)
-        (axes,) = (a for a in figure.axes if a.get_label() == name)
-        x, y = (weight - control).ravel(), diagonal.ravel()
-        x, y = x - x.mean(), y - y.mean()
-        r = (x @ y) / np.sqrt((x @ x) * (y @ y))
-        assert axes.get_xlabel().startswith(f"r = {r:.2f}")
+        of_seeds = select(correlations, state="finetuned", task="QQP", relation=relation)
+        for label, value in ((f"{arrow} QQP", "weight"), (name, "over_control")):
+            (axes,) = (a for a in figure.axes if a.get_label() == label)
+            assert len(of_seeds[value]) == 2, "means over seeds"
+            mean = sum(of_seeds[value]) / 2
+            assert axes.get_xlabel().startswith(f"r = {mean:.2f}")
     assert pairs.RELATIONS == RELATIONS
 
 
@@ -177,7 +178,9 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
         "stripes": lambda: stripes(striped, "noun", tasks, LABEL),
         "figure7": lambda: figure7(striped[striped["layer"] == 1], tasks, LABEL),
         "token_pairs": lambda: token_pairs(
-            table("relation", RELATIONS, ["weight", "control", "diagonal"], tasks), tasks, LABEL
+            data := table("relation", RELATIONS, ["weight", "control", "diagonal"], tasks),
+            *(tasks, LABEL),
+            correlations=diagonal_correlations(data),
         ),
         "statistics": lambda: head_statistics(
             table("statistic", [*STATISTICS], ["value"], tasks), tasks, LABEL
@@ -197,7 +200,12 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
 
 
 @pytest.mark.parametrize(
-    "draw", [figure6, figure7, token_pairs, head_statistics, lambda t, *a: stripes(t, "noun", *a)]
+    "draw",
+    [
+        *(figure6, figure7, head_statistics),
+        lambda t, *a: stripes(t, "noun", *a),
+        lambda t, *a: token_pairs(t, *a, correlations=t),
+    ],
 )
 def test_a_table_without_its_columns_is_named(draw):
     with pytest.raises(InputError, match=r"missing: task, state"):

@@ -162,25 +162,60 @@ def test_control_is_the_mean_over_all_places_of_the_links(store) -> None:
         assert row.control == pytest.approx(expected, abs=5 * error + 1e-12)
 
 
-def test_unlinked_is_the_mean_over_other_words_in_the_elements_place(store) -> None:
+def test_unlinked_by_hand_on_a_sentence_of_two_links() -> None:
+    # [CLS] he met her but I slept [SEP]: he and her are linked to slept; met, but and I are free
+    # for either of them. They give slept 0.2, 0.5 and 0.1; he and her, which are not free, 0.9.
+    maps = np.zeros((1, 1, 8, 8), dtype=np.float16)
+    maps[0, 0, 1:6, 6] = 0.9, 0.2, 0.9, 0.5, 0.1
+    links = [(np.array([place]), np.array([6])) for place in (1, 3)]
+    usable = np.array([0, 1, 1, 1, 1, 1, 1, 0], dtype=bool)
+    # Of nine pairs of places five have a 0.5, three of the others a 0.2, and one only 0.1.
+    found = heads.unlinked(maps, links, usable)
+    assert found[0, 0, 0] == pytest.approx((5 * 0.5 + 3 * 0.2 + 0.1) / 9, abs=5e-4)
+    assert found[1, 0, 0] == 0
+    links[1] = (np.array([3, 4]), np.array([6]))
+    assert np.isnan(heads.unlinked(maps, links, usable)).all(), "met and I stand apart"
+
+
+def test_unlinked_is_the_mean_over_other_words_in_the_elements_places(store) -> None:
     weights = heads.measure(store, LINKS, draws=99, seed=4)
     for idx, (elements, predicate) in enumerate(POSITIONS):
-        maps, words = maps_of(store, idx), range(1, len(SENTENCES[idx]) + 1)
+        maps, words = maps_of(store, idx), set(range(1, len(SENTENCES[idx]) + 1))
+        free = words - {*predicate, *itertools.chain(*elements)}
+        elsewhere = [
+            [place for start in words if set(place := range(start, start + len(element))) <= free]
+            for element in elements
+        ]
         for number, layer, head in np.ndindex(2, LAYERS, HEADS):
-            means = []
-            for element in elements:
-                values = []
-                for start in words:
-                    other = list(range(start, start + len(element)))
-                    if set(other) & {*element, *predicate} or not set(other) <= set(words):
-                        continue
-                    pairs = itertools.product(other, predicate)
-                    values.append(max(maps[layer, head, p[number], p[1 - number]] for p in pairs))
-                if values:
-                    means.append(np.mean(values))
-            expected = np.mean(means) if means else np.nan
+            values = [
+                max(
+                    maps[layer, head, p[number], p[1 - number]]
+                    for place in places
+                    for p in itertools.product(place, predicate)
+                )
+                for places in itertools.product(*elsewhere)
+            ]
+            expected = np.mean(values) if values else np.nan
             found = weights.unlinked[idx, number, layer, head]
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None:
+    sentences = [*SENTENCES, ["kim", "is", "dim"]]  # where no element of two words fits
+    links = [*LINKS, annotate(sentences[4], "dim", "kim is")]
+    store = make_store(tmp_path / "store", sentences)
+    weights = heads.measure(store, links, draws=99, seed=4)
+    table = heads.table(weights)
+    assert np.isnan(weights.unlinked[4]).all()
+    assert (table["sentences"] == 5).all()
+    assert (table["unlinked_sentences"] == 4).all()
+    for row in table.itertuples():
+        head = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
+        assert row.unlinked == pytest.approx(np.mean([weights.unlinked[i][head] for i in range(4)]))
+        assert row.linked == pytest.approx(np.mean([weights.sentences[i][head] for i in range(4)]))
+    none = heads.table(heads.measure(make_store(tmp_path / "one", sentences[4:]), links[4:], 99, 4))
+    assert none[["linked", "unlinked"]].isna().all(axis=None)
+    assert (none["unlinked_sentences"] == 0).all()
 
 
 def test_p_values_agree_with_all_possible_places(store) -> None:

@@ -39,9 +39,16 @@ def read(folder):
     return pd.read_csv(folder / "labels.csv")
 
 
-def test_a_label_is_on_disk_when_the_call_returns(folder, monkeypatch):
-    synced = []
-    monkeypatch.setattr(os, "fsync", synced.append)
+@pytest.fixture
+def synced(monkeypatch):
+    """Inodes of the files and folders that were synced, in their order."""
+    inodes = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: inodes.append(os.fstat(descriptor).st_ino))
+    return inodes
+
+
+def test_a_label_is_on_disk_when_the_call_returns(folder, synced):
+    synced.clear()
     with labelling(folder) as one:
         first, second = one.waiting[:2]
         assert one.label(first, "block")
@@ -49,9 +56,25 @@ def test_a_label_is_on_disk_when_the_call_returns(folder, monkeypatch):
         assert row[0] == "map,label,annotator,pass,time"
         assert row[1].startswith(f"{first},block,x,1,20")
         assert row[1].endswith("Z")
-        assert len(synced) == 1
+        file, name = (folder / "labels.csv").stat().st_ino, folder.stat().st_ino
+        assert synced == [file, name], "the content, and the name of a new file"
         assert one.label(second, "vertical+diagonal")
-        assert len(read(folder)) == len(synced) == 2
+        assert len(read(folder)) == 2
+        assert synced == [file, name, file]
+
+
+def test_a_file_that_is_written_anew_is_on_disk_with_its_name(folder, synced):
+    with labelling(folder) as one:
+        for _ in range(2):
+            assert one.label(one.waiting[0], "block")
+        synced.clear()
+        assert one.undo()
+        assert synced == [(folder / "labels.csv").stat().st_ino, folder.stat().st_ino]
+    with (folder / "labels.csv").open("a") as stream:
+        stream.write("toy-0001,blo")
+    synced.clear()
+    with labelling(folder):
+        assert synced == [(folder / "labels.csv").stat().st_ino, folder.stat().st_ino]
 
 
 def test_labelling_goes_on_where_it_was_left(folder):
@@ -106,6 +129,18 @@ def test_a_skipped_map_comes_again_after_all_others_and_a_skip_can_be_undone(fol
             one.undo()
         assert one.waiting == order
         assert read(folder).empty
+
+
+def test_a_skip_is_forgotten_after_a_restart(folder):
+    with labelling(folder) as one:
+        order = list(one.waiting)
+        assert one.label(order[0], "block")
+        assert one.skip(order[1])
+        assert one.waiting == [*order[2:], order[1]]
+    with labelling(folder) as one:
+        assert one.waiting == order[1:], "at its own place"
+        assert one.undo(), "the label"
+        assert one.waiting == order
 
 
 def test_a_map_that_is_not_on_the_screen_gets_no_label(folder):

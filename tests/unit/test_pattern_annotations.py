@@ -101,6 +101,27 @@ def test_sets_are_read_together_and_only_maps_whose_label_holds(tmp_path, publis
     assert sorted(pairs) == [1] * 12 + [2] * 3  # maps of one example are one group
 
 
+def test_examples_that_share_a_sentence_are_one_group_across_tasks_and_models(tmp_path):
+    mapset = labelled_maps(["vertical"], 8)
+    rows = [
+        ("[CLS] a dog bark ##s [SEP] yes [SEP]", "00000011", "10000101", "m", "RTE", 1),
+        ("[CLS] so [SEP] A dog barks [SEP]", "0001111", "1010001", "n", "MRPC", 1),  # as the first
+        ("[CLS] So [SEP] no [SEP]", "00011", "10101", "m", "QQP", 7),  # by way of the second
+        ("[CLS] it [SEP]", "000", "101", "m", "QQP", 7),  # the same example
+        ("[CLS] dog bark ##s [SEP]", "00000", "10001", "m", "RTE", 2),  # a part, not a sentence
+        ("[CLS] yes no [SEP]", "0000", "1001", "m", "SST-2", 1),
+        ("· · ·", "000", "101", "x", "", 1),  # unknown tokens
+        ("· · ·", "000", "101", "x", "", 2),
+    ]
+    columns = ["tokens", "segments", "special", "model", "task", "idx"]
+    table = mapset.table.copy()
+    table[columns] = pd.DataFrame(rows, columns=columns)
+    found = annotations.Annotations(table, mapset.maps).groups
+    assert found.tolist() == [0, 0, 0, 0, 1, 2, 3, 4]
+    again = annotations.Annotations(table.iloc[::-1].reset_index(drop=True), mapset.maps).groups
+    assert again.tolist() == [0, 1, 2, 3, 4, 4, 4, 4]
+
+
 def test_a_map_in_two_sets_is_refused(tmp_path):
     mapset = labelled_maps(["vertical", "block"], 2)
     folders = [save(mapset, tmp_path / name) for name in ("a", "b")]

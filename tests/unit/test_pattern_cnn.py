@@ -50,26 +50,58 @@ def test_the_network_has_eight_convolutions_and_the_layers_of_the_follow_up(net)
     assert sum(isinstance(layer, torch.nn.ReLU) for layer in net.layers) == 7
 
 
-def test_the_network_computes_what_plain_loops_do(net):
-    """The first layer, cell by cell; then the whole on images of any size."""
-    image = torch.rand(6, 6, dtype=torch.float32)
-    weight, norm = net.layers[0].weight.detach().numpy(), net.layers[1]
-    scale = (norm.weight / torch.sqrt(norm.running_var + norm.eps)).detach().numpy()
-    shift = (norm.bias - norm.running_mean).detach().numpy()
-    padded = np.pad(image.numpy().astype(np.float64), 1)
-    expected = [
-        [
-            max(0.0, scale[c] * (weight[c, 0] * padded[i : i + 3, j : j + 3]).sum() + shift[c])
-            for j in range(6)
-        ]
-        for c in range(16)
-        for i in range(6)
-    ]
-    with torch.inference_mode():
-        found = net.layers[:3](image[None, None])[0].numpy().reshape(-1, 6)
-        assert net(torch.rand(3, cnn.SIZE, cnn.SIZE)).shape == (3, len(PATTERNS))
-        assert net(torch.rand(2, 128, 128)).shape == (2, len(PATTERNS))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+def by_loops(layer, planes):
+    """One layer, cell by cell, in float64; planes [channels, size, size]."""
+    channels, size, _ = planes.shape
+    match layer:
+        case torch.nn.Conv2d():
+            weight = layer.weight.detach().double().numpy()
+            bias = np.zeros(len(weight)) if layer.bias is None else layer.bias.detach().numpy()
+            width = weight.shape[-1]
+            padded = np.pad(planes, ((0, 0), (width // 2,) * 2, (width // 2,) * 2))
+            result = np.empty((len(weight), size, size))
+            for c, i, j in np.ndindex(result.shape):
+                window = padded[:, i : i + width, j : j + width]
+                result[c, i, j] = (weight[c] * window).sum() + bias[c]
+            return result
+        case torch.nn.BatchNorm2d():
+            result = np.empty_like(planes)
+            for c in range(channels):
+                mean, variance = layer.running_mean[c].item(), layer.running_var[c].item()
+                scale = layer.weight[c].item() / np.sqrt(variance + 1e-5)
+                result[c] = (planes[c] - mean) * scale + layer.bias[c].item()
+            return result
+        case torch.nn.MaxPool2d():
+            result = np.empty((channels, size // 2, size // 2))
+            for c, i, j in np.ndindex(result.shape):
+                result[c, i, j] = planes[c, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2].max()
+            return result
+        case torch.nn.ReLU():
+            return np.where(planes > 0, planes, 0)
+    raise AssertionError(layer)
+
+
+@pytest.mark.parametrize("size", [9, 12])
+def test_the_network_computes_what_plain_loops_do(size):
+    """All layers, with statistics and parameters that leave no step without effect."""
+    torch.manual_seed(size)
+    net = cnn.PatternNet().eval()
+    with torch.no_grad():
+        for layer in net.layers:
+            if isinstance(layer, torch.nn.BatchNorm2d):
+                layer.running_mean.normal_(0, 0.3)
+                layer.running_var.uniform_(0.2, 2)
+                layer.weight.uniform_(0.5, 2)
+                layer.bias.normal_(0, 0.3)
+    images = torch.rand(2, size, size)
+    found = cnn.logits(net, images)
+    for image, outputs in zip(images, found, strict=True):
+        planes = image.double().numpy()[None]
+        for layer in net.layers:
+            planes = by_loops(layer, planes)
+        expected = [plane.sum() / plane.size for plane in planes]
+        np.testing.assert_allclose(outputs, expected, atol=1e-4 * np.abs(expected).max())
+    assert cnn.logits(net, torch.rand(3, 128, 128)).shape == (3, len(PATTERNS))
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 32, 125])

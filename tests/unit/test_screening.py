@@ -5,6 +5,7 @@ import pytest
 
 from darksecrets.ablation import screening
 from darksecrets.ablation.screening import Bounds, margins, ties
+from darksecrets.ablation.sweep import recompute_unsure
 
 FIRST = np.array([1, 0, 1])  # three sets; the second begins at the lowest layer
 
@@ -50,12 +51,55 @@ def test_what_is_not_a_number_is_never_sure():
     assert bounds.unsure(np.full((1, 1, 2), np.nan)).all()
 
 
-def test_the_sample_is_the_same_every_time_and_large_enough():
-    first = np.repeat([0, 1, 2], 13)
+def test_the_sample_is_the_same_every_time_and_of_a_known_size():
+    first = np.repeat([2, 0, 1], 13)
     one, two = (Bounds(first, layers=3, examples=2000) for _ in range(2))
     assert np.array_equal(one.sample, two.sample)
-    counts = [int(one.sample[first == layer].sum()) for layer in range(3)]
-    assert all(200 < count < 330 for count in counts)  # 1 % of 26000
-    few = Bounds(first, layers=3, examples=40)
-    assert all(30 < few.sample[first == layer].sum() < 80 for layer in range(3))  # 50
-    assert Bounds(np.array([0]), layers=1, examples=5).sample.all()
+
+    def sizes(examples):
+        sample = Bounds(first, layers=3, examples=examples).sample
+        return [int(sample[first == layer].sum()) for layer in range(3)]
+
+    assert sizes(2000) == [260] * 3  # 1 % of 26000
+    assert sizes(400) == [52] * 3
+    assert sizes(40) == [50] * 3
+    assert sizes(2) == [26] * 3  # all
+    drawn = one.sample[first == 1]
+    assert (drawn.sum(axis=1) > 0).all(), "from every set"
+    assert drawn.any(axis=0)[:1000].any()
+    assert drawn.any(axis=0)[1000:].any()
+
+
+class Way:
+    """Logits known beforehand; every example is a group."""
+
+    def __init__(self, logits):
+        self.logits, self.asked = logits, []
+
+    def groups(self, rows):
+        for row in rows:
+
+            def ask(pairs, row=row):
+                self.asked += [(number, row) for number in np.flatnonzero(pairs[:, 0]).tolist()]
+                return np.where(pairs[..., None], self.logits[:, [row]], np.nan)
+
+            yield [row], ask
+
+
+def test_a_bound_that_a_later_example_raises_sends_back_to_earlier_ones(monkeypatch):
+    monkeypatch.setattr(screening, "ENOUGH", 1)
+    screened = np.zeros((1, 4, 2))
+    screened[0, :, 1] = [0.5, 9.0, 0.15, 2.5]
+    errors = np.array([0.3, 0.0, 0.4, 0.0])
+    way = Way(screened - np.stack([np.zeros((1, 4)), errors[None]], axis=-1))
+    bounds, exact = Bounds(np.array([0]), layers=1, examples=4), np.full((1, 4, 2), np.nan)
+    seen = np.full((1, 4, 2), np.nan)
+    seen[0, 1] = screened[0, 1] - [0.0, 0.1]
+    bounds.see(screened, seen)  # a bound of 0.2: example 2 alone is unsure
+    assert bounds.unsure(screened).tolist() == [[False, False, True, False]]
+    recompute_unsure(way, [[0, 1], [2, 3]], bounds, screened, exact)
+    assert way.asked == [(0, 2), (0, 0)], "an error of 0.4 makes 0.5 unsure, and no more 2.5"
+    assert bounds.limits == pytest.approx([0.8])
+    assert exact[0, 2] == pytest.approx([0.0, -0.25])
+    assert exact[0, 0] == pytest.approx([0.0, 0.2])
+    assert np.isnan(exact[0, [1, 3]]).all()

@@ -49,6 +49,10 @@ def test_words_and_what_they_mean(selector, expected):
         ([], ["[]", "names no head", "all of layer 1"]),
         ({}, ["{}", "names no head"]),
         ({1: []}, ["names no head"]),
+        ({1: 2, 3: []}, ["[]", "{1: 2, 3: []}", "names no head"]),
+        ("4-2", ["'4-2'", "smaller number first", "'2-4'"]),
+        ({"5-3": "all"}, ["'5-3'", "'3-5'"]),
+        ({2: "1, 9-7"}, ["'9-7'", "'7-9'"]),
         ("first layer", ["'first layer'", "Expected such as"]),
         (None, ["None", "Expected such as"]),
         (True, ["True", "Expected such as"]),
@@ -62,6 +66,28 @@ def test_what_cannot_be_meant_is_named(selector, words):
         check([1, selector], SHAPE)
     for word in ["ablation.sets", *words]:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ([3, 5, "head 3 of every layer"], ["3 and 'head 3 of every layer'"]),
+        ([{1: "all"}, "all of layer 1"], ["{1: 'all'} and 'all of layer 1'"]),
+        ([[4, 1], "1, 4"], ["[4, 1] and '1, 4'", "heads 1, 4 of every layer"]),
+    ],
+)
+def test_two_selectors_that_mean_the_same_are_named(own, words):
+    for refuse in (lambda: check(own, SHAPE), lambda: sweep_sets(SHAPE, own)):
+        with pytest.raises(InputError) as caught:
+            refuse()
+        for word in ["ablation.sets", "mean the same heads", *words]:
+            assert word in str(caught.value)
+
+
+def test_a_set_of_ones_own_may_be_a_head_or_a_layer():
+    own = [{2: 1}, "all of layer 1"]
+    check(own, SHAPE)
+    assert [s.kind for s in sweep_sets(SHAPE, own)][-2:] == ["set", "set"]
 
 
 def test_a_sweep_has_nothing_every_head_every_layer_and_own_sets():

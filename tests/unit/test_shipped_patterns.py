@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from darksecrets.patterns import annotations, crossvalidation
 from darksecrets.patterns.mapset import SETTLED, MapSet
 
 
@@ -50,6 +51,45 @@ def test_maps_are_attention_over_their_tokens_and_no_example_comes_twice(shipped
         assert weights.sum(axis=1, dtype=np.float64) == pytest.approx(1, abs=2**-10)
     assert not table.duplicated(["model", "task", "idx"]).any()
     assert len(table) >= 400
+
+
+def sentences(row):
+    """Tokens of each sentence, found by splitting at [SEP]."""
+    parts = row["tokens"].removeprefix("[CLS] ").split(" [SEP]")
+    return {part.strip() for part in parts if part.strip()}
+
+
+def test_sentences_of_two_examples_are_known_and_never_on_both_sides_of_a_fold(shipped, readme):
+    data = annotations.load([annotations.SHIPPED])
+    found = [sentences(row) for row in data.table.to_dict("records")]
+    assert sum(len(some) for some in found) > len(found)
+    folds = crossvalidation.folds(data, 5, seed=2019)
+    shared = 0
+    for number, one in enumerate(found):
+        for other in range(number):
+            if one & found[other]:
+                shared += 1
+                assert folds[number] == folds[other]
+                assert data.groups[number] == data.groups[other]
+    assert f"{shared} sentences of RTE" in readme
+    assert len(set(data.groups)) == len(data.table) - shared
+
+
+def test_labels_name_the_annotator_of_each_pass(shipped):
+    names = shipped.labels.groupby("pass")["annotator"].unique().map(list)
+    assert names.to_dict() == {1: ["vlm-1"], 2: ["vlm-2"], 3: ["vlm-3"]}
+
+
+def test_disagreements_are_those_of_the_readme(passes, readme):
+    pairs = [" against ".join(sorted(pair)) for pair in passes.to_numpy() if pair[0] != pair[1]]
+    counts = pd.Series(pairs).value_counts()
+    text = " ".join(readme.split())
+    listed = re.search(r"Disagreements: (.*?)\.", text).group(1)
+    found = {
+        " against ".join(sorted((one, other))): int(n)
+        for one, other, n in re.findall(r"(\S+) against (\S+) \((\d+)\)", listed)
+    }
+    assert found == counts.to_dict()
 
 
 def test_kappa_and_counts_are_those_of_the_readme(shipped, passes, readme):

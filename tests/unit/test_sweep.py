@@ -284,6 +284,57 @@ def test_a_killed_sweep_goes_on_and_ends_the_same(bert, data, tmp_path, monkeypa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sweep", "whole"]
 
 
+def another(change, bert, data, folder):
+    """A sweep's inputs with one thing changed."""
+    inputs = {"model": bert, "data": data, "sets": OWN, "screening": "auto", "mode": "uniform"}
+    match change:
+        case "weights":
+            inputs["model"] = save_model(folder / "model", scale=1.001)
+        case "data":
+            stored = load_from_disk(str(data / "RTE"))["validation"]
+            flipped = stored.map(lambda row: {**row, "label": 1 - row["label"]})
+            DatasetDict(train=stored, validation=flipped).save_to_disk(folder / "data" / "RTE")
+            inputs["data"] = folder / "data"
+        case "sets":
+            inputs["sets"] = OWN[:2]
+        case "mode":
+            inputs["mode"] = "zero"
+        case "screening":
+            inputs["screening"] = "off"
+    return inputs
+
+
+@pytest.mark.parametrize(
+    "change", ["nothing", "hardware", "screening", "weights", "data", "sets", "mode"]
+)
+def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
+    bert, data, tmp_path, monkeypatch, change
+):
+    """With `auto`, bfloat16 that nothing has checked must not be taken for float32."""
+    monkeypatch.setitem(module.BLOCK, "cpu", 16)
+    monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: True)
+    keep = Partial.keep
+
+    def killed(self, name, arrays):
+        keep(self, name, arrays)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Partial, "keep", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(bert, data, tmp_path / "sweep", sets=OWN)
+    if change == "hardware":
+        monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: False)
+    inputs = another(change, bert, data, tmp_path)
+    resumed, details = run(output=tmp_path / "sweep", **inputs)
+    assert details["resumed_examples"] == (16 if change == "nothing" else 0)
+    assert ("screening" in details) == (change not in ("hardware", "screening"))
+    model, folder = inputs.pop("model"), inputs.pop("data")
+    inputs.pop("screening")
+    expected, _ = loop(model, folder, **inputs)
+    assert np.array_equal(resumed.predictions, expected.argmax(-1))
+
+
 def test_what_another_sweep_left_is_not_used(tmp_path):
     partial = Partial(tmp_path / "p", {"sets": ["a"], "version": (1, 2)})
     partial.keep("block-0", {"exact": np.arange(3)})
@@ -307,15 +358,21 @@ def test_labels_that_are_all_equal_are_refused_before_the_sweep(bert, data, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+def test_a_validation_set_without_examples_is_refused():
+    with pytest.raises(InputError, match="data/RTE: found no validation examples of RTE"):
+        module.check_labels(np.array([], dtype=np.int64), TASKS["RTE"], "data/RTE")
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
         ({"sets": [5]}, "head 5, but the model has 3 layers of 4 heads"),
         ({"sets": [[]]}, "names no head"),
+        ({"sets": [3, "3"]}, "3 and '3' mean the same heads"),
         ({"screening": "maybe"}, "'maybe', expected one of auto, on, off"),
         ({"mode": "half"}, "'half', expected one of uniform, zero"),
     ],
-    ids=["head", "empty", "screening", "mode"],
+    ids=["head", "empty", "twice", "screening", "mode"],
 )
 def test_settings_that_cannot_be_meant(bert, data, tmp_path, settings, words):
     with pytest.raises(InputError, match=words):

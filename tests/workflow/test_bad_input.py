@@ -96,13 +96,21 @@ def test_model_whose_attention_cannot_be_reached(refused, root, tmp_path):
         ({"9": 1}, ["layer 9", "6 layers of 6 heads"]),
         (7, ["head 7", "6 layers of 6 heads"]),
         ([], ["names no head"]),
+        ("head 1 of every layer", ["1 and 'head 1 of every layer'", "mean the same heads"]),
         ("upper layers", ["'upper layers'", "all of layer 1"]),
     ],
-    ids=["layer", "head", "empty", "words"],
+    ids=["layer", "head", "empty", "twice", "words"],
 )
 def test_heads_that_do_not_exist(refused, selector, words):
     message = refused(configuration(ablation={"sets": [1, selector]}))
     for word in ["ablation.sets", *words]:
+        assert word in message
+
+
+@pytest.mark.parametrize("target", ["figure8", "results/bad/tables/linked_ablation.csv"])
+def test_results_of_disabling_in_a_run_that_disables_nothing(refused, target):
+    message = refused(configuration(ablation={"states": []}), target)
+    for word in ("disables no heads", "ablation.states: []", "expected [finetuned]"):
         assert word in message
 
 

@@ -1,14 +1,24 @@
 """What Snakemake plans, without running it."""
 
+import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from darksecrets.configuration import resolve
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
@@ -49,6 +59,15 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
     assert recorded["fine_tuning"]["learning_rate"] == 2e-5
 
 
+def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned, tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n")
+    table = "results/own/tables/linked_ablation.csv"
+    jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
+    assert jobs["link_ablation"] == jobs["compute_framenet_heads"] == 1
+    assert "measure_attention" not in jobs, "only equal words need it"
+
+
 @pytest.mark.parametrize(
     ("target", "without"),
     [
@@ -74,17 +93,136 @@ def test_partial_targets_plan_only_what_they_need(
     assert not without & set(jobs)
 
 
-def test_every_command_of_the_readme_that_has_no_blanks_to_fill_in_isplanned(root):
-    text = (root / "README.md").read_text() + (root / "config" / "README.md").read_text()
-    commands = set(re.findall(r"snakemake ([^`\n#|<\\]*--cores[^`\n#|<\\]*)", text))
-    commands = {c for c in commands if "conda" not in c and "real.yaml" not in c}
-    assert len(commands) >= 5
-    for command in commands:
-        arguments = ["-n", *shlex.split(command)]
-        run = subprocess.run(
-            [sys.executable, "-m", "snakemake", *arguments],
-            cwd=root,
-            capture_output=True,
-            text=True,
-        )
-        assert run.returncode == 0, f"{command}\n{run.stdout}{run.stderr}"
+def documented() -> list[str]:
+    """Every snakemake command of the documentation, on one line, once."""
+    pages = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+    texts = [page.read_text() for page in pages]
+    for page in sorted(ROOT.glob("config/*.yaml")):
+        texts += [re.sub("^# *", "", page.read_text(), flags=re.MULTILINE)]
+    commands = []
+    for text in texts:
+        lines = text.replace("\\\n", " ").splitlines()
+        commands += [line for line in lines if line.startswith("snakemake ")]
+        commands += re.findall(r"`(snakemake [^`\n]*-[^`\n]*)`", text)  # with an option
+    return list(dict.fromkeys(commands))
+
+
+@pytest.fixture(scope="module")
+def blanks(tmp_path_factory) -> dict[str, str]:
+    """What to put into the blanks of the documented commands."""
+    folder = tmp_path_factory.mktemp("blanks")
+    for name, header, values in (
+        ("MRPC", "Quality\t#1 String\t#2 String", "{i}\tone {n}\ttwo {n}"),
+        ("RTE", "sentence1\tsentence2\tlabel", "one {n}\ttwo {n}\t{entailed}"),
+        ("SST-2", "sentence\tlabel", "one {n}\t{i}"),
+    ):
+        lines = [
+            values.format(n=n, i=n % 2, entailed=("not_entailment", "entailment")[n % 2])
+            for n in range(40)
+        ]
+        for split in ("train", "dev"):
+            path = folder / "glue" / name / f"{split}.tsv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join([header, *lines]) + "\n")
+    links = "sentence\ttarget\tcore_elements\nKim sat and slept .\tslept\tKim\n"
+    (folder / "links.tsv").write_text(links)
+    for name in ("meta.json", "parser/model", "__pycache__/parser.pyc"):
+        (folder / "pipeline" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "pipeline" / name).touch()
+    glue, model, pipeline = folder / "glue", ROOT / "resources" / "tiny-bert", folder / "pipeline"
+    return {
+        "<GLUE folder>": str(glue),
+        "<folder with MRPC/train.tsv …>": str(glue),
+        "<model folder>": str(model),
+        "<Hugging Face folder>": str(model),
+        "$model": str(model),
+        "<links.tsv>": str(folder / "links.tsv"),
+        "<spaCy pipeline>": str(pipeline),
+    }
+
+
+@pytest.mark.parametrize("command", documented())
+def test_every_documented_command_starts(command, blanks, tmp_path):
+    if not shutil.which("conda"):  # Snakemake looks for it, to plan nothing else
+        command = command.replace("--sdm conda", "")
+    for blank, value in blanks.items():
+        command = command.replace(blank, value)
+    assert not re.search(r"[<>$]", command), "a blank that this test does not know"
+    _, *arguments = shlex.split(command, comments=True)
+    (tmp_path / "config").symlink_to(ROOT / "config")  # as in the project's folder
+    places = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(tmp_path)]
+    run = subprocess.run(
+        [sys.executable, "-m", "snakemake", *places, "-n", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, f"{command}\n{run.stdout}{run.stderr}"
+
+
+def test_commands_are_found_on_every_page_that_has_some():
+    found = " ".join(documented())
+    for part in (
+        *("table1 --cores", "--configfile config/paper.yaml", "fine_tuning=", "sample_maps"),
+        *("<model folder>", "<Hugging Face folder>", "$model", "--executor", "--sdm conda"),
+    ):
+        assert part in found
+
+
+def test_a_local_pipeline_that_is_trained_again_makes_the_annotation_anew(
+    snakemake, planned, blanks, tmp_path
+):
+    own = tmp_path / "own.yaml"
+    data, pipeline = blanks["<GLUE folder>"], Path(blanks["<spaCy pipeline>"])
+    own.write_text(
+        f"run: own\ndata: {{source: tsv, folder: {data}}}\nmodel: {{source: builtin}}\n"
+        f"tasks: [RTE]\nannotation: {{pipeline: {pipeline}}}\n"
+    )
+    results = tmp_path / "results" / "own"
+    (results / "data" / "RTE").mkdir(parents=True)
+    made = ("annotation/RTE.jsonl", "annotation/RTE.provenance.json")
+    for name in ("samples/RTE.csv", *made):
+        (results / name).parent.mkdir(exist_ok=True)
+        (results / name).touch()
+
+    def rules():
+        options = ("--rerun-triggers", "mtime", "--allowed-rules", "annotate_examples")
+        target = f"results/own/{made[0]}"
+        return planned(snakemake(tmp_path, "-n", target, *options, config=str(own)).stdout)
+
+    later = time.time() + 60
+    os.utime(pipeline / "__pycache__" / "parser.pyc", (later, later))
+    assert not rules()
+    os.utime(pipeline / "parser" / "model", (later, later))
+    assert rules() == {"annotate_examples": 1}
+
+
+def test_the_published_weights_are_compared_with_those_of_a_run(
+    snakemake, smoke_config, root, tmp_path
+):
+    """The one rule of the paper's run that no other test runs, on made-up weights."""
+    published = pd.read_csv(root / "resources" / "paper" / "framenet_heads_released.csv")
+    weights = np.random.default_rng(1).random((2, 144))
+    directions = ("element_to_predicate", "predicate_to_element")
+    heads = [
+        published[["layer", "head"]].assign(direction=direction, weight=weight)
+        for direction, weight in zip(directions, weights, strict=True)
+    ]
+    tables = tmp_path / "results" / "smoke" / "tables"
+    tables.mkdir(parents=True)
+    pd.concat(heads).sample(frac=1, random_state=1).to_csv(
+        tables / "framenet_heads.csv", index=False
+    )
+    snakemake(
+        *(tmp_path, "results/smoke/tables/framenet_correlation.csv"),
+        *("--allowed-rules", "compare_framenet_heads"),
+        config=smoke_config,
+    )
+    found = pd.read_csv(tables / "framenet_correlation.csv")
+    found = found.set_index(["direction", "coefficient"])["value"]
+    for direction, weight in zip(directions, weights, strict=True):
+        for coefficient, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+            expected = function(weight, published["weight"]).statistic
+            assert found[direction, coefficient] == pytest.approx(expected, abs=1e-8)
+    provenance = json.loads((tables / "framenet_correlation.provenance.json").read_text())
+    assert provenance["rule"] == "compare_framenet_heads"

@@ -43,3 +43,19 @@ def test_data_and_model_come_from_the_hub_and_then_from_its_cache(
     maps = [(folder / STORE / "maps.npy").read_bytes() for folder in (first, second)]
     assert examples[0] == examples[1]
     assert maps[0] == maps[1]
+
+
+def test_heads_that_a_model_from_the_hub_lacks_are_refused_before_training(
+    snakemake, hub, bert_repository, client, tmp_path
+):
+    hub.repositories.append(bert_repository)
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump({**CONFIG, "ablation": {"sets": [99]}}))
+    target = "results/hub/models/pretrained"
+    arguments = {"config": str(config), "environment": client.environment, "check": False}
+    run = snakemake(tmp_path, target, **arguments)
+    assert run.returncode != 0
+    log = (tmp_path / "results/hub/logs/get_pretrained_model.log").read_text()
+    assert "ablation.sets in the configuration: The selector 99 names head 99" in log
+    assert "Traceback" not in log
+    assert not (tmp_path / target).exists()

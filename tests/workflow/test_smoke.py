@@ -179,6 +179,12 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
 
 
+def test_heads_that_stand_out_elsewhere_are_looked_up(run):
+    table = pd.read_csv(run / "tables" / "linked_ablation.csv")
+    assert set(table["group"]) == {"framenet", "equal_words"}
+    assert set(table.loc[table["group"] == "equal_words", "task"]) == set(TASKS) - {"SST-2"}
+
+
 def test_every_figure_is_there_in_every_format(run):
     drawn = (
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),

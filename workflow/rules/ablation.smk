@@ -45,7 +45,7 @@ rule score_ablation:
     scored on examples that did not choose it.
     """
     input:
-        code=code("ablation.statistics", "ablation.best"),
+        code=code("ablation.statistics", "ablation.best", "tables"),
         sweep="<results>/ablation/{task}/{state}/seed-{seed}",
     output:
         head_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/head_ablation.csv",
@@ -131,7 +131,7 @@ rule link_ablation:
         code=code("ablation.links"),
         heads="<results>/tables/head_ablation.csv",
         framenet="<results>/tables/framenet_heads.csv",
-        equal_words="<results>/tables/equal_words.csv",
+        equal_words=["<results>/tables/equal_words.csv"] if HAS_PAIRS else [],
     output:
         table="<results>/tables/linked_ablation.csv",
         provenance="<results>/tables/linked_ablation.provenance.json",
@@ -298,7 +298,6 @@ if config["ablation"]["states"]:
         "figure8", "figure9", "ablation_deltas", "ablation_distribution", "ablation_gains"
     )
     RESULTS_OF_RUN += expand(
-        "<results>/tables/{table}.csv", table=("set_ablation", "survival", "seed_agreement")
+        "<results>/tables/{table}.csv",
+        table=("set_ablation", "survival", "seed_agreement", "linked_ablation"),
     )
-    if any(TASKS[task].is_pair for task in config["tasks"]):
-        RESULTS_OF_RUN.append("<results>/tables/linked_ablation.csv")

@@ -39,6 +39,7 @@ wildcard_constraints:
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
+HAS_PAIRS = any(TASKS[task].is_pair for task in config["tasks"])
 LINKS = config["framenet"]
 LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 
@@ -105,10 +106,10 @@ def model_folder(wildcards) -> str:
 
 
 def pipeline_files(wildcards) -> list[str]:
-    """Files that tell a local spaCy pipeline from another."""
+    """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
     used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [str(folder / "meta.json")] if used else []
+    return [str(path) for path in annotation.files_of(folder)] if used else []
 
 
 def measured(wildcards) -> list[str]:
@@ -161,9 +162,12 @@ def start_run() -> None:
     """Before the first job: see that disk and Hub will do, and write down what this run is."""
     try:
         preflight.check_surroundings(config)
+        planned = {job.rule.name for job in workflow.dag.needrun_jobs()}
         # Only where sentences are going to be parsed: other results need no pipeline.
-        if any(job.rule.name == "annotate_examples" for job in workflow.dag.needrun_jobs()):
+        if "annotate_examples" in planned:
             annotation.check(config)
+        if "collect_ablation" in planned:
+            preflight.check_states(config["ablation"])
         preflight.record_run(config)
     except InputError as error:
         raise WorkflowError(str(error)) from None

@@ -36,7 +36,7 @@ rule annotate_examples:
 rule measure_attention:
     """Measure what every head of a model looks at, in one pass over its maps."""
     input:
-        code=code("features.measures"),
+        code=code("features.measures", "tables"),
         annotation="<results>/annotation/{task}.jsonl",
         store="<results>/attention/{task}/{model}",
     output:
@@ -174,11 +174,30 @@ rule figure7:
         "../../scripts/figure7.py"
 
 
+rule correlate_token_pairs:
+    """Correlate attention to related tokens with the diagonal score, over the heads of a model."""
+    input:
+        code=code("features.diagonal"),
+        pairs="<results>/tables/token_pairs.csv",
+    output:
+        table="<results>/tables/token_pair_correlations.csv",
+        provenance="<results>/tables/token_pair_correlations.provenance.json",
+    log:
+        "<logs>/correlate_token_pairs.log",
+    conda:
+        "../../envs/figures.yaml"
+    message:
+        "Correlate the attention to related tokens with the diagonal"
+    script:
+        "../../scripts/correlate_token_pairs.py"
+
+
 rule token_pairs:
     """How much heads attend from verbs to subjects, from pronouns to nouns, and back."""
     input:
         code=code("figures.token_pairs"),
         table="<results>/tables/token_pairs.csv",
+        correlations="<results>/tables/token_pair_correlations.csv",
     output:
         svg=report(
             "<results>/figures/token_pairs.svg",
@@ -234,5 +253,5 @@ rule head_statistics:
 
 RESULTS_OF_RUN += figure_files("figure6", "figure7", "token_pairs", "head_statistics")
 RESULTS_OF_RUN += figure_files(*(f"stripes_{feature}" for feature in FEATURES))
-if any(TASKS[task].is_pair for task in config["tasks"]):
+if HAS_PAIRS:
     RESULTS_OF_RUN.append("<results>/tables/equal_words.csv")

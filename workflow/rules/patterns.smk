@@ -133,6 +133,7 @@ rule estimate_pattern_shares:
         runtime=growing(20),
     params:
         patterns=lookup(dpath="patterns", within=config),
+        model=configuration.describe_model(config),
     message:
         "Estimate the shares of patterns"
     script:

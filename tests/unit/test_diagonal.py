@@ -1,0 +1,59 @@
+"""Correlation of the attention to related tokens with the diagonal, against SciPy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from darksecrets.features.diagonal import diagonal_correlations
+from darksecrets.features.tokens import RELATIONS
+
+
+def pairs(layers=3, heads=4):
+    """Random weights of two tasks; `pretrained` has no seed; one task lacks a relation."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"task": task, "state": state, "seed": seed, "relation": relation}
+        | {"layer": layer + 1, "head": head + 1, "examples": 5}
+        | {name: rng.random() for name in ("weight", "control", "diagonal")}
+        for task in ("RTE", "SST-2")
+        for state, seed in (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
+        for relation in (RELATIONS if task == "RTE" else RELATIONS[:3])
+        for layer, head in np.ndindex(layers, heads)
+    ]
+    return pd.DataFrame(rows).sample(frac=1, random_state=1)
+
+
+def test_every_state_seed_and_relation_has_its_correlations():
+    table = pairs()
+    found = diagonal_correlations(table)
+    assert len(found) == 3 * (4 + 3)
+    assert (found["heads"] == 12).all()
+    assert found["seed"].isna().sum() == 4 + 3
+    for row in found.itertuples():
+        seed = table["seed"].isna() if pd.isna(row.seed) else table["seed"] == row.seed
+        heads = table[seed & (table["task"] == row.task) & (table["state"] == row.state)]
+        heads = heads[heads["relation"] == row.relation]
+        assert len(heads) == 12
+        weight, control, diagonal = (
+            heads[name].to_numpy() for name in ("weight", "control", "diagonal")
+        )
+        expected = stats.pearsonr(weight, diagonal).statistic
+        assert row.weight == pytest.approx(expected, abs=1e-12)
+        expected = stats.pearsonr(weight - control, diagonal).statistic
+        assert row.over_control == pytest.approx(expected, abs=1e-12)
+
+
+def test_heads_that_are_all_alike_have_no_correlation():
+    table = pairs().assign(weight=0.5)
+    found = diagonal_correlations(table)
+    assert found["weight"].isna().all()
+    assert found["over_control"].notna().all()
+
+
+def test_no_relation_at_all():
+    found = diagonal_correlations(pairs().head(0))
+    assert list(found.columns) == [
+        *("task", "state", "seed", "relation", "heads", "weight", "over_control")
+    ]
+    assert found.empty
