@@ -19,6 +19,7 @@ class Task:
         tsv_label: Label column in the classic files.
         hub_validation: Validation split on the Hub.
         tsv_validation: Validation file of the classic download.
+        glue_sizes: Training and validation examples in GLUE (MNLI: matched).
         label_range: Smallest and largest label of a regression task.
     """
 
@@ -31,6 +32,7 @@ class Task:
     tsv_label: str
     hub_validation: str = "validation"
     tsv_validation: str = "dev.tsv"
+    glue_sizes: tuple[int, int] = (0, 0)
     label_range: tuple[float, float] | None = None
 
     @property
@@ -67,6 +69,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=("#1 String", "#2 String"),
             tsv_label="Quality",
+            glue_sizes=(3668, 408),
         ),
         Task(
             name="STS-B",
@@ -76,6 +79,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=_PAIR,
             tsv_label="score",
+            glue_sizes=(5749, 1500),
             label_range=(0.0, 5.0),
         ),
         Task(
@@ -86,6 +90,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("sentence",),
             tsv_columns=("sentence",),
             tsv_label="label",
+            glue_sizes=(67349, 872),
         ),
         Task(
             name="QQP",
@@ -95,6 +100,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("question1", "question2"),
             tsv_columns=("question1", "question2"),
             tsv_label="is_duplicate",
+            glue_sizes=(363_846, 40430),
         ),
         Task(
             name="RTE",
@@ -104,6 +110,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=_PAIR,
             tsv_label="label",
+            glue_sizes=(2490, 277),
         ),
         Task(
             name="QNLI",
@@ -113,6 +120,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("question", "sentence"),
             tsv_columns=("question", "sentence"),
             tsv_label="label",
+            glue_sizes=(104_743, 5463),
         ),
         Task(
             name="MNLI",
@@ -122,6 +130,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("premise", "hypothesis"),
             tsv_columns=_PAIR,
             tsv_label="gold_label",
+            glue_sizes=(392_702, 9815),
             hub_validation="validation_matched",
             tsv_validation="dev_matched.tsv",
         ),

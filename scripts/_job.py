@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets import provenance
+from darksecrets import gpus, provenance
 from darksecrets.errors import InputError
 from darksecrets.files import PROVENANCE, write_json
 
@@ -32,6 +32,8 @@ _log = logging.getLogger("darksecrets")
 def job(snakemake: Snakemake) -> Iterator[dict[str, Any]]:
     """Run a rule's script: log to the rule's file and record provenance when it succeeds.
 
+    It sees a GPU if the rule asks for one and there is one.
+
     Yields:
         A dictionary for what only the script knows (a resolved revision, the precision in use);
         it becomes part of the provenance.
@@ -40,6 +42,7 @@ def job(snakemake: Snakemake) -> Iterator[dict[str, Any]]:
     details: dict[str, Any] = {}
     start = time.perf_counter()
     try:
+        _take_gpu(snakemake.resources.get("gpu", 0))
         yield details
         _record(snakemake, details, time.perf_counter() - start)
     except InputError as error:
@@ -63,6 +66,11 @@ def _redirect(log: Path) -> None:
     logging.basicConfig(
         level=logging.INFO, stream=stream, format="%(asctime)s %(message)s", datefmt="%H:%M:%S"
     )
+
+
+def _take_gpu(asked: int) -> None:
+    if gpus.take(asked) is None and asked:
+        _log.warning("Found no GPU, which this job asked for: it runs on the processor.")
 
 
 def _record(snakemake: Snakemake, details: dict[str, Any], seconds: float) -> None:

@@ -24,8 +24,7 @@ rule sweep_heads:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(6000),
-        runtime=growing(720),
+        **ask("sweep_heads"),
     params:
         mode=lookup(dpath="ablation/mode", within=config),
         sets=lookup(dpath="ablation/sets", within=config),
@@ -65,8 +64,7 @@ rule score_ablation:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        **ask("score_ablation"),
     params:
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),

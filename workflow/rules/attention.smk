@@ -20,8 +20,7 @@ rule extract_attention:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(120),
+        **ask("extract_attention"),
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),

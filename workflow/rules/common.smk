@@ -1,9 +1,20 @@
+import math
 import os
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
-from darksecrets import checkpoints, configuration, datasources, modules, preflight
+from darksecrets import (
+    checkpoints,
+    configuration,
+    costs,
+    datasources,
+    gpus,
+    modules,
+    plan,
+    preflight,
+)
 from darksecrets.errors import InputError
 from darksecrets.features import annotation
 from darksecrets.framenet import folder as framenet_folder
@@ -36,6 +47,8 @@ wildcard_constraints:
     model=r"pretrained|finetuned/seed-\d+",
 
 
+# GPUs that a job of a model asks for. `auto` is for this machine; what is submitted elsewhere says 0 or 1.
+GPU = min(1, len(gpus.visible())) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
@@ -141,13 +154,23 @@ def pattern_maps() -> list[str]:
     ]
 
 
-def growing(amount: int):
-    """Memory or time of a job: twice as much at every further attempt (`retries` of a profile)."""
+def ask(rule: str) -> dict:
+    """Resources of a rule's jobs, by task and model; memory and time double with every attempt."""
 
-    def at(wildcards, attempt: int) -> int:
-        return amount * 2 ** (attempt - 1)
+    def need(wildcards) -> costs.Need:
+        return costs.need(rule, config, getattr(wildcards, "task", None))
 
-    return at
+    gpu = GPU if rule in costs.USES_GPU else 0
+    return {
+        "mem_mb": lambda wildcards, attempt: costs.memory_asked(need(wildcards))
+        * 2 ** (attempt - 1),
+        "runtime": lambda wildcards, attempt, threads: costs.minutes_asked(
+            need(wildcards), threads, gpu=gpu > 0
+        )
+        * 2 ** (attempt - 1),
+        "disk_mb": lambda wildcards: math.ceil(need(wildcards).disk),
+        "gpu": gpu,
+    }
 
 
 def figure_files(*names: str) -> list[str]:
@@ -159,7 +182,13 @@ RESULTS_OF_RUN: list[str] = []  # each section of the paper adds its figures and
 
 
 def start_run() -> None:
-    """Before the first job: see that disk and Hub will do, and write down what this run is."""
+    """Before the first job: say what it costs, see that disk and Hub will do, write down what this run is."""
+    logger.info(plan.summary(plan.steps(workflow.dag), config))
+    if GPU and workflow.local_exec and not gpus.visible():
+        logger.warning(
+            "Found no GPU here: jobs that ask for one run on the processor, as many at a time as `--resources gpu=` "
+            "allows. `--config gpu=0` lifts that limit."
+        )
     try:
         preflight.check_surroundings(config)
         planned = {job.rule.name for job in workflow.dag.needrun_jobs()}

@@ -17,8 +17,7 @@ rule prepare_dataset:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **ask("prepare_dataset"),
     params:
         source=lookup(dpath="data", within=config),
     message:
@@ -41,8 +40,7 @@ rule sample_examples:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(10),
+        **ask("sample_examples"),
     params:
         size=lookup(dpath="samples/size", within=config),
         seed=lookup(dpath="samples/seed", within=config),

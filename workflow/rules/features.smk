@@ -23,8 +23,7 @@ rule annotate_examples:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **ask("annotate_examples"),
     params:
         pipeline=lookup(dpath="annotation/pipeline", within=config),
     message:
@@ -51,8 +50,7 @@ rule measure_attention:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        **ask("measure_attention"),
     params:
         seed=lookup(dpath="samples/seed", within=config),
     message:

@@ -14,8 +14,7 @@ rule get_framenet:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(120),
+        **ask("get_framenet"),
     message:
         "Download FrameNet 1.7"
     script:
@@ -39,8 +38,7 @@ rule collect_framenet_links:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        **ask("collect_framenet_links"),
     params:
         source=lookup(dpath="framenet/source", within=config),
         folder=lookup(dpath="framenet/folder", within=config),
@@ -70,8 +68,7 @@ rule extract_framenet_attention:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(60),
+        **ask("extract_framenet_attention"),
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -100,8 +97,7 @@ rule compute_framenet_heads:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **ask("compute_framenet_heads"),
     params:
         draws=lookup(dpath="framenet/draws", within=config),
         seed=lookup(dpath="framenet/seed", within=config),
@@ -127,8 +123,7 @@ rule compare_framenet_heads:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(10),
+        **ask("compare_framenet_heads"),
     message:
         "Compare the heads with the published ones"
     script:

@@ -15,8 +15,7 @@ rule get_pretrained_model:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **ask("get_pretrained_model"),
     params:
         source=lookup(dpath="model", within=config),
     message:
@@ -44,8 +43,7 @@ rule finetune:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(720),
+        **ask("finetune"),
     params:
         fine_tuning=lookup(dpath="fine_tuning", within=config),
     message:
@@ -72,8 +70,7 @@ rule evaluate_pretrained:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        **ask("evaluate_pretrained"),
     params:
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -99,8 +96,7 @@ rule evaluate_baselines:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **ask("evaluate_baselines"),
     message:
         "Score the baselines on {wildcards.task}"
     script:

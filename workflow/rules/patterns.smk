@@ -15,8 +15,7 @@ rule sample_maps:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        **ask("sample_maps"),
     params:
         tasks=lookup(dpath="tasks", within=config),
         model_seed=config["seeds"][0],
@@ -47,8 +46,7 @@ rule cross_validate_patterns:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(3000),
-        runtime=growing(60),
+        **ask("cross_validate_patterns"),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -73,8 +71,7 @@ rule train_pattern_classifier:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(3000),
-        runtime=growing(30),
+        **ask("train_pattern_classifier"),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -102,8 +99,7 @@ rule classify_maps:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(3000),
-        runtime=growing(60),
+        **ask("classify_maps"),
     message:
         "Classify the attention maps on {wildcards.task}: {wildcards.model}"
     script:
@@ -129,8 +125,7 @@ rule estimate_pattern_shares:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(20),
+        **ask("estimate_pattern_shares"),
     params:
         patterns=lookup(dpath="patterns", within=config),
         model=configuration.describe_model(config),

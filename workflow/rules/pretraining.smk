@@ -17,8 +17,7 @@ rule pretrain_tiny_bert:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=growing(6000),
-        runtime=growing(360),
+        **ask("pretrain_tiny_bert"),
     params:
         configuration={},
         seed=1,

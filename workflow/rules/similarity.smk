@@ -19,8 +19,7 @@ rule compute_similarity:
     conda:
         "../../envs/model.yaml"
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        **ask("compute_similarity"),
     message:
         "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
     script:
