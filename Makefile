@@ -33,12 +33,16 @@ demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT
 	@echo; cat $(RESULTS)/figures/table1.md
 	@echo; echo "Figures: $(RESULTS)/figures   Report: $(RESULTS)/report.html"
 
-# Another run than the demonstration: make label CONFIG=results/<run>/config.yaml
+# Another run than the demonstration: make label CONFIG=results/<run>/config.yaml, make plan CONFIG=config/paper.yaml
 CONFIG ?= config/config.yaml
 RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" $(CONFIG))
 ANNOTATOR ?= $(USER)
 PASS ?= 1
 PORT ?= 8419
+
+.PHONY: plan
+plan: $(INSTALLED) ## say what a run would cost (CONFIG=config/paper.yaml)
+	@python workflow/plan.py $(CONFIG)
 
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)

@@ -1,9 +1,9 @@
 """What the jobs of a run cost: memory, time and disk, from measured constants.
 
-A job's need is a formula in the examples of its task and the size of the model. Its constants were
-read off the benchmark files of finished runs and off ``benchmarks/stages.py``; ``docs/resources.md``
-shows asked against used. What a job asks for is its need with a margin; a scheduler that ends it all
-the same sends it again with twice as much. Nothing here needs torch.
+A job's need is a formula in the examples of its task and the size of the model. Its constants
+were read off the benchmark files of finished runs and off ``benchmarks/stages.py``;
+``docs/resources.md`` shows asked against used. What a job asks for is its need with a margin; one
+that takes more all the same is sent again with twice as much. Nothing here needs torch.
 
 Arithmetic is counted as is usual for transformers: 2 operations per weight of the encoder and token
 forward, 6 for a training step.
@@ -31,8 +31,9 @@ MB, MINUTE = 10**6, 60
 # Word pieces of an example, careful means over the tasks: sentence pairs, single sentences.
 _TOKENS_OF_PAIR, _TOKENS_OF_ONE = 60, 26
 _IMPORTS_MB = 520  # torch and transformers in one process
-_TABLE_MB = 200  # pandas
-_START = 15.0  # seconds until a model is loaded
+_TABLE_MB = 180  # pandas
+_SNAKEMAKE_MB = 250  # of a scheduler's job, beside the script
+_START = 6.0  # seconds until a model is loaded
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps, one core
 _MAPS_PER_SECOND = 4000.0  # through the classifier of patterns, one core
 
@@ -63,7 +64,7 @@ class Model:
         return self.encoder + self.vocabulary * self.hidden
 
     def activations(self, examples: int, tokens: int) -> int:
-        """Bytes that training keeps of a batch: 34 numbers per hidden unit and 8 per weight of a map."""
+        """Bytes that training keeps of a batch: per token 34 hidden units, and 8 maps' rows."""
         per_token = 34 * self.hidden + 8 * self.heads * tokens
         return 4 * examples * tokens * self.layers * per_token
 
@@ -147,7 +148,10 @@ def _predict(work: Work) -> Need:
 
 
 def _extract(work: Work) -> Need:
-    longest, batch = work.config["fine_tuning"]["max_length"], work.config["attention"]["batch_size"]
+    longest, batch = (
+        work.config["fine_tuning"]["max_length"],
+        work.config["attention"]["batch_size"],
+    )
     of_batch = work.model.layers * work.model.heads * longest**2 * batch
     return Need(
         memory=_IMPORTS_MB + (8 * work.model.weights + 6 * of_batch) / MB,
@@ -160,7 +164,7 @@ def _extract(work: Work) -> Need:
 def _sweep(work: Work) -> Need:
     sets = 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
     return Need(
-        memory=900 + 16 * work.model.weights / MB + sets * work.validation * 8 / MB,
+        memory=1350 + 15 * work.model.weights / MB + sets * work.validation * 8 / MB,
         operations=sets * work.forward(work.validation),
         kind="sweep",
         seconds=_START,
@@ -170,12 +174,19 @@ def _sweep(work: Work) -> Need:
 
 def _score(work: Work) -> Need:
     sets = 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
-    return Need(memory=500, seconds=5 + 2e-4 * sets * work.validation)
+    pairs = sets * work.validation
+    return Need(memory=450 + 3e-5 * pairs, seconds=5 + 0.4 * sets + 1e-5 * pairs)
 
 
 def _classify(work: Work) -> Need:
     maps = work.model.layers * work.model.heads * work.sample
     return Need(400 + 120 * maps / MB, seconds=10 + maps / _MAPS_PER_SECOND, disk=6 * maps / MB)
+
+
+def _collect_links(work: Work) -> Need:
+    if work.config["framenet"]["source"] == "nltk":
+        return Need(2500, seconds=1200)  # careful: FrameNet's 13,000 files; not measured
+    return Need(_TABLE_MB, seconds=6)
 
 
 def _rows(work: Work) -> int:
@@ -189,10 +200,10 @@ NEEDS: dict[str, Callable[[Work], Need]] = {
     ),
     "sample_examples": lambda _: Need(_TABLE_MB, seconds=3),
     "evaluate_baselines": lambda work: Need(
-        _TABLE_MB + 5e-3 * _rows(work), seconds=5 + 2e-3 * _rows(work)
+        _TABLE_MB + 5e-3 * _rows(work), seconds=5 + 6e-4 * _rows(work)
     ),
     "get_pretrained_model": lambda work: Need(
-        _IMPORTS_MB + 12 * work.model.weights / MB, seconds=60, disk=4 * work.model.weights / MB
+        _IMPORTS_MB + 12 * work.model.weights / MB, seconds=30, disk=4 * work.model.weights / MB
     ),
     "finetune": _finetune,
     "evaluate_pretrained": _predict,
@@ -205,15 +216,14 @@ NEEDS: dict[str, Callable[[Work], Need]] = {
     "measure_attention": lambda work: Need(
         _TABLE_MB, seconds=3 + work.maps / _MAP_BYTES_PER_SECOND
     ),
-    "sample_maps": lambda work: Need(_TABLE_MB, seconds=10),
-    "cross_validate_patterns": lambda work: Need(600, seconds=90),
-    "train_pattern_classifier": lambda work: Need(450, seconds=30),
+    "sample_maps": lambda _: Need(_TABLE_MB, seconds=10),
+    "cross_validate_patterns": lambda _: Need(600, seconds=50),
+    "train_pattern_classifier": lambda _: Need(450, seconds=15),
     "classify_maps": _classify,
-    "estimate_pattern_shares": lambda work: Need(_TABLE_MB, seconds=60),
+    "estimate_pattern_shares": lambda _: Need(_TABLE_MB, seconds=30),
     "get_framenet": lambda _: Need(_TABLE_MB, seconds=600, disk=900),
-    "collect_framenet_links": lambda _: Need(2500, seconds=1200),
-    "compute_framenet_heads": lambda _: Need(300, seconds=120),
-    "compare_framenet_heads": lambda _: Need(_TABLE_MB, seconds=10),
+    "collect_framenet_links": _collect_links,
+    "compute_framenet_heads": lambda _: Need(_TABLE_MB, seconds=10),
     "pretrain_tiny_bert": lambda _: Need(3000, seconds=4000),
     "sweep_heads": _sweep,
     "score_ablation": _score,
@@ -274,20 +284,24 @@ def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
 @functools.cache
 def _lines(file: Path) -> int:
     with file.open("rb") as stream:
-        return sum(1 for _ in stream)
+        return sum(1 for _ in stream) - 1  # the header
 
 
 @functools.cache
 def _size_of_folder(folder: Path) -> Model:
     settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    names = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size")
-    other = ("n_layers", "n_heads", "dim", "hidden_dim")  # DistilBERT's words
-    defaults = (BERT_BASE.layers, BERT_BASE.heads, BERT_BASE.hidden, BERT_BASE.intermediate)
-    numbers = [
-        settings.get(name, settings.get(also, default))
-        for name, also, default in zip(names, other, defaults, strict=True)
-    ]
-    return Model(*numbers, settings.get("vocab_size", BERT_BASE.vocabulary))
+    names = {  # and DistilBERT's words
+        "layers": ("num_hidden_layers", "n_layers"),
+        "heads": ("num_attention_heads", "n_heads"),
+        "hidden": ("hidden_size", "dim"),
+        "intermediate": ("intermediate_size", "hidden_dim"),
+        "vocabulary": ("vocab_size", "vocab_size"),
+    }
+    found = {
+        name: settings.get(usual, settings.get(other, getattr(BERT_BASE, name)))
+        for name, (usual, other) in names.items()
+    }
+    return Model(**found)
 
 
 def size_of(model: Mapping[str, Any]) -> Model:
@@ -297,7 +311,7 @@ def size_of(model: Mapping[str, Any]) -> Model:
 
 def memory_asked(needed: Need) -> int:
     """Megabytes to ask for, in steps of 100."""
-    return 100 * math.ceil(MARGIN_OF_MEMORY * needed.memory / 100)
+    return 100 * math.ceil((MARGIN_OF_MEMORY * needed.memory + _SNAKEMAKE_MB) / 100)
 
 
 def minutes_asked(needed: Need, threads: int, *, gpu: bool) -> int:

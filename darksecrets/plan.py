@@ -10,7 +10,7 @@ import pandas as pd
 
 from darksecrets import costs
 
-HOUR = 3600
+MINUTE, HOUR = 60, 3600
 
 
 @dataclass(frozen=True)
@@ -47,54 +47,50 @@ def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
     ]
 
 
-def table(steps: Iterable[Step], config: Mapping[str, Any]) -> pd.DataFrame:
+def table(planned: Iterable[Step], config: Mapping[str, Any]) -> pd.DataFrame:
     """Cost of each rule.
 
     Returns:
-        A row per rule, the longest first: number of ``jobs``, ``core_hours`` of all of them on
-        processors such as those that were measured, ``gpu_hours`` (of jobs that ask for one; then
-        without ``core_hours``), ``longest`` of them in hours, and what the largest asks for,
-        ``memory`` in GB.
+        A row per rule, the longest first, and one for all that read and write tables: number of
+        ``jobs``; ``core hours`` of all of them on a processor such as was measured; ``GPU hours``
+        of those that ask for one, which then count no core hours (no column if none does); the
+        ``longest`` job in minutes, and the ``memory`` in GB that the largest asks for.
     """
     rows = []
-    for step in steps:
+    for step in planned:
         need = costs.need(step.rule, config, step.task)
-        hours = need.time(step.threads, gpu=step.gpu) / HOUR
-        core, gpu = (0.0, hours) if step.gpu else (hours * step.threads, 0.0)
-        rows.append((step.rule, core, gpu, hours, costs.memory_asked(need) / 1000))
-    frame = pd.DataFrame(rows, columns=["rule", "core_hours", "gpu_hours", "longest", "memory"])
-    groups = frame.groupby("rule", sort=False)
-    return (
-        groups.agg(
-            jobs=("rule", "size"),
-            core_hours=("core_hours", "sum"),
-            gpu_hours=("gpu_hours", "sum"),
-            longest=("longest", "max"),
-            memory=("memory", "max"),
-        )
-        .sort_values(["gpu_hours", "core_hours"], ascending=False)
-        .reset_index()
+        seconds = need.time(step.threads, gpu=step.gpu)
+        core, gpu = (0.0, seconds) if step.gpu else (seconds * step.threads, 0.0)
+        name = step.rule if step.rule in costs.NEEDS else "tables and figures"
+        memory = costs.memory_asked(need) / 1000
+        rows.append((name, core / HOUR, gpu / HOUR, seconds / MINUTE, memory))
+    columns = ["rule", "core hours", "GPU hours", "longest (min)", "memory (GB)"]
+    groups = pd.DataFrame(rows, columns=columns).groupby("rule", sort=False)
+    result = groups.agg(
+        {"core hours": "sum", "GPU hours": "sum", "longest (min)": "max", "memory (GB)": "max"}
     )
+    result.insert(0, "jobs", groups.size())
+    result = result.sort_values(["GPU hours", "core hours"], ascending=False).reset_index()
+    return result if result["GPU hours"].any() else result.drop(columns="GPU hours")
 
 
-def summary(steps: Iterable[Step], config: Mapping[str, Any]) -> str:
-    """Say in a line what a run costs."""
-    steps = list(steps)
-    if not steps:
-        return "Nothing to be done."
-    costs_of_rules = table(steps, config)
-    core, gpu = costs_of_rules["core_hours"].sum(), costs_of_rules["gpu_hours"].sum()
+def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
+    """Say in one line what a run costs."""
+    planned = list(planned)
+    if not planned:
+        return f"Run {config['run']}: nothing to be done."
+    rules = table(planned, config)
+    gpu = rules["GPU hours"].sum() if "GPU hours" in rules else 0
     parts = [
-        f"{len(steps)} steps",
-        f"{len({step.submission for step in steps})} jobs if submitted",
-        f"about {_hours(core)} of one core",
-        *([f"{_hours(gpu)} of a GPU (assumed, not measured)"] if gpu else []),
-        f"longest step {_hours(costs_of_rules['longest'].max())}",
-        f"at most {costs_of_rules['memory'].max():.1f} GB of memory asked for by one",
-        f"{costs.disk_needed(config) / 1e9:.1f} GB of disk when all is done",
+        f"{len(planned)} steps ({len({step.submission for step in planned})} jobs on a cluster)",
+        f"about {_time(rules['core hours'].sum())} of one core",
+        *([f"about {_time(gpu)} of a GPU (assumed, not measured)"] if gpu else []),
+        f"the longest step {_time(rules['longest (min)'].max() * MINUTE / HOUR)}",
+        f"up to {rules['memory (GB)'].max():.1f} GB of memory for one",
+        f"{costs.disk_needed(config) / 1e9:.1f} GB of disk for the whole run",
     ]
-    return f"Run {config['run']}: " + ", ".join(parts) + "."
+    return f"Run {config['run']}: {', '.join(parts)}."
 
 
-def _hours(hours: float) -> str:
-    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
+def _time(hours: float) -> str:
+    return f"{hours:.1f} h" if hours >= 1 else f"{max(1, round(60 * hours))} min"

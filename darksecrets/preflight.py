@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import logging
 import os
 import shutil
@@ -13,18 +12,12 @@ from typing import Any
 
 import yaml
 
-from darksecrets import configuration
+from darksecrets import configuration, costs
 from darksecrets.errors import InputError
 from darksecrets.files import write_json, write_text
 from darksecrets.tasks import TASKS
 
 _log = logging.getLogger(__name__)
-
-# For the estimate of disk space, where nothing is known yet: BERT-base, and the typical length of
-# a GLUE example in word pieces.
-_BERT_BASE_BYTES = 440_000_000
-_BERT_BASE_SHAPE = (12, 12)
-_TYPICAL_LENGTH = 60
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -72,8 +65,8 @@ def check_ablation(
 
     if not ablation["states"] or model["source"] == "hub":
         return
-    _, (layers, heads) = _model_size(model)
-    selectors.check(ablation["sets"], selectors.Shape(layers, heads))
+    size = costs.size_of(model)
+    selectors.check(ablation["sets"], selectors.Shape(size.layers, size.heads))
     if importable and model["source"] == "folder":  # the shipped one passes, or its tests fail
         from darksecrets.ablation import disable
 
@@ -102,7 +95,7 @@ def check_surroundings(config: Mapping[str, Any]) -> None:
     """
     from darksecrets import checkpoints, datasources
 
-    check_disk(configuration.results_folder(config), disk_needed(config))
+    check_disk(configuration.results_folder(config), costs.disk_needed(config))
     if not _can_import("huggingface_hub"):
         return
     if config["data"]["source"] == "hub":
@@ -116,22 +109,6 @@ def record_run(config: Mapping[str, Any]) -> None:
     results = configuration.results_folder(config)
     write_text(yaml.safe_dump(dict(config), sort_keys=False), results / "config.yaml")
     write_json(configuration.origin(config), results / "origin.json")
-
-
-def disk_needed(config: Mapping[str, Any]) -> int:
-    """Estimate of the bytes that a whole run writes: models and attention maps.
-
-    Models: two fine-tuned states per task and seed. Maps: layers x heads x length^2 half-precision
-    numbers per sampled example, for the pre-trained model and one fine-tuned model per seed.
-    """
-    model_bytes, (layers, heads) = _model_size(config["model"])
-    tasks, seeds = len(config["tasks"]), len(config["seeds"])
-    models: int = model_bytes * (1 + 2 * tasks * seeds)
-    data, examples = config["data"], config["samples"]["size"]
-    if data["source"] == "builtin":
-        examples = min(examples, data["validation"])
-    maps: int = 2 * layers * heads * _TYPICAL_LENGTH**2 * examples
-    return models + maps * tasks * (1 + seeds)
 
 
 def _can_import(*libraries: str) -> bool:
@@ -163,17 +140,3 @@ def check_disk(results: Path, needed: int) -> None:
             f"{(needed - made) / 1e9:.1f} GB. Free some, or run fewer tasks or seeds, or lower "
             "samples.size."
         )
-
-
-def _model_size(model: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
-    """Bytes of weights, and (layers, heads), of a local model; BERT-base's for one to fetch."""
-    from darksecrets import checkpoints
-
-    if model["source"] == "hub":
-        return _BERT_BASE_BYTES, _BERT_BASE_SHAPE
-    folder = checkpoints.folder_of(model)
-    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    weights = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
-    layers = settings.get("num_hidden_layers", settings.get("n_layers", _BERT_BASE_SHAPE[0]))
-    heads = settings.get("num_attention_heads", settings.get("n_heads", _BERT_BASE_SHAPE[1]))
-    return weights, (layers, heads)

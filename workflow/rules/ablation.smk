@@ -94,7 +94,7 @@ rule collect_ablation:
     wildcard_constraints:
         table="(head|layer|set)_ablation|best_head|survival",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -114,7 +114,7 @@ rule compare_seeds:
     log:
         "<logs>/compare_seeds.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/model.yaml"
     message:
@@ -136,7 +136,7 @@ rule link_ablation:
     log:
         "<logs>/link_ablation.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -162,7 +162,7 @@ rule figure8:
     log:
         "<logs>/figure8.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -191,7 +191,7 @@ rule figure9:
     log:
         "<logs>/figure9.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -220,7 +220,7 @@ rule ablation_deltas:
     log:
         "<logs>/ablation_deltas.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -249,7 +249,7 @@ rule ablation_distribution:
     log:
         "<logs>/ablation_distribution.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -279,7 +279,7 @@ rule ablation_gains:
     log:
         "<logs>/ablation_gains.log",
     group:
-        "tables"
+        "effects"
     conda:
         "../../envs/figures.yaml"
     params:

@@ -72,7 +72,7 @@ rule collect_features:
     wildcard_constraints:
         table="|".join(MEASURES),
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -98,7 +98,7 @@ rule figure6:
     log:
         "<logs>/figure6.log",
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -130,7 +130,7 @@ rule stripes:
     log:
         "<logs>/stripes.log",
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -160,7 +160,7 @@ rule figure7:
     log:
         "<logs>/figure7.log",
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -183,7 +183,7 @@ rule correlate_token_pairs:
     log:
         "<logs>/correlate_token_pairs.log",
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -210,7 +210,7 @@ rule token_pairs:
     log:
         "<logs>/token_pairs.log",
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -239,7 +239,7 @@ rule head_statistics:
     log:
         "<logs>/head_statistics.log",
     group:
-        "tables"
+        "features"
     conda:
         "../../envs/figures.yaml"
     params:

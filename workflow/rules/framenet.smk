@@ -119,7 +119,7 @@ rule compare_framenet_heads:
     log:
         "<logs>/compare_framenet_heads.log",
     group:
-        "tables"
+        "framenet"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -148,7 +148,7 @@ rule figure3:
     log:
         "<logs>/figure3.log",
     group:
-        "tables"
+        "framenet"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -176,7 +176,7 @@ rule figure4:
     log:
         "<logs>/figure4.log",
     group:
-        "tables"
+        "framenet"
     conda:
         "../../envs/figures.yaml"
     params:

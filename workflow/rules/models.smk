@@ -118,7 +118,7 @@ rule collect_scores:
     log:
         "<logs>/collect_scores.log",
     group:
-        "tables"
+        "scores"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -138,7 +138,7 @@ rule collect_baselines:
     log:
         "<logs>/collect_baselines.log",
     group:
-        "tables"
+        "scores"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -161,7 +161,7 @@ rule collect_learning_curves:
     log:
         "<logs>/collect_learning_curves.log",
     group:
-        "tables"
+        "scores"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -190,7 +190,7 @@ rule table1:
     log:
         "<logs>/table1.log",
     group:
-        "tables"
+        "scores"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -220,7 +220,7 @@ rule learning_curves:
     log:
         "<logs>/learning_curves.log",
     group:
-        "tables"
+        "scores"
     conda:
         "../../envs/figures.yaml"
     params:

@@ -42,6 +42,8 @@ rule cross_validate_patterns:
         "<logs>/cross_validate_patterns.log",
     benchmark:
         "<benchmarks>/cross_validate_patterns.tsv"
+    group:
+        "classifier"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -67,6 +69,8 @@ rule train_pattern_classifier:
         "<logs>/train_pattern_classifier.log",
     benchmark:
         "<benchmarks>/train_pattern_classifier.tsv"
+    group:
+        "classifier"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -121,7 +125,7 @@ rule estimate_pattern_shares:
     benchmark:
         "<benchmarks>/estimate_pattern_shares.tsv"
     group:
-        "tables"
+        "patterns"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -146,7 +150,7 @@ rule collect_pattern_maps:
     log:
         "<logs>/collect_pattern_maps.log",
     group:
-        "tables"
+        "patterns"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -168,7 +172,7 @@ rule typical_maps:
     log:
         "<logs>/typical_maps.log",
     group:
-        "tables"
+        "examples"
     conda:
         "../../envs/model.yaml"
     params:
@@ -197,7 +201,7 @@ rule figure1:
     log:
         "<logs>/figure1.log",
     group:
-        "tables"
+        "examples"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -227,7 +231,7 @@ rule figure2:
     log:
         "<logs>/figure2.log",
     group:
-        "tables"
+        "patterns"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -257,7 +261,7 @@ rule pattern_heads:
     log:
         "<logs>/pattern_heads.log",
     group:
-        "tables"
+        "patterns"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -287,7 +291,7 @@ rule pattern_quality:
     log:
         "<logs>/pattern_quality.log",
     group:
-        "tables"
+        "classifier"
     conda:
         "../../envs/figures.yaml"
     params:

@@ -15,7 +15,7 @@ rule compute_similarity:
     benchmark:
         "<benchmarks>/compute_similarity/{task}/seed-{seed}.tsv"
     group:
-        "tables"
+        "similarity"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -37,7 +37,7 @@ rule collect_similarity:
     log:
         "<logs>/collect_similarity.log",
     group:
-        "tables"
+        "similarity"
     conda:
         "../../envs/figures.yaml"
     message:
@@ -63,7 +63,7 @@ rule figure5:
     log:
         "<logs>/figure5.log",
     group:
-        "tables"
+        "similarity"
     conda:
         "../../envs/figures.yaml"
     params:
