@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 START = Path(__file__).parent / "one_node_slurm.sh"
 # The shipped profile looks after 40 seconds, as jobs of hours deserve; these take seconds.
@@ -16,7 +18,7 @@ IMPATIENT = ("--slurm-init-seconds-before-status-checks", "5", "--latency-wait",
 
 
 @pytest.fixture(scope="session")
-def slurm():
+def slurm() -> Iterator[None]:
     """One node that has Slurm, started for these tests alone."""
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
         pytest.skip(f"starting Slurm needs root on Debian, this is {platform.platform()}")
@@ -26,12 +28,13 @@ def slurm():
     if "left alone" in started.stderr:
         pytest.skip(started.stderr.strip())
     assert started.returncode == 0, started.stdout + started.stderr
+    print(started.stdout)
     yield
     subprocess.run(["bash", START, "stop", folder], check=True)
 
 
-@pytest.fixture
-def submit(root, slurm):
+@pytest.fixture(scope="session")
+def submit(root, slurm) -> Iterator[Callable[..., subprocess.Popen]]:
     """Start Snakemake with the shipped profile; what is still running at the end is interrupted."""
     running = []
 
@@ -51,3 +54,23 @@ def submit(root, slurm):
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             process.wait(60)
+
+
+@pytest.fixture(scope="session")
+def early_ends(submit, tmp_path_factory) -> tuple[Path, subprocess.Popen]:
+    """Jobs that fail, are cancelled, run over their time or memory. They run beside the other tests."""
+    folder = tmp_path_factory.mktemp("early")
+    snakefile = Path(__file__).parent / "attempts.smk"
+    run = submit(folder, snakefile, "--default-resources", "mem_mb=300", "runtime=10")
+    marker = folder / "cancelled.id"
+    wait_until(lambda: marker.exists() and marker.read_text().strip(), 120, "the first attempt")
+    subprocess.run(["scancel", marker.read_text().strip()], check=True)
+    return folder, run
+
+
+@pytest.fixture(scope="session")
+def local(snakemake, tmp_path_factory) -> Path:
+    """Results of the small workflow on this machine."""
+    folder = tmp_path_factory.mktemp("local")
+    snakemake(folder, "all", config=str(Path(__file__).parent / "smoke.yaml"))
+    return folder / "results" / "cluster"

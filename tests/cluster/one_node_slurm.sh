@@ -99,7 +99,8 @@ name_this_host() { # the daemons must find this host by its name on the loopback
 }
 
 configure() {
-  local memory
+  local memory cpus
+  cpus=$(($(nproc) > 4 ? $(nproc) : 4)) # jobs that mostly wait may share a core
   memory=$(awk '/MemTotal/ {print int($2 / 1024 * 0.85)}' /proc/meminfo)
   install -d -m 755 /etc/slurm
   install -m 644 /dev/stdin /etc/slurm/cgroup.conf <<CONF
@@ -142,7 +143,7 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=$HOST
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=5
-NodeName=$HOST NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory State=UNKNOWN
+NodeName=$HOST NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=$memory State=UNKNOWN
 PartitionName=debug Nodes=$HOST Default=YES MaxTime=1-00:00:00 DefaultTime=00:30:00 State=UP
 CONF
   install -o slurm -g slurm -m 600 /dev/stdin /etc/slurm/slurmdbd.conf <<CONF

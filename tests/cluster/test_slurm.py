@@ -1,0 +1,73 @@
+"""The shipped profile on a real Slurm: what it gives, and what happens when jobs end early."""
+
+import filecmp
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from waiting import wait_until
+
+pytestmark = pytest.mark.cluster
+CONFIG = Path(__file__).parent / "smoke.yaml"
+SPLIT = ("attention={batch_size: 2, shards: 2}", "ablation={parts: 2, permutations: 200}")
+
+
+def states(*arguments: str) -> list[str]:
+    """How jobs, or their steps, ended, as Slurm's accounting has it."""
+    command = ["sacct", "-nP", "-o", "State", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def queued(folder: Path) -> list[str]:
+    """Jobs in the queue that were submitted from a folder."""
+    command = ["squeue", "-h", "-o", "%i %T %Z"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line for line in lines if line.endswith(f" {folder}")]
+
+
+@pytest.mark.usefixtures("early_ends")
+def test_tables_are_those_of_a_local_run_that_splits_nothing(root, submit, local, tmp_path):
+    run = submit(
+        tmp_path, root / "Snakefile", "all", "--configfile", str(CONFIG), "--config", *SPLIT
+    )
+    assert run.wait(1200) == 0, (tmp_path / "snakemake.txt").read_text()
+    names = sorted(path.name for path in (local / "tables").glob("*.csv"))
+    assert "table1.csv" in names
+    remote = tmp_path / "results" / "cluster"
+    assert sorted(path.name for path in (remote / "tables").glob("*.csv")) == names
+    for name in names:
+        assert filecmp.cmp(local / "tables" / name, remote / "tables" / name, shallow=False), name
+    assert states("-X").count("COMPLETED") >= 12
+    print(f"{len(names)} tables are equal: {', '.join(names)}")
+
+
+def test_an_interrupted_snakemake_cancels_its_jobs_and_a_second_call_completes(submit, tmp_path):
+    snakefile = tmp_path / "Snakefile"
+    snakefile.write_text(
+        "rule wait:\n"
+        '    output: "waited"\n'
+        '    shell: "touch started; test -e go || sleep 600; touch {output}"\n'
+    )
+    arguments = ("--default-resources", "mem_mb=300", "runtime=10")
+    run = submit(tmp_path, snakefile, *arguments)
+    wait_until((tmp_path / "started").exists, 90, "the start of the job")
+    assert queued(tmp_path)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) != 0
+    wait_until(lambda: not queued(tmp_path), 30, "the end of the cancelled job")
+    (tmp_path / "go").touch()
+    again = submit(tmp_path, snakefile, *arguments)
+    assert again.wait(120) == 0, (tmp_path / "snakemake.txt").read_text()
+    assert (tmp_path / "waited").exists()
+
+
+def test_jobs_that_end_early_are_noticed_and_sent_again_with_more(early_ends):
+    folder, run = early_ends
+    assert run.wait(400) == 0, (folder / "snakemake.txt").read_text()
+    for way in ("fails", "cancelled", "slow", "greedy"):
+        assert (folder / f"{way}.done").exists()
+        assert (folder / f"{way}.attempts").read_text().split() == ["1", "2"], way
+    seen = " ".join(states())  # of jobs and their steps: it is the step that runs out of memory
+    for state in ("FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY"):
+        assert state in seen
