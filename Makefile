@@ -56,7 +56,7 @@ test: $(INSTALLED) ## run every test and linter
 
 .PHONY: test-cluster
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
-	python -m pytest -m cluster tests/cluster
+	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
 
 .PHONY: lint
 lint: $(INSTALLED) ## run the linters only

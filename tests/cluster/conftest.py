@@ -1,5 +1,6 @@
 """A real Slurm for the tests of this folder; `make test-cluster` runs them."""
 
+import logging
 import os
 import platform
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
+log = logging.getLogger(__name__)
 START = Path(__file__).parent / "one_node_slurm.sh"
 # The shipped profile looks after 40 seconds, as jobs of hours deserve; these take seconds.
 IMPATIENT = ("--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")
@@ -28,7 +30,7 @@ def slurm() -> Iterator[None]:
     if "left alone" in started.stderr:
         pytest.skip(started.stderr.strip())
     assert started.returncode == 0, started.stdout + started.stderr
-    print(started.stdout)
+    log.info("%s", started.stdout)
     yield
     subprocess.run(["bash", START, "stop", folder], check=True)
 

@@ -1,13 +1,16 @@
 """The shipped profile on a real Slurm: what it gives, and what happens when jobs end early."""
 
 import filecmp
+import logging
 import signal
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from waiting import wait_until
 
+log = logging.getLogger(__name__)
 pytestmark = pytest.mark.cluster
 CONFIG = Path(__file__).parent / "smoke.yaml"
 SPLIT = ("attention={batch_size: 2, shards: 2}", "ablation={parts: 2, permutations: 200}")
@@ -39,7 +42,8 @@ def test_tables_are_those_of_a_local_run_that_splits_nothing(root, submit, local
     for name in names:
         assert filecmp.cmp(local / "tables" / name, remote / "tables" / name, shallow=False), name
     assert states("-X").count("COMPLETED") >= 12
-    print(f"{len(names)} tables are equal: {', '.join(names)}")
+    log.info("%d tables are equal: %s", len(names), ", ".join(names))
+    log.info("Jobs: %s", Counter(states("-X")))
 
 
 def test_an_interrupted_snakemake_cancels_its_jobs_and_a_second_call_completes(submit, tmp_path):
@@ -68,6 +72,7 @@ def test_jobs_that_end_early_are_noticed_and_sent_again_with_more(early_ends):
     for way in ("fails", "cancelled", "slow", "greedy"):
         assert (folder / f"{way}.done").exists()
         assert (folder / f"{way}.attempts").read_text().split() == ["1", "2"], way
+    log.info("Jobs and steps of all tests: %s", Counter(states()))
     seen = " ".join(states())  # of jobs and their steps: it is the step that runs out of memory
     for state in ("FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY"):
         assert state in seen
