@@ -34,6 +34,8 @@ wildcard_constraints:
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
     model=r"pretrained|finetuned/seed-\d+",
+    piece=r"\d+",
+    pieces=r"\d+",
 
 
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
@@ -139,6 +141,11 @@ def pattern_maps() -> list[str]:
         *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
         *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
     ]
+
+
+def pieces(folder: str, number: int) -> list[str]:
+    """The pieces of a job that the configuration splits, `1-of-3` and so on; none for one job."""
+    return [f"{folder}/{piece}-of-{number}" for piece in range(1, number + 1)] if number > 1 else []
 
 
 def growing(amount: int):
