@@ -15,6 +15,7 @@ from darksecrets.encoding import encode
 from darksecrets.errors import InputError
 from darksecrets.models import load_classifier, load_tokenizer
 from darksecrets.progress import progress
+from darksecrets.shards import rows_of_shard
 from darksecrets.store import AttentionWriter, HalfArray, write_store
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def extract(
     task: Task,
     max_length: int,
     batch_size: int,
+    shard: int = 1,
+    shards: int = 1,
 ) -> None:
     """Write the attention store of a model for a sample of the validation examples.
 
@@ -49,6 +52,8 @@ def extract(
         task: The task of the data.
         max_length: Longest sequence kept, in tokens.
         batch_size: Examples that the model sees at once.
+        shard: Which part of the examples the store gets, from 1, see `darksecrets.shards`.
+        shards: How many parts there are.
 
     Raises:
         InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
@@ -56,7 +61,14 @@ def extract(
     """
     columns = _sampled_columns(dataset_folder, sample, task)
     extract_columns(
-        model_folder, columns, output, task=task, max_length=max_length, batch_size=batch_size
+        model_folder,
+        columns,
+        output,
+        task=task,
+        max_length=max_length,
+        batch_size=batch_size,
+        shard=shard,
+        shards=shards,
     )
 
 
@@ -68,6 +80,8 @@ def extract_columns(
     task: Task,
     max_length: int,
     batch_size: int,
+    shard: int = 1,
+    shards: int = 1,
 ) -> None:
     """Write the attention store of a model for examples in memory, see `extract`.
 
@@ -78,12 +92,17 @@ def extract_columns(
         task: Says whether an example has one sentence or two.
         max_length: Longest sequence kept, in tokens.
         batch_size: Examples that the model sees at once.
+        shard: As `extract`.
+        shards: As `extract`.
 
     Raises:
         InputError: As `extract`.
     """
     tokenizer = load_tokenizer(model_folder)
     examples, inputs = _encode_longest_first(columns, tokenizer, task, max_length)
+    lengths = examples["tokens"].map(len).to_numpy(np.int64)
+    rows = rows_of_shard(lengths, batch_size, shard, shards)
+    examples, inputs = examples.iloc[rows], {name: ids[rows] for name, ids in inputs.items()}
     model = load_encoder(model_folder, task)
     config = model.config
     with (

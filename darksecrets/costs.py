@@ -11,6 +11,7 @@ forward, 6 for a training step.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import math
@@ -147,12 +148,10 @@ def _predict(work: Work) -> Need:
     )
 
 
-def _extract(work: Work) -> Need:
-    longest, batch = (
-        work.config["fine_tuning"]["max_length"],
-        work.config["attention"]["batch_size"],
-    )
-    of_batch = work.model.layers * work.model.heads * longest**2 * batch
+def _all_maps(work: Work) -> Need:
+    longest = work.config["fine_tuning"]["max_length"]
+    of_batch = work.model.layers * work.model.heads * longest**2
+    of_batch *= work.config["attention"]["batch_size"]
     return Need(
         memory=_IMPORTS_MB + (8 * work.model.weights + 6 * of_batch) / MB,
         operations=work.forward(work.sample),
@@ -161,21 +160,42 @@ def _extract(work: Work) -> Need:
     )
 
 
-def _sweep(work: Work) -> Need:
-    sets = 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
-    return Need(
-        memory=1350 + 15 * work.model.weights / MB + sets * work.validation * 8 / MB,
-        operations=sets * work.forward(work.validation),
-        kind="sweep",
-        seconds=_START,
-        disk=sets * work.validation * 8 / MB,
+def _extract(work: Work) -> Need:
+    if work.config["attention"]["shards"] == 1:
+        return _all_maps(work)
+    return Need(  # it only puts the shards together
+        memory=_IMPORTS_MB, seconds=_START + work.maps / _MAP_BYTES_PER_SECOND, disk=work.maps / MB
     )
 
 
+def _sets(work: Work) -> int:
+    return 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
+
+
+def _all_sets(work: Work) -> Need:
+    return Need(
+        memory=1350 + 15 * work.model.weights / MB + 8 * _sets(work) * work.validation / MB,
+        operations=_sets(work) * work.forward(work.validation),
+        kind="sweep",
+        seconds=_START,
+        disk=8 * _sets(work) * work.validation / MB,
+    )
+
+
+def _sweep(work: Work) -> Need:
+    """Where parts have done it, what their bounds leave unsure is still computed here."""
+    need = _all_sets(work)
+    split = work.config["ablation"]["parts"] > 1
+    return dataclasses.replace(need, operations=need.operations / 10) if split else need
+
+
+def _piece(need: Need, pieces: int) -> Need:
+    return dataclasses.replace(need, operations=need.operations / pieces, disk=need.disk / pieces)
+
+
 def _score(work: Work) -> Need:
-    sets = 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
-    pairs = sets * work.validation
-    return Need(memory=450 + 3e-5 * pairs, seconds=5 + 0.4 * sets + 1e-5 * pairs)
+    pairs = _sets(work) * work.validation
+    return Need(memory=450 + 3e-5 * pairs, seconds=5 + 0.4 * _sets(work) + 1e-5 * pairs)
 
 
 def _classify(work: Work) -> Need:
@@ -208,7 +228,10 @@ NEEDS: dict[str, Callable[[Work], Need]] = {
     "finetune": _finetune,
     "evaluate_pretrained": _predict,
     "extract_attention": _extract,
-    "extract_framenet_attention": _extract,
+    "extract_attention_shard": lambda work: _piece(
+        _all_maps(work), work.config["attention"]["shards"]
+    ),
+    "extract_framenet_attention": _all_maps,
     "compute_similarity": lambda work: Need(
         _TABLE_MB, seconds=3 + 2 * work.maps / _MAP_BYTES_PER_SECOND
     ),
@@ -226,6 +249,7 @@ NEEDS: dict[str, Callable[[Work], Need]] = {
     "compute_framenet_heads": lambda _: Need(_TABLE_MB, seconds=10),
     "pretrain_tiny_bert": lambda _: Need(3000, seconds=4000),
     "sweep_heads": _sweep,
+    "sweep_heads_part": lambda work: _piece(_all_sets(work), work.config["ablation"]["parts"]),
     "score_ablation": _score,
 }
 
@@ -237,9 +261,11 @@ USES_GPU = frozenset(
         "finetune",
         "evaluate_pretrained",
         "extract_attention",
+        "extract_attention_shard",
         "extract_framenet_attention",
         "classify_maps",
         "sweep_heads",
+        "sweep_heads_part",
     )
 )
 

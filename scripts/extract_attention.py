@@ -10,15 +10,22 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run one model over the sample of one task and write its attention store."""
+    """Run one model over the sample of one task, or gather its shards; write the store."""
+    sample, store = Path(snakemake.input.sample), Path(snakemake.output.store)
+    if snakemake.input.shards:
+        from darksecrets.shards import merge
+
+        merge([Path(shard) for shard in snakemake.input.shards], sample, store)
+        return
+
     from darksecrets.attention import extract
     from darksecrets.tasks import TASKS
 
     extract(
         Path(snakemake.input.model),
         Path(snakemake.input.dataset),
-        Path(snakemake.input.sample),
-        Path(snakemake.output.store),
+        sample,
+        store,
         task=TASKS[snakemake.wildcards.task],
         max_length=snakemake.params.max_length,
         batch_size=snakemake.params.batch_size,

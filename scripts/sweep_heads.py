@@ -24,6 +24,7 @@ def main() -> dict[str, Any]:
         max_length=params.max_length,
         settings=Settings(mode=params.mode, sets=params.sets, screening=params.screening),
         threads=snakemake.threads,
+        parts=[Path(part) for part in snakemake.input.parts],
     )
 
 

@@ -64,6 +64,8 @@ SCREENING = (AUTO, ON, "off")
 # Examples between two checkpoints, and in a batch of the general path.
 BLOCK = {"cpu": 64, "cuda": 256}
 
+ARITHMETIC = {False: "float32", True: "bfloat16, then float32 where that could change a prediction"}
+
 Logits = npt.NDArray[np.float32]
 
 _log = logging.getLogger(__name__)
@@ -94,6 +96,7 @@ def sweep_heads(
     max_length: int,
     settings: Settings,
     threads: int,
+    parts: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Sweep over the whole validation set and write a `SweepResult`.
 
@@ -109,16 +112,93 @@ def sweep_heads(
         max_length: Longest sequence kept, in tokens.
         settings: What to disable, and how.
         threads: Processor cores to use.
+        parts: What `sweep_heads_part` left; blocks of examples that are there are not computed
+            again.
 
     Returns:
         For the provenance: the path taken, the error bounds and how much was recomputed.
 
     Raises:
         InputError: A selector names what the model does not have, its attention cannot be reached,
-            or the validation set has one class only.
+            the validation set has one class only, or a part is of another sweep.
     """
-    torch.set_num_threads(threads)
     start = time.perf_counter()
+    torch.set_num_threads(threads)
+    model, split, sets, identity = _load(
+        model_folder, dataset_folder, task, seed, max_length, settings
+    )
+    with _kept(output, identity, parts) as partial:
+        logits, details = compute(model, split, sets, task, settings, partial)
+    result(task, sets, logits, split).save(output)
+    partial.remove()
+    return {**details, "seconds": round(time.perf_counter() - start, 1)}
+
+
+def sweep_heads_part(
+    model_folder: Path,
+    dataset_folder: Path,
+    output: Path,
+    *,
+    task: Task,
+    seed: int,
+    max_length: int,
+    settings: Settings,
+    threads: int,
+    part: int,
+    parts: int,
+) -> dict[str, Any]:
+    """Compute every ``parts``-th block of examples under every set, for `sweep_heads`.
+
+    Parts differ in their examples, not in the layers that they disable: every part has then the
+    same work, as blocks go from long examples to short ones, and what the sets of an example have
+    in common is computed once. Blocks are those of the whole sweep; so in float32, every number is.
+    With screening, `sweep_heads` sees the errors of all parts before it says what is sure.
+
+    Args:
+        model_folder: As `sweep_heads`.
+        dataset_folder: As `sweep_heads`.
+        output: Folder of the part, which appears when all its blocks are done.
+        task: As `sweep_heads`.
+        seed: As `sweep_heads`.
+        max_length: As `sweep_heads`.
+        settings: As `sweep_heads`.
+        threads: As `sweep_heads`.
+        part: Which one, from 1.
+        parts: How many there are. Where there are fewer blocks, some parts are empty.
+
+    Returns:
+        For the provenance: how many examples were computed, and the seconds.
+
+    Raises:
+        InputError: As `sweep_heads`.
+    """
+    start = time.perf_counter()
+    torch.set_num_threads(threads)
+    model, split, sets, identity = _load(
+        model_folder, dataset_folder, task, seed, max_length, settings
+    )
+    with _kept(output, identity) as partial:
+        way, blocks, bounds = _plan(model, split, sets, task, settings)
+        own = {number: blocks[number] for number in range(part - 1, len(blocks), parts)}
+        with torch.inference_mode():
+            _, _, resumed = _in_blocks(way, own, task, bounds, partial)
+    partial.move(output)
+    return {
+        "examples": sum(map(len, own.values())),
+        "resumed_examples": resumed,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def _load(
+    model_folder: Path,
+    dataset_folder: Path,
+    task: Task,
+    seed: int,
+    max_length: int,
+    settings: Settings,
+) -> tuple[PreTrainedModel, EncodedSplit, list[HeadSet], dict[str, Any]]:
+    """Read a sweep's model and examples, and say all that its numbers depend on."""
     tokenizer = load_tokenizer(model_folder)
     split = load_split(dataset_folder, "validation", tokenizer, task, max_length)
     check_labels(split.labels, task, str(dataset_folder))
@@ -126,24 +206,28 @@ def sweep_heads(
     device: Any = "cuda" if torch.cuda.is_available() else "cpu"
     model.to(device)
     sets = sweep_sets(shape_of(model), settings.sets)
-    # What `auto` comes to belongs here: unchecked bfloat16 must never pass for float32.
-    screening = screens(model, task, settings.screening)
     identity = {
         "model": fingerprint(model_folder),
         "data": split.fingerprint(),
         "sets": [head_set.name for head_set in sets],
-        "settings": [settings.mode, screening, task.name, seed, model.device.type],
+        "settings": [settings.mode, task.name, seed],
+        # What `auto` comes to belongs here: unchecked bfloat16 must never pass for float32.
+        "screening": screens(model, task, settings.screening),
+        "device": model.device.type,
         "versions": [torch.__version__, transformers.__version__],
     }
-    partial = Partial(output.with_name(f".{output.name}.partial"), identity)
+    return model, split, sets, identity
+
+
+@contextlib.contextmanager
+def _kept(output: Path, identity: dict[str, Any], parts: Sequence[Path] = ()) -> Iterator[Partial]:
+    """Keep what is done in a hidden folder beside the output, for a job that is killed."""
+    partial = Partial(output.with_name(f".{output.name}.partial"), identity, parts)
     try:
-        logits, details = compute(model, split, sets, task, settings, partial)
+        yield partial
     except InputError:
         partial.remove()  # it would stop there again
         raise
-    result(task, sets, logits, split).save(output)
-    partial.remove()
-    return {**details, "seconds": round(time.perf_counter() - start, 1)}
 
 
 def check_labels(labels: npt.NDArray[np.generic], task: Task, where: str) -> None:
@@ -205,23 +289,10 @@ def compute(
     Raises:
         InputError: The model's attention cannot be reached, or an output is not finite.
     """
-    check_mode(settings.mode)
-    attention_modules(model)
-    shared = knows(model)
-    screening = screens(model, task, settings.screening)
-    way = (Sharing if shared else OneByOne)(model, split, sets, settings)
-    name = {True: "shared path", False: "general path, one set after the other"}[shared]
-    arithmetic = "bfloat16, then float32 where that could change a prediction"
-    _log.info(
-        "%s: %s (%s), %d sets, %d examples, %s",
-        *(task.name, name, type(model).__name__, len(sets), len(split)),
-        arithmetic if screening else "float32",
-    )
-    layers, first = model.config.num_hidden_layers, first_layers(way.selected).numpy()
-    bounds = Bounds(first, layers, len(split)) if screening else None
+    way, blocks, bounds = _plan(model, split, sets, task, settings)
     with torch.inference_mode():
-        blocks = list(by_length(split.lengths, BLOCK.get(model.device.type, BLOCK["cpu"])))
-        screened, exact, resumed = _in_blocks(way, blocks, task, bounds, partial)
+        numbered = dict(enumerate(blocks))
+        screened, exact, resumed = _in_blocks(way, numbered, task, bounds, partial)
         details: dict[str, Any] = {"resumed_examples": resumed}
         if bounds:
             recompute_unsure(way, blocks, bounds, screened, exact)
@@ -230,14 +301,37 @@ def compute(
         if not task.is_regression:
             details |= decide_ties(way, exact, logits)
     return logits, {
-        "path": name,
+        "path": way.name,
         "model": type(model).__name__,
         "device": str(model.device),
         "sets": len(sets),
         "examples": len(split),
-        "arithmetic": arithmetic if screening else "float32",
+        "arithmetic": ARITHMETIC[bool(bounds)],
         **details,
     }
+
+
+def _plan(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    sets: Sequence[HeadSet],
+    task: Task,
+    settings: Settings,
+) -> tuple[Way, list[list[int]], Bounds | None]:
+    """Choose the way, cut the examples into blocks, and prepare to screen where that is wanted."""
+    check_mode(settings.mode)
+    attention_modules(model)
+    way = (Sharing if knows(model) else OneByOne)(model, split, sets, settings)
+    screening = screens(model, task, settings.screening)
+    _log.info(
+        "%s: %s (%s), %d sets, %d examples, %s",
+        *(task.name, way.name, type(model).__name__, len(sets), len(split)),
+        ARITHMETIC[screening],
+    )
+    layers, first = model.config.num_hidden_layers, first_layers(way.selected).numpy()
+    bounds = Bounds(first, layers, len(split)) if screening else None
+    blocks = list(by_length(split.lengths, BLOCK.get(model.device.type, BLOCK["cpu"])))
+    return way, blocks, bounds
 
 
 def screens(model: PreTrainedModel, task: Task, wanted: str) -> bool:
@@ -254,6 +348,8 @@ def screens(model: PreTrainedModel, task: Task, wanted: str) -> bool:
 
 class Way:
     """A way to the logits of pairs of a set and an example; pairs are [sets, examples] masks."""
+
+    name: str
 
     def __init__(
         self,
@@ -300,6 +396,8 @@ class Way:
 class OneByOne(Way):
     """One set after the other, examples of similar length in a batch."""
 
+    name = "general path, one set after the other"
+
     def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
         """All examples are one group."""
 
@@ -316,6 +414,8 @@ class OneByOne(Way):
 
 class Sharing(Way):
     """All sets of examples of equal length together."""
+
+    name = "shared path"
 
     def __init__(self, *arguments: Any) -> None:  # noqa: ANN401
         super().__init__(*arguments)
@@ -347,14 +447,14 @@ class Sharing(Way):
 
 
 def _in_blocks(
-    way: Way, blocks: list[list[int]], task: Task, bounds: Bounds | None, partial: Partial
+    way: Way, blocks: dict[int, list[int]], task: Task, bounds: Bounds | None, partial: Partial
 ) -> tuple[Logits, Logits, int]:
-    """Logits of all pairs, screened and exact, block by block; and how many examples were done."""
+    """Logits, screened and exact, of numbered blocks; and how many examples were done before."""
     screened, exact = way.empty(len(way.split)), way.empty(len(way.split))
     resumed = 0
-    total = len(way.sets) * len(way.split)
+    total = len(way.sets) * sum(map(len, blocks.values()))
     with progress(f"Disabling heads, {task.name}", total, "predictions") as advance:
-        for number, rows in enumerate(blocks):
+        for number, rows in blocks.items():
             done = partial.load(f"block-{number}")
             if done is None:
                 done = partial.keep(f"block-{number}", block_logits(way, rows, bounds))

@@ -17,7 +17,7 @@ from darksecrets.ablation.disable import disable, shape_of
 from darksecrets.ablation.partial import Partial
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.selectors import sweep_sets
-from darksecrets.ablation.sweep import Settings, sweep_heads
+from darksecrets.ablation.sweep import Settings, sweep_heads, sweep_heads_part
 from darksecrets.batching import load_split
 from darksecrets.errors import InputError
 from darksecrets.models import load_classifier, load_tokenizer
@@ -83,8 +83,21 @@ def bert(tmp_path_factory):
     return save_model(tmp_path_factory.mktemp("bert"))
 
 
-def run(model, data, output, task="RTE", **settings):
-    details = sweep_heads(
+def run(model, data, output, task="RTE", parts=(), **settings):
+    details = call(sweep_heads, model, data, output, task, settings, parts=parts)
+    return SweepResult.load(output), details
+
+
+def run_parts(model, data, folder, parts, task="RTE", **settings):
+    """Run all parts, the last first, because they have no order."""
+    for part in range(parts, 0, -1):
+        split = {"part": part, "parts": parts}
+        call(sweep_heads_part, model, data, folder / str(part), task, settings, **split)
+    return [folder / str(part) for part in range(1, parts + 1)]
+
+
+def call(function, model, data, output, task, settings, **arguments):
+    return function(
         model,
         data / task,
         output,
@@ -93,8 +106,8 @@ def run(model, data, output, task="RTE", **settings):
         max_length=MAX_LENGTH,
         settings=Settings(**settings),
         threads=1,
+        **arguments,
     )
-    return SweepResult.load(output), details
 
 
 def loop(folder, data, sets=OWN, mode="uniform", task="RTE", dtype=torch.float32):
@@ -333,6 +346,125 @@ def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
     inputs.pop("screening")
     expected, _ = loop(model, folder, **inputs)
     assert np.array_equal(resumed.predictions, expected.argmax(-1))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 7])
+@pytest.mark.parametrize(
+    ("family", "task", "screening"),
+    [
+        ("bert", "RTE", "off"),
+        ("bert", "RTE", "on"),
+        ("bert", "STS-B", "on"),
+        ("distilbert", "MNLI", "off"),
+    ],
+)
+def test_parts_give_the_predictions_of_the_whole(
+    family, task, screening, parts, data, tmp_path, monkeypatch
+):
+    """Five blocks in as many parts, in fewer and in more; in float32 to the last bit."""
+    monkeypatch.setitem(module.BLOCK, "cpu", 8)
+    folder = save_model(tmp_path / "model", family, task=task)
+    settings = {"sets": OWN[:1], "screening": screening}
+    whole, expected = run(folder, data, tmp_path / "whole", task, **settings)
+    left = run_parts(folder, data, tmp_path / "parts", parts, task, **settings)
+    monkeypatch.setattr(module, "block_logits", None)  # nothing is computed twice
+    found, details = run(folder, data, tmp_path / "sweep", task, left, **settings)
+    assert np.array_equal(found.predictions, whole.predictions)
+    assert found.idx.tolist() == whole.idx.tolist()
+    assert details.pop("resumed_examples") == EXAMPLES
+    if "screening" in details:  # whose errors are seen in another order
+        assert details["screening"]["sampled"] == expected["screening"]["sampled"]
+    else:
+        same = set(details) - {"seconds"}
+        assert {n: details[n] for n in same} == {n: expected[n] for n in same}
+    assert sorted(path.name for path in left[0].parent.iterdir()) == [path.name for path in left]
+    assert not list(tmp_path.rglob(".*.partial"))
+
+
+def test_errors_that_one_part_saw_unsettle_what_others_screened(bert, data, tmp_path, monkeypatch):
+    monkeypatch.setitem(module.BLOCK, "cpu", 16)
+    left = run_parts(bert, data, tmp_path / "parts", 2, screening="on")
+    whole, before = run(bert, data, tmp_path / "whole", parts=left, screening="on")
+    assert before["screening"]["recomputed_share"] < 1
+    with np.load(left[1] / "block-1.npz") as arrays:
+        blocks = dict(arrays)
+    last = 12  # the last head of the last layer: what lies below has no smaller bound
+    example = np.flatnonzero(~np.isnan(blocks["exact"][last, :, 0]))[0]
+    blocks["screened"][last, example, 0] += 1000.0
+    np.savez(left[1] / "block-1.npz", **blocks)
+    found, details = run(bert, data, tmp_path / "sweep", parts=left, screening="on")
+    assert min(details["screening"]["bound_by_layer"]) > 1000.0
+    assert details["screening"]["recomputed_share"] == 1
+    assert np.array_equal(found.predictions, whole.predictions)
+
+
+@pytest.mark.parametrize("screening", ["on", "off"])
+def test_a_killed_part_goes_on(bert, data, tmp_path, monkeypatch, screening):
+    monkeypatch.setitem(module.BLOCK, "cpu", 8)
+    whole, _ = run(bert, data, tmp_path / "whole", sets=OWN, screening=screening)
+    settings = {"sets": OWN, "screening": screening}
+    keep = Partial.keep
+
+    def killed(self, name, arrays):
+        if name == "block-4":
+            raise KeyboardInterrupt
+        return keep(self, name, arrays)
+
+    def first():
+        split = {"part": 1, "parts": 2}
+        return call(sweep_heads_part, bert, data, tmp_path / "1", "RTE", settings, **split)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Partial, "keep", killed)
+        with pytest.raises(KeyboardInterrupt):
+            first()
+    assert not (tmp_path / "1").exists()
+    assert len(list((tmp_path / ".1.partial").glob("*.npz"))) == 2
+    details = first()
+    assert (details["examples"], details["resumed_examples"]) == (24, 16)
+    split = {"part": 2, "parts": 2}
+    call(sweep_heads_part, bert, data, tmp_path / "2", "RTE", settings, **split)
+    parts = [tmp_path / "1", tmp_path / "2"]
+    found, details = run(bert, data, tmp_path / "sweep", parts=parts, **settings)
+    assert np.array_equal(found.predictions, whole.predictions)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2", "sweep", "whole"]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("hardware", "screening"),
+        ("screening", "screening"),
+        ("weights", "model"),
+        ("data", "data"),
+        ("sets", "sets"),
+        ("mode", "settings"),
+        ("device", "device"),
+        ("version", "versions"),
+    ],
+)
+def test_a_part_of_another_sweep_is_refused(bert, data, tmp_path, monkeypatch, change, named):
+    monkeypatch.setitem(module.BLOCK, "cpu", 16)
+    monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: True)
+    parts = run_parts(bert, data, tmp_path / "parts", 2, sets=OWN)
+    if change == "hardware":
+        monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: False)
+    if change in ("device", "version"):  # as another machine would have written it
+        record = parts[1] / "identity.json"
+        old, new = {"device": ("cpu", "cuda"), "version": (torch.__version__, "1.0")}[change]
+        assert f'"{old}"' in record.read_text()
+        record.write_text(record.read_text().replace(f'"{old}"', f'"{new}"'))
+    inputs = another(change, bert, data, tmp_path)
+    with pytest.raises(InputError, match=rf"parts/\d is a part of .*: {named} differ\. .*Remove"):
+        run(output=tmp_path / "sweep", parts=parts, **inputs)
+    assert not (tmp_path / "sweep").exists()
+    assert all(len(list(part.glob("*.npz"))) for part in parts), "parts are only read"
+
+
+def test_a_folder_that_is_no_part_is_refused(bert, data, tmp_path):
+    with pytest.raises(InputError, match=r"none is no part of a computation"):
+        run(bert, data, tmp_path / "sweep", parts=[tmp_path / "none"])
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_another_sweep_left_is_not_used(tmp_path):

@@ -1,12 +1,48 @@
 # Section 4.6: what if a head, or a whole layer, is disabled?
 
 
+rule sweep_heads_part:
+    """Compute every n-th block of examples for `sweep_heads`, where `ablation.parts` splits it."""
+    input:
+        code=code("ablation.sweep"),
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
+    output:
+        part=temp(
+            directory("<results>/ablation_parts/{task}/{state}/seed-{seed}/{piece}-of-{pieces}")
+        ),
+    log:
+        "<logs>/sweep_heads_part/{task}/{state}/seed-{seed}/{piece}-of-{pieces}.log",
+    benchmark:
+        "<benchmarks>/sweep_heads_part/{task}/{state}/seed-{seed}/{piece}-of-{pieces}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep_heads_part"),
+    params:
+        mode=lookup(dpath="ablation/mode", within=config),
+        sets=lookup(dpath="ablation/sets", within=config),
+        screening=lookup(dpath="ablation/screening", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, part {wildcards.piece} of {wildcards.pieces}"
+    script:
+        "../../scripts/sweep_heads_part.py"
+
+
 rule sweep_heads:
     """Predict the validation set with every head alone, every layer and every set of your own disabled.
 
-    One job loads the model once for all sets, and shares what they have in common.
+    One job loads the model once for all sets, and shares what they have in common. Where there are
+    parts, it goes on from them.
     """
     input:
+        parts=pieces(
+            "<results>/ablation_parts/{task}/{state}/seed-{seed}", config["ablation"]["parts"]
+        ),
         code=code("ablation.sweep"),
         dataset="<results>/data/{task}",
         model=classifier_folder,

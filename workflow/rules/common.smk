@@ -45,6 +45,8 @@ wildcard_constraints:
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
     model=r"pretrained|finetuned/seed-\d+",
+    piece=r"\d+",
+    pieces=r"\d+",
 
 
 # GPUs that a job of a model asks for. `auto` is for this machine; what is submitted elsewhere says 0 or 1.
@@ -152,6 +154,11 @@ def pattern_maps() -> list[str]:
         *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
         *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
     ]
+
+
+def pieces(folder: str, number: int) -> list[str]:
+    """The pieces of a job that the configuration splits, `1-of-3` and so on; none for one job."""
+    return [f"{folder}/{piece}-of-{number}" for piece in range(1, number + 1)] if number > 1 else []
 
 
 def ask(rule: str) -> dict:

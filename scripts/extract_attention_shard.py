@@ -1,0 +1,32 @@
+"""Extract the attention maps of a part of the sampled examples (section 3)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> None:
+    """Run one model over one shard of the sample of one task and write its attention store."""
+    from darksecrets.attention import extract
+    from darksecrets.tasks import TASKS
+
+    extract(
+        Path(snakemake.input.model),
+        Path(snakemake.input.dataset),
+        Path(snakemake.input.sample),
+        Path(snakemake.output.store),
+        task=TASKS[snakemake.wildcards.task],
+        max_length=snakemake.params.max_length,
+        batch_size=snakemake.params.batch_size,
+        shard=int(snakemake.wildcards.piece),
+        shards=int(snakemake.wildcards.pieces),
+    )
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        main()

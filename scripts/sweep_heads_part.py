@@ -1,0 +1,34 @@
+"""Disable every head, every layer and every set of one's own on a part of the examples (4.6)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from _job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def main() -> dict[str, Any]:
+    """Sweep over one part, going on where a killed job stopped; return how."""
+    from darksecrets.ablation.sweep import Settings, sweep_heads_part
+    from darksecrets.tasks import TASKS
+
+    params = snakemake.params
+    return sweep_heads_part(
+        Path(snakemake.input.model),
+        Path(snakemake.input.dataset),
+        Path(snakemake.output.part),
+        task=TASKS[snakemake.wildcards.task],
+        seed=int(snakemake.wildcards.seed),
+        max_length=params.max_length,
+        settings=Settings(mode=params.mode, sets=params.sets, screening=params.screening),
+        threads=snakemake.threads,
+        part=int(snakemake.wildcards.piece),
+        parts=int(snakemake.wildcards.pieces),
+    )
+
+
+if __name__ == "__main__":
+    with job(snakemake) as details:
+        details["sweep"] = main()

@@ -1,0 +1,57 @@
+"""Splitting jobs by configuration changes the plan and not one byte of the tables."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+TABLES = ("cosine", "head_ablation")
+SPLIT = "attention={batch_size: 2, shards: 3}", "ablation={parts: 2}"
+
+
+@pytest.fixture(scope="module")
+def call(root, snakemake, tmp_path_factory) -> Callable:
+    """Call Snakemake for two tables of one task, with three batches and three blocks to split."""
+    folder = tmp_path_factory.mktemp("splits")
+    small = yaml.safe_load((root / "tests" / "cluster" / "smoke.yaml").read_text())
+    small |= {"run": "splits", "attention": {"batch_size": 2}}
+    small["data"]["validation"] = 150
+    config = folder / "config.yaml"
+    config.write_text(yaml.safe_dump(small))
+    targets = [f"results/splits/tables/{name}.csv" for name in TABLES]
+
+    def call(*arguments):
+        return folder, snakemake(folder, *targets, *arguments, config=str(config)).stdout
+
+    return call
+
+
+def bytes_of(results: Path) -> dict[Path, bytes]:
+    """Content of what the split computes again: the tables, and what was put together."""
+    patterns = ("tables/*.csv", "attention/RTE/finetuned/seed-1/maps.npy", "ablation/**/*.npz")
+    return {path: path.read_bytes() for pattern in patterns for path in results.glob(pattern)}
+
+
+def test_tables_of_a_split_run_are_those_of_a_whole_one(call, planned):
+    folder, _ = call()
+    results = folder / "results" / "splits"
+    whole = bytes_of(results)
+    assert len(whole) == len(TABLES) + 2
+    made = ("attention/RTE/finetuned", "similarity", "ablation", "ablation_effects", "tables")
+    for name in made:
+        shutil.rmtree(results / name)
+    # The maps of the pre-trained model stay, although the configuration splits them now, too.
+    split = ("--rerun-triggers", "mtime", "--config", *SPLIT)
+    jobs = planned(call("-n", *split)[1])
+    assert (jobs["extract_attention_shard"], jobs["extract_attention"]) == (3, 1)
+    assert (jobs["sweep_heads_part"], jobs["sweep_heads"]) == (2, 1)
+    assert "finetune" not in jobs
+    call(*split)
+    assert bytes_of(results) == whole
+    record = json.loads((results / "attention/RTE/finetuned/seed-1/provenance.json").read_text())
+    assert sum("attention_shards" in path for path in record["inputs"]) == 3
+    assert not {"attention_shards", "ablation_parts"} & {path.name for path in results.iterdir()}
+    assert planned(call("-n", *split)[1]) == {}
