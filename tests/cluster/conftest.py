@@ -60,7 +60,7 @@ def submit(root, slurm) -> Iterator[Callable[..., subprocess.Popen]]:
 
 @pytest.fixture(scope="session")
 def early_ends(submit, tmp_path_factory) -> tuple[Path, subprocess.Popen]:
-    """Jobs that fail, are cancelled, run over their time or memory. They run beside the other tests."""
+    """Jobs that fail, are cancelled, run over time or memory; they run beside the other tests."""
     folder = tmp_path_factory.mktemp("early")
     snakefile = Path(__file__).parent / "attempts.smk"
     run = submit(folder, snakefile, "--default-resources", "mem_mb=300", "runtime=10")
