@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,20 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from darksecrets import costs
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from darksecrets import configuration, costs
 from darksecrets.tasks import TASKS
 
+FORMATS = ("", ".0f", ".0f", ".0f", ".0f", ".1f", ".0f", ".1f", ".1f")
 TASK = re.compile("|".join(TASKS))
 
 
 def jobs(run: Path) -> Iterator[dict[str, Any]]:
     """One row per measured job of a run."""
-    config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    config = configuration.resolve(
+        yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    )
     for file in sorted((run / "benchmarks").rglob("*.tsv")):
         path = file.relative_to(run / "benchmarks")
         rule = path.parts[0].removesuffix(".tsv")
@@ -51,12 +57,27 @@ def summary(run: Path) -> pd.DataFrame:
     return largest.sort_values("memory used (MB)", ascending=False).reset_index()
 
 
+def disk(run: Path) -> str:
+    """What the large folders take, beside what was expected."""
+    config = configuration.resolve(
+        yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    )
+    used = sum(
+        file.stat().st_size
+        for part in ("data", "models", "attention")
+        for file in (run / part).rglob("*")
+        if file.is_file()
+    )
+    return f"Disk: {used / 1e6:.0f} MB used, {costs.disk_needed(config) / 1e6:.0f} MB expected."
+
+
 def main() -> None:
     """Print a table per run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=Path, nargs="+", help="folders of finished runs")
     for run in parser.parse_args().runs:
-        print(f"### {run.name}\n\n{summary(run).round(1).to_markdown(index=False)}\n")
+        table = summary(run).to_markdown(index=False, floatfmt=FORMATS)
+        print(f"### {run.name}\n\n{table}\n\n{disk(run)}\n")
 
 
 if __name__ == "__main__":
