@@ -15,7 +15,7 @@ from darksecrets.encoding import encode
 from darksecrets.errors import InputError
 from darksecrets.models import load_classifier, load_tokenizer
 from darksecrets.progress import progress
-from darksecrets.shards import rows_of_shard
+from darksecrets.shards import batches_of_shard
 from darksecrets.store import AttentionWriter, HalfArray, write_store
 
 if TYPE_CHECKING:
@@ -100,18 +100,16 @@ def extract_columns(
     """
     tokenizer = load_tokenizer(model_folder)
     examples, inputs = _encode_longest_first(columns, tokenizer, task, max_length)
-    lengths = examples["tokens"].map(len).to_numpy(np.int64)
-    rows = rows_of_shard(lengths, batch_size, shard, shards)
-    examples, inputs = examples.iloc[rows], {name: ids[rows] for name, ids in inputs.items()}
     model = load_encoder(model_folder, task)
     config = model.config
+    lengths = [len(ids) for ids in inputs["input_ids"]]
+    batches = batches_of_shard(batches_of(len(examples), batch_size), lengths, shard, shards)
+    own = examples.iloc[batches[0].start : batches[-1].stop] if batches else examples.iloc[:0]
     with (
-        write_store(
-            output, examples, config.num_hidden_layers, config.num_attention_heads
-        ) as writer,
-        progress(f"attention, {task.name}", len(examples), "examples") as advance,
+        write_store(output, own, config.num_hidden_layers, config.num_attention_heads) as writer,
+        progress(f"attention, {task.name}", len(own), "examples") as advance,
     ):
-        for batch in batches_of(len(examples), batch_size):
+        for batch in batches:
             padded = pad(inputs, batch, tokenizer.pad_token_id)
             write_maps(model, padded, examples["idx"].iloc[batch.start : batch.stop], writer)
             advance(len(batch))

@@ -6,39 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.errors import InputError
 from darksecrets.store import AttentionStore, write_store
 
 
-def rows_of_shard(
-    lengths: npt.NDArray[np.int64], batch_size: int, shard: int, shards: int
-) -> slice:
-    """Choose the examples of a shard: a run of whole batches.
+def batches_of_shard(
+    batches: Sequence[range], lengths: Sequence[int], shard: int, shards: int
+) -> list[range]:
+    """Choose the batches of a shard: a run of them.
 
-    A batch never is in two shards, so that its examples are padded and computed as without shards,
-    and the maps are the same to the last bit. Shards have about equally many tokens, padding
-    included: on a processor, time grew with these at BERT-base shape (2.4 to 4 ms a token at
-    lengths from 16 to 128, while the time for a pair of tokens fell to a ninth).
+    No batch is cut, so that its examples are padded and computed as without shards, and the maps
+    are the same to the last bit. Shards have about equally many tokens, padding included: on a
+    processor, time grew with these at BERT-base shape (2.4 to 4 ms a token at lengths from 16 to
+    128, while the time for a pair of tokens fell to a ninth).
 
     Args:
-        lengths: [examples] tokens of each example, longest first.
-        batch_size: Examples that the model sees at once.
+        batches: All batches of examples, in their order.
+        lengths: Tokens of each example, longest first.
         shard: Which one, from 1.
         shards: How many there are. Where batches are few, some shards are empty.
-
-    Returns:
-        The examples; it begins where a batch does.
     """
-    starts = np.arange(0, len(lengths), batch_size)
-    tokens = lengths[starts] * np.minimum(batch_size, len(lengths) - starts)
+    tokens = np.array([lengths[batch.start] * len(batch) for batch in batches], dtype=np.int64)
     # A batch belongs to the shard in whose equal share of all tokens its middle lies.
     middles = 2 * np.cumsum(tokens) - tokens
     belongs = middles * shards // (2 * max(1, tokens.sum()))
-    first, end = np.searchsorted(belongs, [shard - 1, shard])
-    return slice(int(first) * batch_size, int(end) * batch_size)
+    return [batch for batch, of in zip(batches, belongs, strict=True) if of == shard - 1]
 
 
 def merge(shards: Sequence[Path], sample: Path, output: Path) -> None:

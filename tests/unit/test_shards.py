@@ -14,7 +14,7 @@ from tiny_models import WORDS, save_classifier
 
 from darksecrets import attention
 from darksecrets.errors import InputError
-from darksecrets.shards import merge, rows_of_shard
+from darksecrets.shards import batches_of_shard, merge
 from darksecrets.store import AttentionStore
 from darksecrets.tasks import TASKS
 
@@ -87,23 +87,24 @@ def test_merged_shards_are_the_store_of_one_job(inputs: Path, tmp_path: Path, sh
 
 def test_shards_have_equal_shares_of_the_tokens() -> None:
     """By hand: batches of 20, 20, 8, 8, 8 and 8 tokens, 72 in all."""
-    lengths = np.array([10] * 4 + [4] * 8)
-    assert [rows_of_shard(lengths, 2, n, 2) for n in (1, 2)] == [slice(0, 4), slice(4, 12)]
-    expected = [slice(0, 2), slice(2, 6), slice(6, 12)]
-    assert [rows_of_shard(lengths, 2, n, 3) for n in (1, 2, 3)] == expected
+    lengths = [10] * 4 + [4] * 8
+    batches = attention.batches_of(12, 2)
+    assert batches_of_shard(batches, lengths, 1, 2) == batches[:2]
+    assert batches_of_shard(batches, lengths, 2, 2) == batches[2:]
+    cut = [batches_of_shard(batches, lengths, n, 3) for n in (1, 2, 3)]
+    assert cut == [batches[:1], batches[1:3], batches[3:]]
 
 
 @pytest.mark.parametrize("examples", [0, 1, 15, 16, 1000])
 @pytest.mark.parametrize("shards", [1, 2, 7, 100])
-def test_shards_are_whole_batches_of_every_example_once(examples: int, shards: int) -> None:
-    lengths = np.sort(np.random.default_rng(1).integers(3, 129, examples))[::-1]
-    cut = [rows_of_shard(lengths, 16, n + 1, shards) for n in range(shards)]
-    rows = [list(range(examples)[part]) for part in cut]
-    assert [row for part in rows for row in part] == list(range(examples))
-    assert all(part.start % 16 == 0 for part in cut)
-    costs = [sum(lengths[i] * len(r[i - r[0] : i - r[0] + 16]) for i in r[::16]) for r in rows]
-    fair, batch = sum(costs) / shards, 16 * lengths.max(initial=0)
-    assert all(abs(cost - fair) <= batch for cost in costs)
+def test_every_batch_is_in_one_shard_of_about_equal_cost(examples: int, shards: int) -> None:
+    lengths = np.sort(np.random.default_rng(1).integers(3, 129, examples))[::-1].tolist()
+    batches = attention.batches_of(examples, 16)
+    cut = [batches_of_shard(batches, lengths, n + 1, shards) for n in range(shards)]
+    assert [batch for part in cut for batch in part] == batches
+    costs = [sum(max(lengths[i] for i in batch) * len(batch) for batch in part) for part in cut]
+    largest = 16 * max(lengths, default=0)
+    assert all(abs(cost - sum(costs) / shards) <= largest for cost in costs)
 
 
 def test_shards_that_are_no_store_together(inputs: Path, tmp_path: Path) -> None:
