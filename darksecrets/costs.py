@@ -36,11 +36,11 @@ _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # of a scheduler's job, beside the script
 _START = 6.0  # seconds until a model is loaded
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps, one core
-_MAPS_PER_SECOND = 4000.0  # through the classifier of patterns, one core
+_MAPS_PER_SECOND = 2300.0  # through the classifier of patterns, one core
 
 #: Operations per second of one core that was measured (AVX-512 BF16), and of a GPU. Those of the
 #: GPU are careful assumptions: nothing has been measured on one.
-CORE = {"training": 1.5e11, "inference": 5.0e10, "sweep": 2.5e11}
+CORE = {"training": 1.4e11, "inference": 3.5e10, "sweep": 1.8e11}
 GPU = {"training": 2.0e13, "inference": 8.0e12, "sweep": 2.0e13}
 
 
