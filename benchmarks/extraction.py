@@ -115,8 +115,11 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
                     model.set_attn_implementation("sdpa" if way == FUSED else "eager")
                     start, processor = time.perf_counter(), time.process_time()
                     if way == EXTRACTION:
-                        names = store.idx[examples.start : examples.stop].tolist()
-                        attention.write_maps(model, batch, names, writer)
+                        rows = slice(examples.start, examples.stop)
+                        (maps,) = attention.on_host(
+                            [attention.attention_maps(model, batch)], model.device
+                        )
+                        attention.write_maps(maps, store.lengths[rows], store.idx[rows], writer)
                     else:
                         with torch.inference_mode():
                             model(**batch)
