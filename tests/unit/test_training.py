@@ -286,6 +286,20 @@ def test_evaluation_leaves_the_mode_of_the_model(inputs: Path) -> None:
     assert not model.training
 
 
+@pytest.mark.parametrize("batch_size", [1, 7, 512])
+def test_logits_depend_on_the_batch_by_rounding_alone(
+    inputs: Path, uninterrupted: Path, batch_size: int
+) -> None:
+    model, _ = models.load_classifier(uninterrupted / "model", TASKS["MRPC"], seed=3)
+    tokenizer = models.load_tokenizer(uninterrupted / "model")
+    split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
+    assert evaluation.examples_at_once(model, split) == evaluation.BATCH_SIZE
+    expected = evaluation.evaluate(model, split)
+    found = evaluation.evaluate(model, split, batch_size=batch_size)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    assert np.ptp(expected, axis=0).min() > 0.1
+
+
 # --- Killed and resumed -----------------------------------------------------------------------
 
 KILLED = """
