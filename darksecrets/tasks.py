@@ -20,6 +20,8 @@ class Task:
         hub_validation: Validation split on the Hub.
         tsv_validation: Validation file of the classic download.
         label_range: Smallest and largest label of a regression task.
+        glue_sizes: Training and validation examples in GLUE, for estimates of cost; of other data
+            than GLUE's, none.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Task:
     hub_validation: str = "validation"
     tsv_validation: str = "dev.tsv"
     label_range: tuple[float, float] | None = None
+    glue_sizes: tuple[int, int] = (0, 0)
 
     @property
     def is_regression(self) -> bool:
@@ -67,6 +70,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=("#1 String", "#2 String"),
             tsv_label="Quality",
+            glue_sizes=(3_668, 408),
         ),
         Task(
             name="STS-B",
@@ -77,6 +81,7 @@ TASKS: dict[str, Task] = {
             tsv_columns=_PAIR,
             tsv_label="score",
             label_range=(0.0, 5.0),
+            glue_sizes=(5_749, 1_500),
         ),
         Task(
             name="SST-2",
@@ -86,6 +91,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("sentence",),
             tsv_columns=("sentence",),
             tsv_label="label",
+            glue_sizes=(67_349, 872),
         ),
         Task(
             name="QQP",
@@ -95,6 +101,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("question1", "question2"),
             tsv_columns=("question1", "question2"),
             tsv_label="is_duplicate",
+            glue_sizes=(363_846, 40_430),
         ),
         Task(
             name="RTE",
@@ -104,6 +111,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=_PAIR,
             tsv_label="label",
+            glue_sizes=(2_490, 277),
         ),
         Task(
             name="QNLI",
@@ -113,6 +121,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("question", "sentence"),
             tsv_columns=("question", "sentence"),
             tsv_label="label",
+            glue_sizes=(104_743, 5_463),
         ),
         Task(
             name="MNLI",
@@ -124,6 +133,7 @@ TASKS: dict[str, Task] = {
             tsv_label="gold_label",
             hub_validation="validation_matched",
             tsv_validation="dev_matched.tsv",
+            glue_sizes=(392_702, 9_815),
         ),
     )
 }
