@@ -107,8 +107,7 @@ def extract_columns(
         ) as writer,
         progress(f"attention, {task.name}", len(examples), "examples") as advance,
     ):
-        padded = (pad(inputs, batch, tokenizer.pad_token_id) for batch in batches)
-        arrays = on_host((attention_maps(model, inputs) for inputs in padded), model.device)
+        arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
         for batch in batches:
             rows = slice(batch.start, batch.stop)
             # No name for the maps: it would keep them while the next ones are computed.
@@ -128,6 +127,14 @@ def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
     model, _ = load_classifier(folder, task, seed=0, attention="eager")  # fused kernels return none
     encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(devices.best())
     return encoder
+
+
+def maps_of(
+    model: PreTrainedModel, inputs: Inputs, batches: Iterable[range], pad_token_id: int
+) -> Iterator[HalfArray]:
+    """Run batches of examples through the model; see `attention_maps` and `on_host`."""
+    padded = (pad(inputs, batch, pad_token_id) for batch in batches)
+    return on_host((attention_maps(model, batch) for batch in padded), model.device)
 
 
 def write_maps(
