@@ -87,7 +87,7 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
     sample = tmp_path / "sample.csv"
     split = load_split(data / "MRPC", "validation", models.load_tokenizer(bert), TASKS["MRPC"], 32)
     pd.DataFrame({"idx": split.idx}).to_csv(sample, index=False)
-    monkeypatch.setattr(attention, "ON_HOST", 2**16)  # so that there are many batches
+    monkeypatch.setattr(attention, "ON_HOST", 2**13)  # so that there are many batches
     stores, batches = {}, {}
     for device in (CPU, GPU):
         on(device)
