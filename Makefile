@@ -58,6 +58,10 @@ test: $(INSTALLED) ## run every test and linter
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
 
+.PHONY: test-gpu
+test-gpu: $(INSTALLED) ## compare a GPU with the processor, within the tolerances of docs/gpu.md
+	python -m pytest -m gpu tests/unit
+
 .PHONY: lint
 lint: $(INSTALLED) ## run the linters only
 	python -m pytest tests/test_style.py

@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def describe(*packages: str) -> str:
-    """Processor, cores, memory and versions, on one line."""
+    """Processor, cores, memory, GPU (where torch is among the packages), versions, on one line."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -25,11 +25,19 @@ def describe(*packages: str) -> str:
             models[0] if models else platform.processor(),
             f"{len(os.sched_getaffinity(0))} cores",
             f"{memory:.0f} GiB memory",
+            *(gpu() if "torch" in packages else ()),
             system(platform.platform()),
             f"Python {platform.python_version()}",
             *(f"{package} {version(package)}" for package in packages),
         ]
     )
+
+
+def gpu() -> list[str]:
+    """The GPU that PyTorch sees, if it sees one."""
+    import torch
+
+    return [torch.cuda.get_device_name()] if torch.cuda.is_available() else []
 
 
 def system(name: str) -> str:

@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import torch
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedModel
 
+from darksecrets import devices
 from darksecrets.ablation.disable import disable, shape_of
 from darksecrets.ablation.screening import Bounds, ties
 from darksecrets.ablation.selectors import sweep_sets
@@ -347,7 +348,7 @@ def random_bert(layers: int, heads: int, size: int) -> PreTrainedModel:
         num_attention_heads=heads,
         intermediate_size=4 * size,
     )
-    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    device: Any = devices.best()
     model: PreTrainedModel = BertForSequenceClassification(config).eval().to(device)
     return model
 
@@ -402,7 +403,7 @@ def load(options: argparse.Namespace) -> tuple[PreTrainedModel, EncodedSplit]:
     if options.examples and options.examples < len(split):
         split = part(split, np.linspace(0, len(split) - 1, options.examples).astype(int).tolist())
     model, _ = load_classifier(options.model, task, seed=1)
-    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    device: Any = devices.best()
     return model.to(device), split
 
 

@@ -99,8 +99,9 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
     ids = [rng.integers(5, 1000, length).tolist() for length in store.lengths]
     masks = [[1] * length for length in store.lengths]
     model = attention.load_encoder(folder / "model", TASK)
+    inputs = {"input_ids": ids, "attention_mask": masks}
     batches = [
-        (batch, attention.pad({"input_ids": ids, "attention_mask": masks}, batch, 0))
+        (batch, attention.pad(inputs, batch, 0))
         for batch in attention.batches_of(store.examples, batch_size)
     ]
 
@@ -115,8 +116,9 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
                     model.set_attn_implementation("sdpa" if way == FUSED else "eager")
                     start, processor = time.perf_counter(), time.process_time()
                     if way == EXTRACTION:
-                        names = store.idx[examples.start : examples.stop].tolist()
-                        attention.write_maps(model, batch, names, writer)
+                        rows = slice(examples.start, examples.stop)
+                        (maps,) = attention.maps_of(model, inputs, [examples], 0)
+                        attention.write_maps(maps, store.lengths[rows], store.idx[rows], writer)
                     else:
                         with torch.inference_mode():
                             model(**batch)

@@ -32,21 +32,26 @@ TAGS = ("NN", "NNS", "VBD", "PRP", "DT", "IN", ",")
 LABELS = ("nsubj", "dobj", "punct", "det", "prep")
 
 
-def prepare_pairs(folder: Path, examples: int, rng: np.random.Generator) -> None:
-    """Write sentence pairs, the sample of all of them, and a random annotation of their words."""
+def prepare_pairs(folder: Path, lengths: list[int], rng: np.random.Generator) -> None:
+    """Write sentence pairs, the sample of all of them, and a random annotation of their words.
+
+    Args:
+        folder: Where to.
+        lengths: Tokens of each pair, with special ones.
+        rng: Chooses the words.
+    """
     from datasets import Dataset, DatasetDict
 
-    lengths = np.maximum(glue_lengths(examples), 9)
     sentences = []
-    for length in lengths:
+    for length in np.maximum(lengths, 9):
         cut = (length - 3) // 2
         words = rng.choice(WORDS[:200], size=length - 3)  # few words, so that some are in both
         sentences.append((words[:cut].tolist(), words[cut:].tolist()))
     columns = {
-        "idx": range(examples),
+        "idx": range(len(lengths)),
         "sentence1": [" ".join(first) for first, _ in sentences],
         "sentence2": [" ".join(second) for _, second in sentences],
-        "label": [0] * examples,
+        "label": [0] * len(lengths),
     }
     split = Dataset.from_dict(columns)
     DatasetDict(train=split, validation=split).save_to_disk(folder / "pairs")
@@ -120,7 +125,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save_model(folder, TASK)
-        prepare_pairs(folder, options.examples, np.random.default_rng(0))
+        prepare_pairs(folder, glue_lengths(options.examples), np.random.default_rng(0))
         times = time_both(folder, options.batch_size, options.repetitions)
     ratios = times["statistics"] / times["extraction"]
     processor = times["statistics, processor"] / times["extraction, processor"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
+from darksecrets import devices
 from darksecrets.encoding import encode
 from darksecrets.errors import InputError
 from darksecrets.models import load_classifier, load_tokenizer
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 
 Inputs = dict[str, list[npt.NDArray[np.int32]]]
 
+#: Maps of a GPU's batch, in bytes on the host at most, where two batches are in pinned memory.
+ON_HOST = 2**28
+
+_log = logging.getLogger(__name__)
+
 
 def extract(
     model_folder: Path,
@@ -37,7 +44,7 @@ def extract(
     batch_size: int,
     shard: int = 1,
     shards: int = 1,
-) -> None:
+) -> dict[str, Any]:
     """Write the attention store of a model for a sample of the validation examples.
 
     The longest examples come first, so that too little memory or a misfit shows at once; those of
@@ -51,16 +58,19 @@ def extract(
         output: Folder of the store.
         task: The task of the data.
         max_length: Longest sequence kept, in tokens.
-        batch_size: Examples that the model sees at once.
+        batch_size: Examples that the model sees at once on a processor; see `batches_for`.
         shard: Which part of the examples the store gets, from 1, see `darksecrets.shards`.
         shards: How many parts there are.
+
+    Returns:
+        For the provenance: the device, and the sizes of the batches.
 
     Raises:
         InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
             not give one softmaxed map over the real tokens per layer and head.
     """
     columns = _sampled_columns(dataset_folder, sample, task)
-    extract_columns(
+    return extract_columns(
         model_folder,
         columns,
         output,
@@ -82,7 +92,7 @@ def extract_columns(
     batch_size: int,
     shard: int = 1,
     shards: int = 1,
-) -> None:
+) -> dict[str, Any]:
     """Write the attention store of a model for examples in memory, see `extract`.
 
     Args:
@@ -91,9 +101,12 @@ def extract_columns(
         output: Folder of the store.
         task: Says whether an example has one sentence or two.
         max_length: Longest sequence kept, in tokens.
-        batch_size: Examples that the model sees at once.
+        batch_size: Examples that the model sees at once on a processor.
         shard: As `extract`.
         shards: As `extract`.
+
+    Returns:
+        As `extract`.
 
     Raises:
         InputError: As `extract`.
@@ -103,16 +116,22 @@ def extract_columns(
     model = load_encoder(model_folder, task)
     config = model.config
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_of_shard(batches_of(len(examples), batch_size), lengths, shard, shards)
+    batches = batches_for(model, batches_of(len(examples), batch_size), lengths)
+    batches = batches_of_shard(batches, lengths, shard, shards)
     own = examples.iloc[batches[0].start : batches[-1].stop] if batches else examples.iloc[:0]
     with (
         write_store(output, own, config.num_hidden_layers, config.num_attention_heads) as writer,
         progress(f"attention, {task.name}", len(own), "examples") as advance,
     ):
+        arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
         for batch in batches:
-            padded = pad(inputs, batch, tokenizer.pad_token_id)
-            write_maps(model, padded, examples["idx"].iloc[batch.start : batch.stop], writer)
+            rows = slice(batch.start, batch.stop)
+            # No name for the maps: it would keep them while the next ones are computed.
+            write_maps(next(arrays), lengths[rows], examples["idx"].iloc[rows], writer)
             advance(len(batch))
+    most = max(map(len, batches), default=0)
+    _log.info("%d batches of at most %d examples on %s", len(batches), most, model.device)
+    return {"device": str(model.device), "batches": len(batches), "examples_at_once": most}
 
 
 def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
@@ -122,30 +141,33 @@ def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
         InputError: The checkpoint is not a whole encoder, or has the classifier of another task.
     """
     model, _ = load_classifier(folder, task, seed=0, attention="eager")  # fused kernels return none
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(device)
+    encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(devices.best())
     return encoder
 
 
+def maps_of(
+    model: PreTrainedModel, inputs: Inputs, batches: Iterable[range], pad_token_id: int
+) -> Iterator[HalfArray]:
+    """Run batches of examples through the model; see `attention_maps` and `on_host`."""
+    padded = (pad(inputs, batch, pad_token_id) for batch in batches)
+    return on_host((attention_maps(model, batch) for batch in padded), model.device)
+
+
 def write_maps(
-    model: PreTrainedModel,
-    batch: dict[str, torch.Tensor],
-    idx: Iterable[int],
-    writer: AttentionWriter,
+    batch: HalfArray, lengths: Iterable[int], idx: Iterable[int], writer: AttentionWriter
 ) -> None:
-    """Run a padded batch through the model and write its maps, cropped to real tokens.
+    """Write the maps of a padded batch, cropped to real tokens.
 
     Args:
-        model: From :func:`load_encoder`.
-        batch: From :func:`pad`.
+        batch: [example, layer, head, query, key], see `attention_maps`.
+        lengths: Real tokens of each example.
         idx: The data set's ``idx`` of each example, for messages.
         writer: The store.
 
     Raises:
         InputError: The model attends to padding, or its maps are not what the store expects.
     """
-    lengths = batch["attention_mask"].sum(dim=1).tolist()
-    for maps, length, name in zip(attention_maps(model, batch), lengths, idx, strict=True):
+    for maps, length, name in zip(batch, lengths, idx, strict=True):
         if maps[:, :, :length, length:].any():
             raise InputError(
                 f"Example idx {name}: the model attends to padding. Use a checkpoint whose "
@@ -154,11 +176,12 @@ def write_maps(
         writer.append(maps[:, :, :length, :length])
 
 
-def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> HalfArray:
-    """Run a padded batch through the model.
+def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Run a padded batch, from `pad`, through the model.
 
     Returns:
-        [example, layer, head, query, key] weights in half precision, padding included.
+        [example, layer, head, query, key] weights in half precision, padding included, where the
+        model is.
 
     Raises:
         InputError: The model does not return one map per layer, head and pair of tokens.
@@ -181,14 +204,100 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> Ha
         maps = torch.empty((examples, len(layers), *shape[1:]), dtype=torch.float16, device=device)
         for number, layer in enumerate(layers):
             maps[:, number] = layer
-        result: HalfArray = maps.cpu().numpy()
-        return result
+        return maps
+
+
+def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
+    """Bring maps of one batch after the other to the host.
+
+    Args:
+        computed: Maps on a device, each batch computed when it is asked for.
+        device: The device.
+
+    Returns:
+        The maps of each batch, in memory that may be used again once the next one is asked for.
+    """
+    if device.type == "cuda":
+        return beside_computing(computed, device)
+    return map(torch.Tensor.numpy, computed)
+
+
+def beside_computing(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
+    """As `on_host`, while the device goes on computing.
+
+    When a batch is yielded, the next one is being computed, and then copied to pinned memory on a
+    stream of its own. On a processor, which has no streams, everything happens in that order.
+    """
+    streams = torch.get_device_module(device)
+    copying = streams.Stream()
+    places = [torch.empty(0, dtype=torch.float16)] * 2
+    copied: tuple[torch.Tensor, Any] | None = None
+    for maps in computed:  # on a GPU, asked for here and done later
+        # Of the two places one is in `copied`; what was yielded from the other is done with.
+        place = _with_room(places.pop(0), maps, device)
+        places.append(place)
+        target = place[: maps.numel()].view(maps.shape)
+        copying.wait_stream(streams.current_stream())
+        with streams.stream(copying):
+            target.copy_(maps, non_blocking=True)
+            done = streams.Event()
+            done.record()
+        if device.type == "cuda":
+            maps.record_stream(copying)  # or its memory could be given out before it is copied
+        del maps
+        if copied is not None:
+            yield _arrived(*copied)
+        copied = target, done
+    if copied is not None:
+        yield _arrived(*copied)
+
+
+def _with_room(place: torch.Tensor, maps: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The place itself if the maps fit, else a larger one, pinned for a GPU."""
+    if place.numel() >= maps.numel():
+        return place
+    return torch.empty(maps.numel(), dtype=maps.dtype, pin_memory=device.type == "cuda")
+
+
+def _arrived(target: torch.Tensor, done: Any) -> HalfArray:  # noqa: ANN401 - the device's event
+    done.synchronize()
+    array: HalfArray = target.numpy()
+    return array
 
 
 def batches_of(examples: int, batch_size: int) -> list[range]:
     """Cut the examples into batches; the last one may be smaller."""
     starts = range(0, examples, batch_size)
     return [range(first, min(first + batch_size, examples)) for first in starts]
+
+
+def batches_for(
+    model: PreTrainedModel, batches: Sequence[range], lengths: Sequence[int]
+) -> list[range]:
+    """Cut a run of examples into the batches that suit the device of the model.
+
+    Args:
+        model: From :func:`load_encoder`.
+        batches: Batches of the run, one beginning where another ends; a processor takes these.
+        lengths: Tokens of all examples, the longest first.
+
+    Returns:
+        On a GPU, batches of as many examples as its memory and `ON_HOST` hold. Which examples are
+        together changes maps by rounding: in half precision, most often not at all.
+    """
+    if model.device.type != "cuda" or not batches:
+        return list(batches)
+    config, found = model.config, []
+    first, end = batches[0].start, batches[-1].stop
+    while first < end:
+        numbers = config.num_hidden_layers * config.num_attention_heads * lengths[first] ** 2
+        # Maps as they are made, and two batches of them in half precision.
+        size = devices.sequence_bytes(config, lengths[first]) + (4 + 2 + 2) * numbers
+        most = max(1, ON_HOST // (2 * numbers))
+        count = devices.at_once(model.device, size, cpu=1, gpu=most)
+        found.append(range(first, min(first + count, end)))
+        first = found[-1].stop
+    return found
 
 
 def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tensor]:

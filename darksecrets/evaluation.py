@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from darksecrets import metrics
+from darksecrets import devices, metrics
 from darksecrets.batching import EncodedSplit, by_length, load_split
 from darksecrets.files import write_table
 from darksecrets.models import load_classifier, load_tokenizer
@@ -22,13 +22,22 @@ if TYPE_CHECKING:
 
     from darksecrets.tasks import Task
 
-BATCH_SIZE = 64
+BATCH_SIZE = 64  # on a processor
 
 _log = logging.getLogger(__name__)
 
 
+def examples_at_once(model: PreTrainedModel, split: EncodedSplit) -> int:
+    """How many examples of a split a model scores together, on the device that it is on."""
+    size = devices.sequence_bytes(model.config, int(split.lengths.max()))
+    return devices.at_once(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
+
+
 def evaluate(
-    model: PreTrainedModel, split: EncodedSplit, description: str = "Scoring"
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    description: str = "Scoring",
+    batch_size: int | None = None,
 ) -> NDArray[np.float32]:
     """Compute the logits of all examples, in float32, on the device that the model is on.
 
@@ -36,16 +45,20 @@ def evaluate(
         model: A classifier; left in the mode (training or evaluation) that it was in.
         split: The examples.
         description: What the progress bar says.
+        batch_size: Examples that go through the model together, `examples_at_once` if None; logits
+            depend on it by rounding only.
 
     Returns:
         [examples, outputs], in the order of the split.
     """
+    batch_size = batch_size or examples_at_once(model, split)
+    _log.info("%s: %d examples at once on %s", description, batch_size, model.device)
     rows_done: list[int] = []
     outputs: list[NDArray[np.float32]] = []
     was_training = model.training
     model.train(False)
     with torch.inference_mode(), progress(description, len(split), "examples") as advance:
-        for rows in by_length(split.lengths, BATCH_SIZE):
+        for rows in by_length(split.lengths, batch_size):
             batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
             del batch["labels"]
             outputs.append(model(**batch).logits.cpu().numpy())
@@ -139,9 +152,10 @@ def evaluate_pretrained(
     torch.set_num_threads(threads)
     split = load_split(dataset_folder, "validation", load_tokenizer(model_folder), task, max_length)
     model, new = load_classifier(model_folder, task, seed)
-    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    device: Any = devices.best()
     model.to(device)
-    logits = evaluate(model, split, f"Scoring {task.name}")
+    batch_size = examples_at_once(model, split)
+    logits = evaluate(model, split, f"Scoring {task.name}", batch_size)
     values = write_results(
         logits, split, task, "pretrained", seed, scores=scores, predictions=predictions
     )
@@ -151,4 +165,5 @@ def evaluate_pretrained(
         "new_parameters": new,
         "validation_examples": len(split),
         "device": str(model.device),
+        "scored_at_once": batch_size,
     }

@@ -19,8 +19,9 @@ class Task:
         tsv_label: Label column in the classic files.
         hub_validation: Validation split on the Hub.
         tsv_validation: Validation file of the classic download.
-        glue_sizes: Training and validation examples in GLUE (MNLI: matched).
         label_range: Smallest and largest label of a regression task.
+        glue_sizes: Training and validation examples in GLUE, for estimates of cost; of other data
+            than GLUE's, none.
     """
 
     name: str
@@ -32,8 +33,8 @@ class Task:
     tsv_label: str
     hub_validation: str = "validation"
     tsv_validation: str = "dev.tsv"
-    glue_sizes: tuple[int, int] = (0, 0)
     label_range: tuple[float, float] | None = None
+    glue_sizes: tuple[int, int] = (0, 0)
 
     @property
     def is_regression(self) -> bool:
@@ -69,7 +70,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=("#1 String", "#2 String"),
             tsv_label="Quality",
-            glue_sizes=(3668, 408),
+            glue_sizes=(3_668, 408),
         ),
         Task(
             name="STS-B",
@@ -79,8 +80,8 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=_PAIR,
             tsv_label="score",
-            glue_sizes=(5749, 1500),
             label_range=(0.0, 5.0),
+            glue_sizes=(5_749, 1_500),
         ),
         Task(
             name="SST-2",
@@ -90,7 +91,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("sentence",),
             tsv_columns=("sentence",),
             tsv_label="label",
-            glue_sizes=(67349, 872),
+            glue_sizes=(67_349, 872),
         ),
         Task(
             name="QQP",
@@ -100,7 +101,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("question1", "question2"),
             tsv_columns=("question1", "question2"),
             tsv_label="is_duplicate",
-            glue_sizes=(363_846, 40430),
+            glue_sizes=(363_846, 40_430),
         ),
         Task(
             name="RTE",
@@ -110,7 +111,7 @@ TASKS: dict[str, Task] = {
             hub_columns=_PAIR,
             tsv_columns=_PAIR,
             tsv_label="label",
-            glue_sizes=(2490, 277),
+            glue_sizes=(2_490, 277),
         ),
         Task(
             name="QNLI",
@@ -120,7 +121,7 @@ TASKS: dict[str, Task] = {
             hub_columns=("question", "sentence"),
             tsv_columns=("question", "sentence"),
             tsv_label="label",
-            glue_sizes=(104_743, 5463),
+            glue_sizes=(104_743, 5_463),
         ),
         Task(
             name="MNLI",
@@ -130,9 +131,9 @@ TASKS: dict[str, Task] = {
             hub_columns=("premise", "hypothesis"),
             tsv_columns=_PAIR,
             tsv_label="gold_label",
-            glue_sizes=(392_702, 9815),
             hub_validation="validation_matched",
             tsv_validation="dev_matched.tsv",
+            glue_sizes=(392_702, 9_815),
         ),
     )
 }

@@ -34,10 +34,10 @@ from transformers import (
     set_seed,
 )
 
-from darksecrets import metrics, precision
+from darksecrets import devices, metrics, precision
 from darksecrets.batching import EncodedSplit, GroupedByLength, load_split
 from darksecrets.errors import InputError
-from darksecrets.evaluation import evaluate, loss, write_results
+from darksecrets.evaluation import evaluate, examples_at_once, loss, write_results
 from darksecrets.files import atomic, fingerprint, remove, write_json, write_table
 from darksecrets.models import draw_from_normal, load_classifier, load_tokenizer, quiet
 from darksecrets.progress import progress
@@ -157,6 +157,7 @@ def finetune(
         "scores": values,
         "new_parameters": new,
         "device": str(model.device),
+        "scored_at_once": trainer.scored_at_once,
         "steps": trainer.state.global_step,
         "resumed_from_step": _step(last) if last else None,
         "train_examples": len(train),
@@ -212,6 +213,7 @@ class FineTuner(Trainer):
         self.train_split, self.validation_split = train, validation
         self.steps_per_epoch = math.ceil(len(train) / run["batch_size"])
         self.logits: NDArray[np.float32] = np.empty((0, task.num_labels), np.float32)
+        self.scored_at_once = 0
         self.recent_loss: float | None = None
         super().__init__(
             model=model,
@@ -258,7 +260,8 @@ class FineTuner(Trainer):
         """Score the validation split; the scores go to the log history, and so to checkpoints."""
         split = self.validation_split
         model: Any = self.model
-        self.logits = evaluate(model, split, f"Scoring {self.task.name}")
+        self.scored_at_once = examples_at_once(model, split)
+        self.logits = evaluate(model, split, f"Scoring {self.task.name}", self.scored_at_once)
         if not np.isfinite(self.logits).all():
             raise self._diverged("the model's outputs are not finite")
         logits, labels = torch.from_numpy(self.logits), torch.from_numpy(split.labels)
@@ -359,7 +362,7 @@ def _initial_model(
     if state not in STATES:
         raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
     # On a processor the fused kernel's backward pass is the slower one.
-    kernel: Literal["sdpa", "eager"] = "sdpa" if torch.cuda.is_available() else "eager"
+    kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"
     model, new = load_classifier(folder, task, seed, attention=kernel)
     if state == FROM_NORMAL:
         draw_from_normal(model, seed, settings.from_normal_std)
@@ -385,7 +388,7 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
         eval_strategy="epoch",
         save_strategy="no",  # the callback decides
         remove_unused_columns=False,
-        dataloader_pin_memory=torch.cuda.is_available(),
+        dataloader_pin_memory=devices.best().type == "cuda",
         disable_tqdm=True,
         report_to="none",
     )

@@ -1,7 +1,7 @@
 """Give every attention map of one model on one task its pattern (section 4.1)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from _job import job
 
@@ -9,24 +9,28 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 
-def main() -> None:
-    """Write the pattern of every map, compressed: they are many."""
+def main() -> dict[str, Any]:
+    """Write the pattern of every map, compressed: they are many; return where they were found."""
     import torch
 
+    from darksecrets import devices
     from darksecrets.files import compressed
     from darksecrets.patterns import cnn
-    from darksecrets.patterns.classification import classify
+    from darksecrets.patterns.classification import classify, maps_at_once
     from darksecrets.store import AttentionStore
     from darksecrets.tables import identify
 
     torch.set_num_threads(snakemake.threads)
     net, temperature = cnn.load(Path(snakemake.input.classifier))
-    table = classify(AttentionStore.open(Path(snakemake.input.store)), net, temperature)
+    store, device = AttentionStore.open(Path(snakemake.input.store)), devices.best()
+    batch_size = maps_at_once(store, device)
+    table = classify(store, net, temperature, batch_size)
     table = identify(table, snakemake.wildcards.task, snakemake.wildcards.model)
     with compressed(Path(snakemake.output.maps)) as stream:
         table.to_csv(stream, index=False, float_format="%.4f")
+    return {"device": str(device), "maps_at_once": batch_size}
 
 
 if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    with job(snakemake) as details:
+        details["classification"] = main()

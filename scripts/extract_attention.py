@@ -1,7 +1,7 @@
 """Extract the attention maps of the sampled examples (section 3)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from _job import job
 
@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 
-def main() -> None:
+def main() -> dict[str, Any]:
     """Run one model over the sample of one task, or gather its shards; write the store."""
     sample, store = Path(snakemake.input.sample), Path(snakemake.output.store)
     if snakemake.input.shards:
         from darksecrets.shards import merge
 
         merge([Path(shard) for shard in snakemake.input.shards], sample, store)
-        return
+        return {"shards": len(snakemake.input.shards)}
 
     from darksecrets.attention import extract
     from darksecrets.tasks import TASKS
 
-    extract(
+    return extract(
         Path(snakemake.input.model),
         Path(snakemake.input.dataset),
         sample,
@@ -33,5 +33,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    with job(snakemake) as details:
+        details["extraction"] = main()

@@ -1,7 +1,7 @@
 """Extract the attention maps of a part of the sampled examples (section 3)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from _job import job
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 
-def main() -> None:
-    """Run one model over one shard of the sample of one task and write its attention store."""
+def main() -> dict[str, Any]:
+    """Run one model over one shard of the sample of one task and write its store; return how."""
     from darksecrets.attention import extract
     from darksecrets.tasks import TASKS
 
-    extract(
+    return extract(
         Path(snakemake.input.model),
         Path(snakemake.input.dataset),
         Path(snakemake.input.sample),
@@ -28,5 +28,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    with job(snakemake) as details:
+        details["extraction"] = main()

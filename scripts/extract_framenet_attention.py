@@ -1,7 +1,7 @@
 """Extract the attention maps of the FrameNet sentences (section 4.2)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from _job import job
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 
-def main() -> None:
-    """Run the pre-trained model over the sentences and write its attention store."""
+def main() -> dict[str, Any]:
+    """Run the pre-trained model over the sentences and write its attention store; return how."""
     from darksecrets.attention import extract_columns
     from darksecrets.framenet.links import SENTENCES, read_table
 
     sentences = [annotation.sentence for annotation in read_table(Path(snakemake.input.links))]
-    extract_columns(
+    return extract_columns(
         Path(snakemake.input.model),
         {"idx": list(range(len(sentences))), "sentence1": sentences},
         Path(snakemake.output.store),
@@ -26,5 +26,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    with job(snakemake) as details:
+        details["extraction"] = main()

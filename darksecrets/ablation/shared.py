@@ -35,6 +35,7 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
+from darksecrets import devices
 from darksecrets.ablation.disable import UNIFORM
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ KNOWN = (
 )
 
 # Tokens that go through a layer at once, so that what passes between its matrix products stays in
-# the processor's cache; and numbers of all hidden states of a batch.
-PIECE = {"cpu": 2**10, "cuda": 2**16}
-BATCH = {"cpu": 2**25, "cuda": 2**28}
+# the processor's cache; and numbers of all hidden states of a batch. On a GPU they are the most.
+PIECE = {"cpu": 2**10, "gpu": 2**16}
+BATCH = {"cpu": 2**25, "gpu": 2**28}
 
 
 def knows(model: PreTrainedModel) -> bool:
@@ -99,8 +100,11 @@ class SharedPath:
         self._selected = selected.to(model.device)
         self._size: int = model.config.hidden_size
         layers = self._encoder.encoder.layer
-        kind = model.device.type
-        self._piece, self._batch = PIECE.get(kind, PIECE["cpu"]), BATCH.get(kind, BATCH["cpu"])
+        # Half of the memory for each: what passes through a layer; and the hidden states, with the
+        # trunk and what is joined to them.
+        each = 2 * devices.sequence_bytes(model.config, 1)
+        self._piece = devices.at_once(model.device, each, **PIECE)
+        self._batch = devices.at_once(model.device, 2 * 4 * 2, **BATCH)
         self._exact = [_Layer(layer, model.dtype, mode) for layer in layers]
         self._mode, self._first = mode, first_layers(self._selected)
 

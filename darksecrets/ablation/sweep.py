@@ -27,7 +27,7 @@ import pandas as pd
 import torch
 import transformers
 
-from darksecrets import precision
+from darksecrets import devices, precision
 from darksecrets.ablation.disable import attention_modules, check_mode, disable, shape_of
 from darksecrets.ablation.partial import Arrays, Partial
 from darksecrets.ablation.results import SweepResult
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 AUTO, ON = "auto", "on"
 SCREENING = (AUTO, ON, "off")
 
-# Examples between two checkpoints, and in a batch of the general path.
+# Examples between two checkpoints, and at most in a batch of the general path.
 BLOCK = {"cpu": 64, "cuda": 256}
 
 ARITHMETIC = {False: "float32", True: "bfloat16, then float32 where that could change a prediction"}
@@ -203,7 +203,7 @@ def _load(
     split = load_split(dataset_folder, "validation", tokenizer, task, max_length)
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, seed)
-    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    device: Any = devices.best()
     model.to(device)
     sets = sweep_sets(shape_of(model), settings.sets)
     identity = {
@@ -400,13 +400,18 @@ class OneByOne(Way):
 
     def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
         """All examples are one group."""
+        device = self.model.device
+        size = devices.sequence_bytes(self.model.config, int(self.split.lengths[rows].max()))
+        together = devices.at_once(device, size, cpu=len(rows), gpu=len(rows))
 
         def ask(pairs: Mask, *, screening: bool = False) -> Logits:
             assert not screening, "only the shared path screens"
             logits = self.empty(len(rows))
             for number in np.flatnonzero(pairs.any(axis=1)).tolist():
                 wanted = np.flatnonzero(pairs[number])
-                logits[number, wanted] = self.plain(number, [rows[i] for i in wanted])
+                for start in range(0, len(wanted), together):
+                    part = wanted[start : start + together]
+                    logits[number, part] = self.plain(number, [rows[i] for i in part])
             return logits
 
         yield rows, ask

@@ -6,6 +6,7 @@ length go through the network together, unpadded, a bounded number of them at a 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,34 +14,51 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
+from darksecrets import devices
 from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.cnn import PatternNet, prepare
+from darksecrets.patterns.cnn import SIZE, STAGES, PatternNet, prepare
 from darksecrets.store import AttentionStore
 
-BATCH = {"cpu": 64, "cuda": 2**14}
-"""Maps that go through the network together, by device: on a processor, what its cache holds."""
+BATCH = 64
+"""Maps that go through the network together on a processor: what its cache holds."""
+GPU_BATCH = 2**14
+"""Likewise on a GPU, at most (not measured)."""
+
+_log = logging.getLogger(__name__)
 
 
-def classify(store: AttentionStore, net: PatternNet, temperature: float) -> pd.DataFrame:
+def maps_at_once(store: AttentionStore, device: torch.device) -> int:
+    """How many maps of a store go through the network together on a device."""
+    longest = _map_bytes(int(store.lengths.max()))
+    return devices.at_once(device, longest, cpu=BATCH, gpu=GPU_BATCH)
+
+
+def classify(
+    store: AttentionStore, net: PatternNet, temperature: float, batch_size: int | None = None
+) -> pd.DataFrame:
     """Classify all maps of a store.
 
     Args:
         store: The maps.
         net: The trained network; it is moved to the GPU where there is one.
         temperature: Divides the logits, so that probabilities are calibrated.
+        batch_size: Maps that go through the network together, `maps_at_once` if None;
+            probabilities depend on it by rounding only.
 
     Returns:
         A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1),
         ``pattern`` and its ``probability``.
     """
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    net = net.to(device)  # type: ignore[arg-type]
+    device = devices.best()
+    net = net.to(device)
+    batch_size = batch_size or maps_at_once(store, device)
+    _log.info("Classifying %d maps at once on %s", batch_size, device)
     size = (store.examples, store.layers, store.heads)
     patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
     with torch.inference_mode():
         for examples, maps in store.batches():
             flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
-            outputs = torch.cat(list(_outputs(net, flat, device))) / temperature
+            outputs = torch.cat(list(_outputs(net, flat, batch_size, device))) / temperature
             best = torch.softmax(outputs, dim=1).max(dim=1)
             rows = slice(examples.start, examples.stop)
             patterns[rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
@@ -48,9 +66,20 @@ def classify(store: AttentionStore, net: PatternNet, temperature: float) -> pd.D
     return _table(store, patterns, sure)
 
 
-def _outputs(net: PatternNet, maps: torch.Tensor, device: str) -> Iterator[torch.Tensor]:
+def _map_bytes(length: int) -> int:
+    """Estimate the memory that classifying a map takes, in float32.
+
+    The map, scaled, and sorted with its places (8 bytes each); its image in three forms of the
+    first stage: convolved, normalised, with ReLU.
+    """
+    return 4 * (5 * length**2 + (1 + 3 * STAGES[0][0]) * SIZE**2)
+
+
+def _outputs(
+    net: PatternNet, maps: torch.Tensor, batch_size: int, device: torch.device
+) -> Iterator[torch.Tensor]:
     """Logits of maps [maps, L, L], batch by batch."""
-    for part in torch.split(maps, BATCH[device]):
+    for part in torch.split(maps, batch_size):
         yield net(prepare(part.to(device)))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from tiny_models import save_classifier
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, FNetConfig, FNetModel
 
-from darksecrets import attention
+from darksecrets import attention, devices
 from darksecrets.errors import InputError
 from darksecrets.store import AttentionStore
 from darksecrets.tasks import TASKS
@@ -185,3 +187,97 @@ def test_attention_to_padding(
 )
 def test_batches(examples: int, batch_size: int, expected: list[list[int]]) -> None:
     assert [list(batch) for batch in attention.batches_of(examples, batch_size)] == expected
+
+
+def test_on_a_processor_batches_are_those_of_the_configuration(bert: Path) -> None:
+    model = attention.load_encoder(bert, TASKS["MRPC"])
+    batches = attention.batches_of(5, 2)
+    assert attention.batches_for(model, batches, [14, 10, 6, 6, 3]) == batches
+
+
+def test_a_gpus_batches_hold_more_of_the_shorter_examples(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two layers of four heads: a map of L tokens takes 2 * 8 * L**2 bytes on the host."""
+
+    class OnGpu:
+        device = torch.device("cuda")
+        config = attention.load_encoder(bert, TASKS["MRPC"]).config
+
+    lengths = [20, 20, 20, 10, 10, 10, 10, 10, 10, 10]
+    seen = []
+
+    def at_once(device: torch.device, bytes_each: int, *, cpu: int, gpu: int) -> int:
+        seen.append((bytes_each, gpu))
+        return min(gpu, 5)
+
+    monkeypatch.setattr(devices, "at_once", at_once)
+    monkeypatch.setattr(attention, "ON_HOST", 2 * 2 * 8 * 20**2)
+    run = [range(2, 4), range(4, 6), range(6, 8), range(8, 10)]  # the end of a run, in another job
+    found = attention.batches_for(OnGpu(), run, lengths)
+    assert found == [range(2, 4), range(4, 9), range(9, 10)]
+    assert [most for _, most in seen] == [2, 8, 8]
+    # Of an example of 20 tokens: as it is computed, and all maps in float32 and twice in float16.
+    assert seen[0][0] == devices.sequence_bytes(OnGpu.config, 20) + 8 * 20**2 * (4 + 2 + 2)
+    assert attention.batches_for(OnGpu(), [], lengths) == []
+
+
+@pytest.mark.parametrize("sizes", [[4, 4, 4, 4, 4], [2, 5, 3, 7, 1], [3], []])
+def test_maps_arrive_in_order_while_the_next_are_computed(sizes: list[int]) -> None:
+    """What a GPU does beside computing, in the same order on a processor."""
+    asked: list[int] = []
+
+    def computed() -> Iterator[torch.Tensor]:
+        for number, size in enumerate(sizes):
+            asked.append(number)
+            yield torch.full((size, 2, 3), number, dtype=torch.float16)
+
+    places = set()
+    arrived = attention.beside_computing(computed(), torch.device("cpu"))
+    for number, maps in enumerate(arrived):
+        assert asked == list(range(min(number + 2, len(sizes))))
+        assert maps.shape == (sizes[number], 2, 3)
+        assert (maps == number).all()
+        places.add(maps.ctypes.data)
+    assert asked == list(range(len(sizes)))
+    if len(set(sizes)) == 1:
+        assert len(places) == min(2, len(sizes))  # used in turns
+
+
+def test_the_store_is_the_same_through_either_way_to_the_host(
+    bert: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(bert, inputs, tmp_path / "plain", batch_size=1)
+    monkeypatch.setattr(attention, "on_host", attention.beside_computing)
+    run(bert, inputs, tmp_path / "beside", batch_size=1)
+    plain, beside = ((tmp_path / n / "maps.npy").read_bytes() for n in ("plain", "beside"))
+    assert plain == beside
+
+
+def test_a_processor_keeps_one_batch_at_a_time(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    alive: list[weakref.ref[torch.Tensor]] = []
+    compute = attention.attention_maps
+
+    def counted(*arguments: object) -> torch.Tensor:
+        assert all(maps() is None for maps in alive), "an earlier batch is still in memory"
+        maps = compute(*arguments)
+        alive.append(weakref.ref(maps))
+        return maps
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention, "attention_maps", counted)
+        run(bert, inputs, tmp_path / "store", batch_size=1)
+    assert len(alive) == len(SAMPLE)
+
+
+def test_extraction_says_how_it_was_done(bert: Path, inputs: Path, tmp_path: Path) -> None:
+    details = attention.extract(
+        bert,
+        inputs / "data",
+        inputs / "sample.csv",
+        tmp_path / "store",
+        task=TASKS["MRPC"],
+        max_length=14,
+        batch_size=3,
+    )
+    assert details == {"device": "cpu", "batches": 2, "examples_at_once": 3}

@@ -169,9 +169,8 @@ def test_training_leaves_the_generator_of_others_alone():
 
 
 @pytest.mark.parametrize("batch", [1, 4, 64])
-def test_a_store_is_classified_as_its_maps_are_one_by_one(store, net, monkeypatch, batch):
-    monkeypatch.setitem(classification.BATCH, "cpu", batch)
-    table = classification.classify(store, net, temperature=1.7)
+def test_a_store_is_classified_as_its_maps_are_one_by_one(store, net, batch):
+    table = classification.classify(store, net, temperature=1.7, batch_size=batch)
     assert list(table.columns) == ["idx", "layer", "head", "pattern", "probability"]
     assert len(table) == len(LENGTHS) * LAYERS * HEADS
     rows = iter(table.to_dict("records"))

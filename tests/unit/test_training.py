@@ -16,6 +16,7 @@ import torch
 from datasets import load_from_disk
 from hub.client import ROOT
 from safetensors.torch import load_file
+from tiny_models import save_classifier
 from toy_data import save_bert, save_dataset
 
 from darksecrets import evaluation, metrics, models, training
@@ -284,6 +285,21 @@ def test_evaluation_leaves_the_mode_of_the_model(inputs: Path) -> None:
     assert model.training
     np.testing.assert_array_equal(logits, evaluation.evaluate(model.eval(), split))
     assert not model.training
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 512])
+def test_logits_depend_on_the_batch_by_rounding_alone(
+    inputs: Path, tmp_path: Path, batch_size: int
+) -> None:
+    folder = save_classifier(tmp_path / "model", "bert", TASKS["MRPC"])
+    model, _ = models.load_classifier(folder, TASKS["MRPC"], seed=3)
+    tokenizer = models.load_tokenizer(folder)
+    split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
+    assert evaluation.examples_at_once(model, split) == evaluation.BATCH_SIZE
+    expected = evaluation.evaluate(model, split)
+    found = evaluation.evaluate(model, split, batch_size=batch_size)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+    assert np.ptp(expected, axis=0).min() > 0.1
 
 
 # --- Killed and resumed -----------------------------------------------------------------------

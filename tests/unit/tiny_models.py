@@ -56,7 +56,7 @@ def save_classifier(folder: Path, family: str, task: Task) -> Path:
         "intermediate_size": 64,
         "initializer_range": 0.5,
         "pad_token_id": tokenizer.pad_token_id,
-        "id2label": dict(enumerate(task.labels)),
+        "id2label": dict(enumerate(task.labels or ("score",))),
     }
     if family == "distilbert":
         tokenizer.model_input_names = ["input_ids", "attention_mask"]
