@@ -116,8 +116,8 @@ def extract_columns(
     model = load_encoder(model_folder, task)
     config = model.config
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_for(model, batches_of(len(examples), batch_size), lengths)
-    batches = batches_of_shard(batches, lengths, shard, shards)
+    batches = batches_of_shard(batches_of(len(examples), batch_size), lengths, shard, shards)
+    batches = batches_for(model, batches, lengths)  # after, as it depends on what memory is free
     own = examples.iloc[batches[0].start : batches[-1].stop] if batches else examples.iloc[:0]
     with (
         write_store(output, own, config.num_hidden_layers, config.num_attention_heads) as writer,
