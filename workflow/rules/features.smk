@@ -184,6 +184,8 @@ rule correlate_token_pairs:
         provenance="<results>/tables/token_pair_correlations.provenance.json",
     log:
         "<logs>/correlate_token_pairs.log",
+    group:
+        "tables"
     conda:
         "../../envs/figures.yaml"
     message:
