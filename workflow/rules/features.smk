@@ -49,7 +49,7 @@ rule measure_attention:
     group:
         "attention"
     conda:
-        "../../envs/model.yaml"
+        "../../envs/annotation.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(60),
