@@ -16,6 +16,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
@@ -166,3 +167,22 @@ def test_snakemake_needs_its_own_environment_alone(name, tmp_path):
 def test_what_snakemake_lacks_is_found(tmp_path):
     run = plan(tmp_path, ["snakemake"], "--configfile", str(ROOT / "config" / "config.yaml"))
     assert "No module named 'pandas'" in run.stdout + run.stderr
+
+
+def test_the_image_is_what_the_installation_script_can_read_and_the_project_says():
+    """`container_install.sh` reads the Dockerfile by these lines; others it would pass over."""
+    text = (ROOT / "Dockerfile").read_text()
+    lines = text.replace("\\\n", " ").splitlines()
+    steps = [line for line in lines if line and not line.startswith("#")]
+    forms = (
+        *(r"FROM \S+:[\w.-]*\d[\w.-]*", r"LABEL .+", r"RUN .+", r'ARG \w+=""'),
+        *(r"COPY \S+ /\S+", r"ENV \w+=\S+", r"CMD \[.+\]"),
+    )
+    assert [step for step in steps if not any(re.fullmatch(form, step) for form in forms)] == []
+    copied = [step.split()[1] for step in steps if step.startswith("COPY")]
+    sent = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if "!" in line]
+    assert copied == sent == ["requirements.lock"]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f'image.version="{version}"' in text
+    assert f"-t darksecrets:{version} " in text
+    assert "://" not in text, "hosts are the builder's to name"
