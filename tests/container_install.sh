@@ -51,14 +51,12 @@ print(*(f"{name}={value}" for name, value in settings.items()), sep="\n")
 PYTHON
 mapfile -t settings <"$FOLDER.env"
 
-chroot "$FOLDER" env -i "${settings[@]}" python -c 'import snakemake, torch, transformers, datasets, seaborn, spacy; print("torch", torch.__version__)'
-
 # The workflow as the page says: the project mounted (here a clone), and a user who owns neither it nor the image.
 git clone -q . "$FOLDER/project"
 mkdir -m 777 "$FOLDER/results"
-ordinary() { chroot --userspec=1234:1234 "$FOLDER" env -i -C /project "${settings[@]}" "$@"; }
-workflow() { ordinary snakemake --directory /results --cores 2 --configfile "$@"; }
-workflow config/config.yaml -n all report --quiet
-workflow tests/cluster/smoke.yaml figure5 figure4
+image() { chroot --userspec=1234:1234 "$FOLDER" env -i -C /project "${settings[@]}" "$@"; }
+image python -c 'import snakemake, torch, transformers, datasets, seaborn, spacy; print("torch", torch.__version__)'
+image snakemake --directory /results -n all report --quiet
+image snakemake --directory /results --cores 2 --configfile tests/cluster/smoke.yaml figure4 figure5
 grep -q "\"commit\": \"$(git rev-parse --short=12 HEAD)\"" "$FOLDER/results/results/cluster/data/RTE/provenance.json"
 echo "The image runs the workflow."
