@@ -21,10 +21,11 @@ RUN python3.11 -m venv /opt/darksecrets/venv \
  && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir -r /opt/darksecrets/requirements.lock
 
 # Any user may run it, and the mounted project may belong to another: caches go to a home that all can write to (Apptainer
-# takes the caller's own), and Git reads the commit of a project whoever owns it.
+# takes the caller's own), Snakemake asks for a user's name, and Git reads the commit of a project whoever owns it.
 RUN mkdir -m 1777 /home/darksecrets \
  && git config --system --add safe.directory '*'
 ENV HOME=/home/darksecrets
+ENV USER=darksecrets
 ENV PATH=/opt/darksecrets/venv/bin:$PATH
 
 CMD ["snakemake", "--version"]

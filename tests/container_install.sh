@@ -56,7 +56,7 @@ git clone -q . "$FOLDER/project"
 mkdir -m 777 "$FOLDER/results"
 image() { chroot --userspec=1234:1234 "$FOLDER" env -i -C /project "${settings[@]}" "$@"; }
 image python -c 'import snakemake, torch, transformers, datasets, seaborn, spacy; print("torch", torch.__version__)'
-image snakemake --directory /results -n all report --quiet
+image snakemake --directory /results -n all report --quiet --configfile config/config.yaml
 image snakemake --directory /results --cores 2 --configfile tests/cluster/smoke.yaml figure4 figure5
 grep -q "\"commit\": \"$(git rev-parse --short=12 HEAD)\"" "$FOLDER/results/results/cluster/data/RTE/provenance.json"
 echo "The image runs the workflow."
