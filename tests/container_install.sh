@@ -57,6 +57,6 @@ mkdir -m 777 "$FOLDER/results"
 image() { chroot --userspec=1234:1234 "$FOLDER" env -i -C /project "${settings[@]}" "$@"; }
 image python -c 'import snakemake, torch, transformers, datasets, seaborn, spacy; print("torch", torch.__version__)'
 image snakemake --directory /results -n all report --quiet --configfile config/config.yaml
-image snakemake --directory /results --cores 2 --configfile tests/cluster/smoke.yaml figure4 figure5
+image snakemake --directory /results --cores 2 figure4 figure5 --configfile tests/cluster/smoke.yaml
 grep -q "\"commit\": \"$(git rev-parse --short=12 HEAD)\"" "$FOLDER/results/results/cluster/data/RTE/provenance.json"
 echo "The image runs the workflow."
