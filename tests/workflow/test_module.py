@@ -1,5 +1,9 @@
 """Another workflow uses this one: as a module with its own configuration, or by its second name."""
 
+import json
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +26,38 @@ rule count_heads:
         "tail -n +2 {{input}} | wc -l > {{output}}"
 """
 
+# What snakedeploy writes for the command that the workflow catalogue shows.
+DEPLOYED = """
+configfile: "config/config.yaml"
+
+module darksecrets:
+    snakefile:
+        github("somebody/darksecrets", path="workflow/Snakefile", commit="{commit}")
+    config:
+        config
+
+use rule * from darksecrets
+"""
+
+
+@pytest.fixture
+def hosted(root, tmp_path):
+    """The project's commit on a host, and the environment in which Git finds that host here."""
+    host = tmp_path / "host" / "darksecrets"
+    ignored = shutil.ignore_patterns(".venv", ".git", "results", ".*_cache", ".snakemake")
+    shutil.copytree(root, host, ignore=ignored)
+    identity = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost")
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "a release"]):
+        subprocess.run(["git", *command], cwd=host, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=host, capture_output=True, text=True)
+    environment = os.environ | {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{host.parent.as_uri()}/.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/somebody/",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    return head.stdout.strip(), environment
+
 
 @pytest.fixture
 def small(smoke_config):
@@ -39,6 +75,26 @@ def test_rules_run_as_a_module_of_another_workflow(root, snakemake, small, tmp_p
     snakemake(project, config=str(tmp_path / "none.yaml"), root=project)
     table = (project / "results" / "inner" / "tables" / "cosine.csv").read_text()
     assert int((project / "heads.txt").read_text()) == table.count("\n") - 1 > 0
+
+
+def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
+    root, snakemake, small, hosted, tmp_path
+):
+    commit, environment = hosted
+    project = tmp_path / "deployed"
+    (project / "config").mkdir(parents=True)
+    (project / "Snakefile").write_text(DEPLOYED.format(commit=commit))
+    config = project / "config" / "config.yaml"
+    config.write_text(yaml.safe_dump(small))
+    targets = ("results/inner/samples/RTE.csv", "results/inner/figures/figure4.svg")
+    call = {"config": str(config), "root": project, "environment": environment}
+    snakemake(project, *targets, **call)
+    record = json.loads((project / "results/inner/data/RTE/provenance.json").read_text())
+    assert commit.startswith(record["environment"]["darksecrets"]["commit"])
+    (checkout,) = (project / ".snakemake" / "darksecrets").iterdir()
+    assert checkout.name == commit
+    again = snakemake(project, "-n", *targets, **call)
+    assert "Nothing to be done" in again.stdout + again.stderr
 
 
 def test_the_catalogue_finds_the_workflow_under_its_second_name(

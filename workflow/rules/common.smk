@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import sourcecache_entry
 from snakemake.logging import logger
 
 from darksecrets import (
@@ -59,14 +60,20 @@ LINKS = config["framenet"]
 LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 
 
+def in_place(path: str | Path) -> str:
+    """A file that scripts read where it is: no storage provider copies it or removes its copy."""
+    path = os.path.relpath(path)
+    return sourcecache_entry(path, path)
+
+
 def code(*names: str) -> list[str]:
     """Files of the package behind a rule: an input, so that editing them reruns the rule."""
-    return [os.path.relpath(path) for path in modules.files_of(*names)]
+    return [in_place(path) for path in modules.files_of(*names)]
 
 
 def shipped(name: str) -> str:
     """A file that ships with the project, wherever the working directory is."""
-    return os.path.relpath(RESOURCES / name)
+    return in_place(RESOURCES / name)
 
 
 def corpus_files() -> list[str]:
@@ -80,7 +87,7 @@ def data_files(wildcards) -> list[str]:
         return corpus_files()
     if config["data"]["source"] == "tsv":
         files = datasources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
-        return [str(path) for path in files.values()]
+        return [in_place(path) for path in files.values()]
     return []
 
 
@@ -89,17 +96,17 @@ def checkpoint_files(wildcards) -> list[str]:
     if config["model"]["source"] == "hub":
         return []
     folder = checkpoints.folder_of(config["model"])
-    return [os.path.relpath(path) for path in sorted(folder.glob("*.safetensors"))]
+    return [in_place(path) for path in sorted(folder.glob("*.safetensors"))]
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
     """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
     if LINKS["source"] == "tsv":
-        return {"files": LINKS["file"]}
+        return {"files": in_place(LINKS["file"])}
     if LINKS["source"] == "builtin":
         return {"files": corpus_files()}
     if LINKS["folder"]:
-        return {"files": str(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")}
+        return {"files": in_place(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")}
     return {"downloaded": "<results>/framenet/nltk_data"}
 
 
@@ -124,7 +131,7 @@ def pipeline_files(wildcards) -> list[str]:
     """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
     used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [str(path) for path in annotation.files_of(folder)] if used else []
+    return [in_place(path) for path in annotation.files_of(folder)] if used else []
 
 
 def measured(wildcards) -> list[str]:
@@ -145,7 +152,7 @@ def classifier_folder(wildcards) -> str:
 def labelled_files() -> list[str]:
     """Files of the labelled maps that the classifier learns from."""
     sets = annotations.folders(config["patterns"]["annotations"])
-    return [os.path.relpath(path) for folder in sets for path in annotations.files(folder)]
+    return [in_place(path) for folder in sets for path in annotations.files(folder)]
 
 
 def pattern_maps() -> list[str]:

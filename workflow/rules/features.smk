@@ -48,7 +48,7 @@ rule measure_attention:
     group:
         "attention"
     conda:
-        "../../envs/model.yaml"
+        "../../envs/annotation.yaml"
     resources:
         **ask("measure_attention"),
     params:

@@ -1,0 +1,188 @@
+"""Everything that the project imports is in the environment it is imported in.
+
+A job can run every file that its script reaches through imports, wherever in a file these stand, so
+its environment must hold the distribution of every third-party import in all of those files: listed
+in `envs/`, or required by something that is listed, as the installed packages say. That is more
+than a job needs at times, and never less. Only imports under `TYPE_CHECKING` do not count; a few
+libraries that pandas imports when a format is asked for do.
+
+Snakemake runs in the main environment, that of the lock, or in `envs/workflow.yaml`. There it is
+started with every other library hidden.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from darksecrets.modules import files_of
+
+ROOT = Path(__file__).parents[1]
+FORMATS = {
+    "read_parquet": "pyarrow",
+    "to_parquet": "pyarrow",
+    "to_markdown": "tabulate",
+    "to_latex": "jinja2",
+}
+HIDE = """
+import pkgutil, sys
+from importlib.machinery import PathFinder
+
+class Rest(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name in {hidden!r} else super().find_spec(name, path, target)
+
+sys.meta_path = [Rest if finder is PathFinder else finder for finder in sys.meta_path]
+modules = list(pkgutil.iter_modules())  # how Snakemake finds plugins
+pkgutil.iter_modules = lambda *_: [module for module in modules if module.name not in {hidden!r}]
+from snakemake.cli import main
+main(sys.argv[1:])
+"""
+
+
+def rules() -> dict[str, tuple[str, Path]]:
+    """Environment and script of every rule."""
+    found = {}
+    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        for block in re.split(r"^rule ", file.read_text(), flags=re.MULTILINE)[1:]:
+            (environment,) = re.findall(r'"../../envs/(\w+)\.yaml"', block)
+            (script,) = re.findall(r'"../../(scripts/\w+\.py)"', block)
+            found[block.partition(":")[0]] = (environment, ROOT / script)
+    return found
+
+
+def imports(node: ast.AST) -> Iterator[str]:
+    """Modules imported anywhere below a node but for type checkers, and from-imported names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield str(child.module)
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        elif isinstance(child, ast.Attribute) and child.attr in FORMATS:
+            yield FORMATS[child.attr]
+        yield from imports(child)
+
+
+@cache
+def reached(script: Path) -> set[str]:
+    """Top-level names of the libraries that a script, or a file it can reach, imports."""
+    names = set(imports(ast.parse(script.read_text())))
+    files = {script.with_name(f"{name}.py") for name in names}
+    inside = [name.removeprefix("darksecrets.") for name in names if "darksecrets." in name]
+    beside = [reached(file) for file in files if file.is_file()]
+    package = [set(imports(ast.parse(file.read_text()))) for file in files_of(*inside)]
+    tops = {name.partition(".")[0] for name in names.union(*package)}.union(*beside)
+    own = {"darksecrets", *(path.stem for path in (ROOT / "scripts").glob("*.py"))}
+    return tops - own - set(sys.stdlib_module_names)
+
+
+def listed(environment: Path) -> list[str]:
+    """Requirements of a conda environment's pip part."""
+    return yaml.safe_load(environment.read_text())["dependencies"][-1]["pip"]
+
+
+def installed_by(requirements: list[str]) -> set[str]:
+    """Distributions that pip installs for requirements, on this platform."""
+    found: set[tuple[str, str]] = set()
+    queue = [Requirement(text) for text in requirements]
+    while queue:
+        wanted = queue.pop()
+        for extra in {"", *wanted.extras}:
+            key = (canonicalize_name(wanted.name), extra)
+            if key not in found:
+                found.add(key)
+                parts = [Requirement(text) for text in metadata.requires(wanted.name) or []]
+                queue += [p for p in parts if not p.marker or p.marker.evaluate({"extra": extra})]
+    return {name for name, _ in found}
+
+
+@cache
+def owners() -> dict[str, set[str]]:
+    """Distributions that bring each importable name."""
+    table = metadata.packages_distributions()
+    return {top: {canonicalize_name(name) for name in names} for top, names in table.items()}
+
+
+def missing(script: Path, requirements: list[str]) -> set[str]:
+    """Libraries that a script reaches and an environment lacks."""
+    there = installed_by(requirements)
+    return {top for top in reached(script) if not owners().get(top, set()) & there}
+
+
+def test_every_rule_is_looked_at():
+    text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+    assert len(rules()) == len(re.findall(r"^rule ", text, re.MULTILINE)) > 40
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_environment_of_every_rule_has_what_its_script_reaches(rule):
+    environment, script = rules()[rule]
+    assert not missing(script, listed(ROOT / "envs" / f"{environment}.yaml"))
+
+
+def test_what_an_environment_lacks_is_found():
+    finetune, figure = ROOT / "scripts" / "finetune.py", ROOT / "scripts" / "figure5.py"
+    assert {"torch", "transformers"} <= reached(finetune)
+    assert "torch" not in reached(figure), "a figure must not load torch"
+    assert {"torch", "transformers"} <= missing(finetune, listed(ROOT / "envs" / "figures.yaml"))
+    assert missing(figure, ["pandas"]) == {"matplotlib"}
+    assert missing(figure, ["seaborn"]) == set(), "it requires pandas and matplotlib"
+    assert "pyarrow" in missing(ROOT / "scripts" / "extract_attention.py", ["torch", "pandas"])
+
+
+def plan(tmp_path: Path, requirements: list[str], *arguments: str) -> subprocess.CompletedProcess:
+    """A dry run where only the libraries of an environment can be imported."""
+    there = installed_by(requirements)
+    hidden = {top for top, names in owners().items() if not names & there}
+    assert "torch" in hidden
+    command = [sys.executable, "-c", HIDE.format(hidden=hidden), "-n", "--directory", str(tmp_path)]
+    places = ["--snakefile", str(ROOT / "Snakefile"), *arguments]
+    return subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", ["config", "paper"])
+def test_snakemake_needs_its_own_environment_alone(name, tmp_path):
+    requirements = listed(ROOT / "envs" / "workflow.yaml")
+    run = plan(tmp_path, requirements, "--configfile", str(ROOT / "config" / f"{name}.yaml"))
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "figure5" in run.stdout
+
+
+def test_what_snakemake_lacks_is_found(tmp_path):
+    run = plan(tmp_path, ["snakemake"], "--configfile", str(ROOT / "config" / "config.yaml"))
+    assert "No module named 'pandas'" in run.stdout + run.stderr
+
+
+def test_the_image_is_what_the_installation_script_can_read_and_the_project_says():
+    """`container_install.sh` reads the Dockerfile by these lines; others it would pass over."""
+    text = (ROOT / "Dockerfile").read_text()
+    lines = text.replace("\\\n", " ").splitlines()
+    steps = [line for line in lines if line and not line.startswith("#")]
+    forms = (
+        *(r"FROM \S+:[\w.-]*\d[\w.-]*", r"LABEL .+", r"RUN .+", r'ARG \w+=""'),
+        *(r"COPY \S+ /\S+", r"ENV \w+=\S+", r"CMD \[.+\]"),
+    )
+    assert [step for step in steps if not any(re.fullmatch(form, step) for form in forms)] == []
+    copied = [step.split()[1] for step in steps if step.startswith("COPY")]
+    sent = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if "!" in line]
+    assert copied == sent == ["requirements.lock"]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f'image.version="{version}"' in text
+    assert f"-t darksecrets:{version} " in text
+    assert "://" not in text, "hosts are the builder's to name"
