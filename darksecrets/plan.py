@@ -81,8 +81,9 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
         return f"Run {config['run']}: nothing to be done."
     rules = table(planned, config)
     gpu = rules["GPU hours"].sum() if "GPU hours" in rules else 0
+    jobs = len({step.submission for step in planned})  # as many as steps where nothing is submitted
     parts = [
-        f"{len(planned)} steps ({len({step.submission for step in planned})} jobs on a cluster)",
+        f"{len(planned)} steps" + (f" ({jobs} jobs on a cluster)" if jobs < len(planned) else ""),
         f"about {_time(rules['core hours'].sum())} of one core",
         *([f"about {_time(gpu)} of a GPU (assumed, not measured)"] if gpu else []),
         f"the longest step {_time(rules['longest (min)'].max() * MINUTE / HOUR)}",

@@ -122,8 +122,6 @@ rule compare_framenet_heads:
         "framenet"
     conda:
         "../../envs/model.yaml"
-    resources:
-        **ask("compare_framenet_heads"),
     message:
         "Compare the heads with the published ones"
     script:

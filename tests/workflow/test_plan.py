@@ -1,0 +1,98 @@
+"""What a run is said to cost before it starts, and what its jobs ask for."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from darksecrets import costs
+
+
+@pytest.fixture
+def rules(root) -> dict[str, str]:
+    """Text of every rule, by name."""
+    text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
+    return dict(re.findall(r"^rule (\w+):\n((?:(?: .*)?\n)+)", text, re.MULTILINE))
+
+
+def _plan(root, folder, *arguments, check=True):
+    command = [sys.executable, str(root / "workflow" / "plan.py"), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=check)
+
+
+def test_every_measured_rule_asks_for_what_it_needs(rules):
+    measured = {name for name, text in rules.items() if "    benchmark:" in text}
+    asking = {name for name, text in rules.items() if f'**ask("{name}")' in text}
+    assert measured <= asking == set(costs.NEEDS)
+    assert asking > costs.USES_GPU
+
+
+def test_what_is_asked_for_doubles_with_every_attempt(root, tmp_path):
+    """Snakemake evaluates resources itself: a job that fails twice says what it asked for."""
+    (tmp_path / "Snakefile").write_text(
+        f'include: "{root / "workflow" / "rules" / "common.smk"}"\n'
+        "rule finetune:\n"
+        '    output: "{task}.done"\n'
+        '    resources: **ask("finetune")\n'
+        "    shell:\n"
+        '        "echo {resources.mem_mb} {resources.runtime} >> asked;"\n'
+        '        " test $(wc -l < asked) -gt 2; touch {output}"\n'
+    )
+    call = [
+        *(sys.executable, "-m", "snakemake", "RTE.done", "--cores", "1", "--retries", "2"),
+        *("--configfile", str(root / "config" / "config.yaml"), "--profile", "none"),
+    ]
+    subprocess.run(call, cwd=tmp_path, capture_output=True, check=True, env=_environment(root))
+    asked = [list(map(int, line.split())) for line in (tmp_path / "asked").read_text().splitlines()]
+    first = asked[0]
+    assert asked == [first, [2 * n for n in first], [4 * n for n in first]]
+
+
+def _environment(root):
+    return os.environ | {"PYTHONPATH": str(root)}
+
+
+def test_the_plan_of_the_paper_is_a_few_hundred_jobs(root, tmp_path):
+    said = _plan(root, tmp_path, str(root / "config" / "paper.yaml")).stdout
+    steps, jobs = map(int, re.search(r"(\d+) steps \((\d+) jobs on a cluster\)", said).groups())
+    assert jobs < 300 < steps
+    assert "GPU hours" in said
+    assert "of a GPU (assumed, not measured)" in said
+    assert not list(tmp_path.glob("results*"))
+
+
+def test_the_plan_takes_targets_and_keys(root, tmp_path):
+    paper = str(root / "config" / "paper.yaml")
+    said = _plan(root, tmp_path, paper, "figure5", "--config", "gpu=0", "tasks=[RTE]").stdout
+    assert "GPU" not in said
+    rules = set(re.findall(r"^\| (\w+) ", said, re.MULTILINE))
+    assert {"finetune", "extract_attention", "compute_similarity"} < rules
+    assert "sweep_heads" not in rules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("figure55",), "figure55"),
+        (("--config", "gpu=7"), "gpu: found 7"),
+    ],
+)
+def test_what_stops_a_run_stops_its_plan(root, tmp_path, arguments, message):
+    run = _plan(root, tmp_path, str(root / "config" / "paper.yaml"), *arguments, check=False)
+    assert run.returncode != 0
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_run_says_what_it_costs_and_once_that_there_is_no_gpu(
+    root, snakemake, smoke_config, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    target = "results/smoke/samples/RTE.csv"
+    said = snakemake(tmp_path, target, "--config", "gpu=1", config=smoke_config).stderr
+    assert said.count("Run smoke: 2 steps, about 1 min of one core") == 1
+    assert said.count("Found no GPU here") == 1
+    (tmp_path / target).unlink()
+    assert "Found no GPU" not in snakemake(tmp_path, target, config=smoke_config).stderr
