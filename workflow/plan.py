@@ -20,7 +20,13 @@ sys.path.insert(0, str(ROOT))
 
 import yaml
 from snakemake.api import SnakemakeApi
-from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
+from snakemake.settings.types import (
+    ConfigSettings,
+    DAGSettings,
+    GroupSettings,
+    OutputSettings,
+    ResourceSettings,
+)
 
 from darksecrets import plan
 
@@ -51,7 +57,10 @@ def describe(settings: ConfigSettings, targets: set[str]) -> str:
                 config_settings=settings,
                 snakefile=ROOT / "Snakefile",
             )
-            workflow_api.dag(DAGSettings(targets=targets)).execute_workflow(executor="dryrun")
+            workflow_api.dag(DAGSettings(targets=targets)).execute_workflow(
+                executor="dryrun",
+                group_settings=GroupSettings(group_components=submitted_together()),
+            )
             workflow = workflow_api._workflow_store  # the public interface hands out no graph
             config = workflow.globals["config"]
             steps = plan.steps(workflow.dag)
@@ -59,6 +68,13 @@ def describe(settings: ConfigSettings, targets: set[str]) -> str:
         sys.exit(f"{said.getvalue()}{error}")
     table = plan.table(steps, config).to_markdown(index=False, floatfmt=".1f")
     return f"{table}\n\n{plan.summary(steps, config)}"
+
+
+def submitted_together() -> dict[str, int]:
+    """How many parts of a group the Slurm profile makes one job of."""
+    profile = ROOT / "profiles" / "slurm" / "profile.yaml"
+    entries = yaml.safe_load(profile.read_text(encoding="utf-8"))["group-components"]
+    return {name: int(count) for name, count in (entry.split("=") for entry in entries)}
 
 
 if __name__ == "__main__":

@@ -66,6 +66,8 @@ rule evaluate_pretrained:
         "<logs>/evaluate_pretrained/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/evaluate_pretrained/{task}/seed-{seed}.tsv"
+    group:
+        "pretrained"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
