@@ -174,16 +174,16 @@ def ask(rule: str) -> dict:
     def need(wildcards) -> costs.Need:
         return costs.need(rule, config, getattr(wildcards, "task", None))
 
-    gpu = GPU if rule in costs.USES_GPU else 0
+    gpu = {"gpu": GPU} if GPU and rule in costs.USES_GPU else {}  # 0 is a request to Kubernetes
     return {
         "mem_mb": lambda wildcards, attempt: costs.memory_asked(need(wildcards))
         * 2 ** (attempt - 1),
         "runtime": lambda wildcards, attempt, threads: costs.minutes_asked(
-            need(wildcards), threads, gpu=gpu > 0
+            need(wildcards), threads, gpu=bool(gpu)
         )
         * 2 ** (attempt - 1),
         "disk_mb": lambda wildcards: math.ceil(need(wildcards).disk),
-        "gpu": gpu,
+        **gpu,
     }
 
 
