@@ -78,7 +78,7 @@ def test_rules_run_as_a_module_of_another_workflow(root, snakemake, small, tmp_p
 
 
 def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
-    root, snakemake, small, hosted, tmp_path
+    root, snakemake, planned, small, hosted, tmp_path
 ):
     commit, environment = hosted
     project = tmp_path / "deployed"
@@ -95,6 +95,8 @@ def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
     assert checkout.name == commit
     again = snakemake(project, "-n", *targets, **call)
     assert "Nothing to be done" in again.stdout + again.stderr
+    by_default = planned(snakemake(project, "-n", **call).stdout)
+    assert by_default["figure5"] == by_default["figure9"] == by_default["finetune"] / 2 == 1
 
 
 def test_the_catalogue_finds_the_workflow_under_its_second_name(
@@ -103,9 +105,10 @@ def test_the_catalogue_finds_the_workflow_under_its_second_name(
     catalogue = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
     assert catalogue["usage"]["software-stack-deployment"]["conda"] is True
     assert (root / "config" / "README.md").is_file()
-    plans = [
-        planned(snakemake(tmp_path, "-n", "figure5", *arguments, config=smoke_config).stdout)
-        for arguments in ((), ("--snakefile", str(root / "workflow" / "Snakefile")))
-    ]
-    assert plans[0] == plans[1]
-    assert plans[0]["finetune"] == 6
+    first, second = (
+        planned(snakemake(tmp_path, "-n", config=smoke_config, root=folder).stdout)
+        for folder in (root, root / "workflow")
+    )
+    assert first.pop("all") == second.pop("everything") == 1
+    assert first == second
+    assert first["finetune"] == 12
