@@ -40,23 +40,29 @@ use rule * from darksecrets
 """
 
 
-@pytest.fixture
-def hosted(root, tmp_path):
-    """The project's commit on a host, and the environment in which Git finds that host here."""
-    host = tmp_path / "host" / "darksecrets"
-    ignored = shutil.ignore_patterns(".venv", ".git", "results", ".*_cache", ".snakemake")
-    shutil.copytree(root, host, ignore=ignored)
+def commit(repository: Path) -> str:
+    """Commit all that is in a folder, and give the commit."""
     identity = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost")
     for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "a release"]):
-        subprocess.run(["git", *command], cwd=host, check=True)
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=host, capture_output=True, text=True)
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    command = ["git", "rev-parse", "HEAD"]
+    head = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    return head.stdout.strip()
+
+
+@pytest.fixture
+def hosted(root, tmp_path):
+    """The project as a host has it, and the environment in which Git finds that host here."""
+    repository = tmp_path / "host" / "darksecrets"
+    ignored = shutil.ignore_patterns(".venv", ".git", "results", ".*_cache", ".snakemake", "docs")
+    shutil.copytree(root, repository, ignore=ignored)
     environment = os.environ | {
         "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"url.{host.parent.as_uri()}/.insteadOf",
+        "GIT_CONFIG_KEY_0": f"url.{repository.parent.as_uri()}/.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://github.com/somebody/",
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
-    return head.stdout.strip(), environment
+    return repository, environment
 
 
 @pytest.fixture
@@ -78,23 +84,31 @@ def test_rules_run_as_a_module_of_another_workflow(root, snakemake, small, tmp_p
 
 
 def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
-    root, snakemake, small, hosted, tmp_path
+    root, snakemake, planned, small, hosted, tmp_path
 ):
-    commit, environment = hosted
+    repository, environment = hosted
     project = tmp_path / "deployed"
     (project / "config").mkdir(parents=True)
-    (project / "Snakefile").write_text(DEPLOYED.format(commit=commit))
     config = project / "config" / "config.yaml"
     config.write_text(yaml.safe_dump(small))
+
+    def call(*arguments):
+        options = {"config": str(config), "root": project, "environment": environment}
+        return snakemake(project, *arguments, **options).stdout
+
+    release = commit(repository)
+    (project / "Snakefile").write_text(DEPLOYED.format(commit=release))
     targets = ("results/inner/samples/RTE.csv", "results/inner/figures/figure4.svg")
-    call = {"config": str(config), "root": project, "environment": environment}
-    snakemake(project, *targets, **call)
+    call(*targets)
     record = json.loads((project / "results/inner/data/RTE/provenance.json").read_text())
-    assert commit.startswith(record["environment"]["darksecrets"]["commit"])
-    (checkout,) = (project / ".snakemake" / "darksecrets").iterdir()
-    assert checkout.name == commit
-    again = snakemake(project, "-n", *targets, **call)
-    assert "Nothing to be done" in again.stdout + again.stderr
+    assert release.startswith(record["environment"]["darksecrets"]["commit"])
+    by_default = planned(call("-n"))
+    assert by_default["figure5"] == by_default["figure9"] == by_default["finetune"] / 2 == 1
+
+    with (repository / "darksecrets" / "figures" / "figure4.py").open("a") as module:
+        module.write("\n_ANOTHER_VERSION = True\n")
+    (project / "Snakefile").write_text(DEPLOYED.format(commit=commit(repository)))
+    assert planned(call("-n", *targets)) == {"figure4": 1}
 
 
 def test_the_catalogue_finds_the_workflow_under_its_second_name(
@@ -103,9 +117,10 @@ def test_the_catalogue_finds_the_workflow_under_its_second_name(
     catalogue = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
     assert catalogue["usage"]["software-stack-deployment"]["conda"] is True
     assert (root / "config" / "README.md").is_file()
-    plans = [
-        planned(snakemake(tmp_path, "-n", "figure5", *arguments, config=smoke_config).stdout)
-        for arguments in ((), ("--snakefile", str(root / "workflow" / "Snakefile")))
-    ]
-    assert plans[0] == plans[1]
-    assert plans[0]["finetune"] == 6
+    first, second = (
+        planned(snakemake(tmp_path, "-n", config=smoke_config, root=folder).stdout)
+        for folder in (root, root / "workflow")
+    )
+    assert first.pop("all") == second.pop("everything") == 1
+    assert first == second
+    assert first["finetune"] == 12

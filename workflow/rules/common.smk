@@ -62,18 +62,17 @@ LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 
 def in_place(path: str | Path) -> str:
     """A file that scripts read where it is: no storage provider copies it or removes its copy."""
-    path = os.path.relpath(path)
-    return sourcecache_entry(path, path)
+    return sourcecache_entry(str(path), str(path))
 
 
 def code(*names: str) -> list[str]:
     """Files of the package behind a rule: an input, so that editing them reruns the rule."""
-    return [in_place(path) for path in modules.files_of(*names)]
+    return [in_place(os.path.relpath(path)) for path in modules.files_of(*names)]
 
 
 def shipped(name: str) -> str:
     """A file that ships with the project, wherever the working directory is."""
-    return in_place(RESOURCES / name)
+    return in_place(os.path.relpath(RESOURCES / name))
 
 
 def corpus_files() -> list[str]:
@@ -96,7 +95,7 @@ def checkpoint_files(wildcards) -> list[str]:
     if config["model"]["source"] == "hub":
         return []
     folder = checkpoints.folder_of(config["model"])
-    return [in_place(path) for path in sorted(folder.glob("*.safetensors"))]
+    return [in_place(os.path.relpath(path)) for path in sorted(folder.glob("*.safetensors"))]
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
@@ -152,7 +151,8 @@ def classifier_folder(wildcards) -> str:
 def labelled_files() -> list[str]:
     """Files of the labelled maps that the classifier learns from."""
     sets = annotations.folders(config["patterns"]["annotations"])
-    return [in_place(path) for folder in sets for path in annotations.files(folder)]
+    files = [path for folder in sets for path in annotations.files(folder)]
+    return [in_place(os.path.relpath(path)) for path in files]
 
 
 def pattern_maps() -> list[str]:
