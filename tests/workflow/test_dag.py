@@ -138,6 +138,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "$model": str(model),
         "<links.tsv>": str(folder / "links.tsv"),
         "<spaCy pipeline>": str(pipeline),
+        "/data/darksecrets": str(folder / "volume"),
     }
 
 
