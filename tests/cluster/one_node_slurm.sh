@@ -51,7 +51,7 @@ stop() {
     for _ in $(seq 50); do [ -z "$(timeout 10 squeue -h)" ] && break; sleep 0.1; done
   fi
   for daemon in slurmd slurmctld slurmdbd mariadbd munged; do stop_daemon $daemon; done
-  for file in slurm.conf slurmdbd.conf cgroup.conf; do
+  for file in slurm.conf slurmdbd.conf cgroup.conf gres.conf; do
     if ours "/etc/slurm/$file"; then rm -f "/etc/slurm/$file"; fi
   done
 }
@@ -110,6 +110,12 @@ CgroupAutomount=no
 ConstrainRAMSpace=yes
 ConstrainSwapSpace=yes
 CONF
+  install -m 644 /dev/stdin /etc/slurm/gres.conf <<CONF
+$MARK
+# In name only: jobs can ask for them, and find none.
+AutoDetect=off
+NodeName=$HOST Name=gpu Count=2
+CONF
   install -m 644 /dev/stdin /etc/slurm/slurm.conf <<CONF
 $MARK
 ClusterName=onenode
@@ -143,7 +149,8 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=$HOST
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=5
-NodeName=$HOST NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=$memory State=UNKNOWN
+GresTypes=gpu
+NodeName=$HOST NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=$memory Gres=gpu:2 State=UNKNOWN
 PartitionName=debug Nodes=$HOST Default=YES MaxTime=1-00:00:00 DefaultTime=00:30:00 State=UP
 CONF
   install -o slurm -g slurm -m 600 /dev/stdin /etc/slurm/slurmdbd.conf <<CONF

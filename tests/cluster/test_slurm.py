@@ -13,12 +13,17 @@ from waiting import wait_until
 log = logging.getLogger(__name__)
 pytestmark = pytest.mark.cluster
 CONFIG = Path(__file__).parent / "smoke.yaml"
-SPLIT = ("attention={batch_size: 2, shards: 2}", "ablation={parts: 2, permutations: 200}")
+# The node has GPUs in name only: jobs ask for them, find none, and run on the processor.
+OTHERWISE = (
+    "attention={batch_size: 2, shards: 2}",
+    "ablation={parts: 2, permutations: 200}",
+    "gpu=1",
+)
 
 
-def states(*arguments: str) -> list[str]:
-    """How jobs, or their steps, ended, as Slurm's accounting has it."""
-    command = ["sacct", "-nP", "-o", "State", *arguments]
+def accounting(field: str, *arguments: str) -> list[str]:
+    """What Slurm's accounting says of jobs and their steps; with `-X`, of jobs alone."""
+    command = ["sacct", "-nP", "-o", field, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
@@ -30,9 +35,11 @@ def queued(folder: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("early_ends")
-def test_tables_are_those_of_a_local_run_that_splits_nothing(root, submit, local, tmp_path):
+def test_tables_are_those_of_a_local_run_that_splits_nothing_and_asks_for_no_gpu(
+    root, submit, local, tmp_path
+):
     run = submit(
-        tmp_path, root / "Snakefile", "all", "--configfile", str(CONFIG), "--config", *SPLIT
+        tmp_path, root / "Snakefile", "all", "--configfile", str(CONFIG), "--config", *OTHERWISE
     )
     assert run.wait(1200) == 0, (tmp_path / "snakemake.txt").read_text()
     names = sorted(path.name for path in (local / "tables").glob("*.csv"))
@@ -41,9 +48,13 @@ def test_tables_are_those_of_a_local_run_that_splits_nothing(root, submit, local
     assert sorted(path.name for path in (remote / "tables").glob("*.csv")) == names
     for name in names:
         assert filecmp.cmp(local / "tables" / name, remote / "tables" / name, shallow=False), name
-    assert states("-X").count("COMPLETED") >= 12
+    assert accounting("State", "-X").count("COMPLETED") >= 12
+    asked = accounting("ReqTRES", "-X")
+    assert sum("gres/gpu=1" in resources for resources in asked) >= 5, asked
+    log_of_job = remote / "logs" / "finetune" / "RTE" / "finetuned" / "seed-1.log"
+    log.info("A job that asked for a GPU: %s", log_of_job.read_text().splitlines()[0])
     log.info("%d tables are equal: %s", len(names), ", ".join(names))
-    log.info("Jobs: %s", Counter(states("-X")))
+    log.info("Jobs: %s", Counter(accounting("State", "-X")))
 
 
 def test_an_interrupted_snakemake_cancels_its_jobs_and_a_second_call_completes(submit, tmp_path):
@@ -72,7 +83,7 @@ def test_jobs_that_end_early_are_noticed_and_sent_again_with_more(early_ends):
     for way in ("fails", "cancelled", "slow", "greedy"):
         assert (folder / f"{way}.done").exists()
         assert (folder / f"{way}.attempts").read_text().split() == ["1", "2"], way
-    log.info("Jobs and steps of all tests: %s", Counter(states()))
-    seen = " ".join(states())  # of jobs and their steps: it is the step that runs out of memory
+    log.info("Jobs and steps of all tests: %s", Counter(accounting("State")))
+    seen = " ".join(accounting("State"))  # it is the step, not the job, that runs out of memory
     for state in ("FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY"):
         assert state in seen
