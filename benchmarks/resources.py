@@ -3,7 +3,7 @@
 python benchmarks/resources.py results/demo results/real
 
 Used: Snakemake's benchmark files of the run. Asked: `darksecrets.costs`, with the run's
-configuration. The largest job of every rule counts, for memory and for time each.
+configuration. Of every rule, the job that used most memory, and the one that took longest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from darksecrets import configuration, costs
 from darksecrets.tasks import TASKS
 
-FORMATS = ("", ".0f", ".0f", ".0f", ".0f", ".1f", ".0f", ".1f", ".1f")
+MEMORY = ("memory used (MB)", "asked (MB)")
+TIME = ("time used (min)", "asked (min)")
+PROCESSOR = ("its processor time (s)", "estimated (s)")
+FORMATS = ("", ".0f", ".0f", ".1f", ".0f", ".0f", ".0f", ".1f", ".1f")
 TASK = re.compile("|".join(TASKS))
 
 
@@ -40,21 +43,26 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
         measured = pd.read_csv(file, sep="\t").iloc[0]
         yield {
             "rule": rule,
-            "memory used (MB)": measured["max_rss"] * 2**20 / 1e6,
-            "asked (MB)": costs.memory_asked(need),
-            "processor time used (s)": measured["cpu_time"],
-            "estimated (s)": need.time(1),
-            "time used (min)": measured["s"] / 60,
-            "asked (min)": costs.minutes_asked(need, config["threads"], gpu=False),
+            MEMORY[0]: measured["max_rss"] * 2**20 / 1e6,
+            MEMORY[1]: costs.memory_asked(need, gpu=False),
+            PROCESSOR[0]: measured["cpu_time"],
+            PROCESSOR[1]: need.time(1),
+            TIME[0]: measured["s"] / 60,
+            TIME[1]: costs.minutes_asked(need, config["threads"], gpu=False),
         }
 
 
 def summary(run: Path) -> pd.DataFrame:
-    """The largest job of every rule, and by how much its need is covered."""
-    largest = pd.DataFrame(jobs(run)).groupby("rule", sort=False).max()
-    largest["memory covered"] = largest["asked (MB)"] / largest["memory used (MB)"]
-    largest["time covered"] = largest["asked (min)"] / largest["time used (min)"]
-    return largest.sort_values("memory used (MB)", ascending=False).reset_index()
+    """The job of every rule that used most memory, and the one that took longest."""
+    table = pd.DataFrame(jobs(run))
+    largest, longest = (
+        table.loc[table.groupby("rule")[column].idxmax(), ["rule", *columns]].set_index("rule")
+        for column, columns in ((MEMORY[0], MEMORY), (TIME[0], (*TIME, *PROCESSOR)))
+    )
+    result = largest.join(longest)
+    result["memory covered"] = result[MEMORY[1]] / result[MEMORY[0]]
+    result["time covered"] = result[TIME[1]] / result[TIME[0]]
+    return result.sort_values(MEMORY[0], ascending=False).reset_index()
 
 
 def disk(run: Path) -> str:

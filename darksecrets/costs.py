@@ -32,6 +32,8 @@ MB, MINUTE = 10**6, 60
 # Word pieces of an example, careful means over the tasks: sentence pairs, single sentences.
 _TOKENS_OF_PAIR, _TOKENS_OF_ONE = 60, 26
 _IMPORTS_MB = 520  # torch and transformers in one process
+_CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
+_ENCODED = 250  # bytes of a token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # of a scheduler's job, beside the script
 _START = 6.0  # seconds until a model is loaded
@@ -98,6 +100,10 @@ class Work:
         """Bytes of the stored maps of one model."""
         return 2 * self.model.layers * self.model.heads * self.tokens**2 * self.sample
 
+    def encoding(self, examples: int) -> float:
+        """Megabytes that encoding the texts of examples takes."""
+        return _ENCODED * self.tokens * examples / MB
+
     def forward(self, examples: int) -> float:
         """Operations of a pass over examples."""
         return 2.0 * self.model.encoder * self.tokens * examples
@@ -109,16 +115,20 @@ class Need:
 
     Attributes:
         memory: Megabytes.
+        host: Megabytes where a GPU holds the rest; None, if it would not hold any.
         operations: Of the model, by the kind of ``CORE`` and ``GPU``; they use all threads.
         seconds: Else, on one core.
         disk: Megabytes that it leaves.
+        passing: Megabytes on disk beside them while it runs.
     """
 
     memory: float
+    host: float | None = None
     operations: float = 0.0
     kind: str = "inference"
     seconds: float = 0.0
     disk: float = 0.0
+    passing: float = 0.0
 
     def time(self, threads: int, *, gpu: bool = False) -> float:
         """Seconds from start to end."""
@@ -130,19 +140,21 @@ def _finetune(work: Work) -> Need:
     settings, model = work.config["fine_tuning"], work.model
     epochs, batch = settings["epochs"], settings["batch_size"]
     steps = epochs * math.ceil(work.train / batch)
-    kept = model.activations(batch, settings["max_length"])
+    kept = (20 * model.weights + model.activations(batch, settings["max_length"])) / MB
     return Need(
-        memory=_IMPORTS_MB + (20 * model.weights + kept) / MB,
+        memory=_IMPORTS_MB + max(kept, work.encoding(work.train)),
+        host=_IMPORTS_MB + work.encoding(work.train),
         operations=epochs * (3 * work.forward(work.train) + work.forward(work.validation)),
         kind="training",
         seconds=_START + 0.02 * steps,
         disk=4 * model.weights / MB,
+        passing=24 * model.weights / MB,  # a checkpoint, and the one that takes its place
     )
 
 
 def _predict(work: Work) -> Need:
     return Need(
-        memory=_IMPORTS_MB + 8 * work.model.weights / MB,
+        memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
         operations=work.forward(work.validation),
         seconds=_START,
     )
@@ -173,12 +185,15 @@ def _sets(work: Work) -> int:
 
 
 def _all_sets(work: Work) -> Need:
+    predictions = 8 * _sets(work) * work.validation / MB
+    texts = work.encoding(work.validation)
     return Need(
-        memory=1350 + 15 * work.model.weights / MB + 8 * _sets(work) * work.validation / MB,
+        memory=1350 + 15 * work.model.weights / MB + predictions + texts,
+        host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
         operations=_sets(work) * work.forward(work.validation),
         kind="sweep",
         seconds=_START,
-        disk=8 * _sets(work) * work.validation / MB,
+        disk=predictions,
     )
 
 
@@ -256,7 +271,7 @@ NEEDS: dict[str, Callable[[Work], Need]] = {
 READS_TABLES = Need(300, seconds=6)
 """Need of every other rule."""
 
-USES_GPU = frozenset(
+_ON_GPU = frozenset(
     (
         "finetune",
         "evaluate_pretrained",
@@ -335,9 +350,16 @@ def size_of(model: Mapping[str, Any]) -> Model:
     return BERT_BASE if model["source"] == "hub" else _size_of_folder(checkpoints.folder_of(model))
 
 
-def memory_asked(needed: Need) -> int:
-    """Megabytes to ask for, in steps of 100."""
-    return 100 * math.ceil((MARGIN_OF_MEMORY * needed.memory + _SNAKEMAKE_MB) / 100)
+def uses_gpu(rule: str, config: Mapping[str, Any]) -> bool:
+    """Whether jobs of a rule can use a GPU; putting shards together cannot."""
+    merges = rule == "extract_attention" and config["attention"]["shards"] > 1
+    return rule in _ON_GPU and not merges
+
+
+def memory_asked(needed: Need, *, gpu: bool) -> int:
+    """Megabytes of the host to ask for, in steps of 100."""
+    memory = needed.memory if needed.host is None or not gpu else needed.host
+    return 100 * math.ceil((MARGIN_OF_MEMORY * (memory + gpu * _CUDA_MB) + _SNAKEMAKE_MB) / 100)
 
 
 def minutes_asked(needed: Need, threads: int, *, gpu: bool) -> int:
@@ -345,8 +367,16 @@ def minutes_asked(needed: Need, threads: int, *, gpu: bool) -> int:
     return 5 * math.ceil((MARGIN_OF_TIME * needed.time(threads, gpu=gpu) / MINUTE + 2) / 5)
 
 
+def disk_asked(needed: Need) -> int:
+    """Megabytes of disk to ask for: what is left, and what is there in between."""
+    return math.ceil(needed.disk + needed.passing)
+
+
 def disk_needed(config: Mapping[str, Any]) -> int:
-    """Bytes that a whole run leaves: its data, models and attention maps."""
+    """Bytes that a whole run leaves: its data, models and attention maps.
+
+    Checkpoints are beside them while trainings run, and shards until they are put together.
+    """
     seeds = len(config["seeds"])
     jobs = {"prepare_dataset": 1, "finetune": 2 * seeds, "extract_attention": 1 + seeds}
     total = need("get_pretrained_model", config, None).disk

@@ -62,7 +62,7 @@ def table(planned: Iterable[Step], config: Mapping[str, Any]) -> pd.DataFrame:
         seconds = need.time(step.threads, gpu=step.gpu)
         core, gpu = (0.0, seconds) if step.gpu else (seconds * step.threads, 0.0)
         name = step.rule if step.rule in costs.NEEDS else "tables and figures"
-        memory = costs.memory_asked(need) / 1000
+        memory = costs.memory_asked(need, gpu=step.gpu) / 1000
         rows.append((name, core / HOUR, gpu / HOUR, seconds / MINUTE, memory))
     columns = ["rule", "core hours", "GPU hours", "longest (min)", "memory (GB)"]
     groups = pd.DataFrame(rows, columns=columns).groupby("rule", sort=False)
@@ -89,8 +89,16 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
         f"the longest step {_time(rules['longest (min)'].max() * MINUTE / HOUR)}",
         f"up to {rules['memory (GB)'].max():.1f} GB of memory for one",
         f"{costs.disk_needed(config) / 1e9:.1f} GB of disk for the whole run",
+        *_checkpoints(planned, config),
     ]
     return f"Run {config['run']}: {', '.join(parts)}."
+
+
+def _checkpoints(planned: Iterable[Step], config: Mapping[str, Any]) -> list[str]:
+    if not any(step.rule == "finetune" for step in planned):
+        return []
+    passing = costs.need("finetune", config, config["tasks"][0]).passing / 1000
+    return [f"{passing:.1f} GB more while a training runs"]
 
 
 def _time(hours: float) -> str:

@@ -70,9 +70,10 @@ def test_needs_grow_with_task_and_model():
     paper = _config(data=HUB, model=HUB)
     small, large = (costs.need("finetune", paper, task) for task in ("RTE", "MNLI"))
     assert large.time(1) > 100 * small.time(1)
-    assert large.memory == small.memory  # of a batch and the model, not of the data
+    assert large.memory == small.memory  # of a batch and the model, unless the texts need more
     tiny = costs.need("finetune", _config(data=HUB), "RTE")
     assert small.memory > 5 * tiny.memory
+    assert costs.need("finetune", _config(data=HUB), "MNLI").memory > 3 * tiny.memory
     more = costs.need("sweep_heads", _config(data=HUB, model=HUB, ablation={"sets": [1, 2]}), "RTE")
     assert more.operations == pytest.approx(
         159 / 157 * costs.need("sweep_heads", paper, "RTE").operations
@@ -97,13 +98,26 @@ def test_the_memory_of_training_covers_what_was_measured():
         (costs.NEEDS["extract_attention"](work), 709),
         (costs.need("finetune", config, "RTE"), 1090),
     ):
-        assert 1.1 * measured < costs.memory_asked(need) < 3 * measured
+        assert 1.1 * measured < costs.memory_asked(need, gpu=False) < 3 * measured
+
+
+def test_a_gpu_takes_what_is_on_it_from_the_host():
+    need = costs.need("finetune", _config(data=HUB, model=HUB), "RTE")
+    assert need.memory > 9000
+    assert 4000 < costs.memory_asked(need, gpu=True) < 6000
+    texts = costs.need("finetune", _config(data=HUB, model=HUB), "MNLI")
+    assert costs.memory_asked(texts, gpu=True) > 10_000  # these stay on the host
+    one, two = (_config(attention={"shards": shards}) for shards in (1, 2))
+    assert costs.uses_gpu("extract_attention", one)
+    assert not costs.uses_gpu("extract_attention", two)  # it puts shards together
+    assert not costs.uses_gpu("score_ablation", one)
 
 
 def test_what_is_asked_is_rounded_up():
     need = costs.Need(1000, seconds=600)
-    assert costs.memory_asked(need) == 1600  # 1.3 times 1000, and 250 for Snakemake
+    assert costs.memory_asked(need, gpu=False) == 1600  # 1.3 times 1000, and 250 for Snakemake
     assert costs.minutes_asked(need, 1, gpu=False) == 45  # 4 times 10, and 2
+    assert costs.disk_asked(costs.Need(1, disk=10, passing=2.5)) == 13
 
 
 def test_disk_is_that_of_models_and_maps(root):

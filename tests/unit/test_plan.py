@@ -25,7 +25,10 @@ def test_hours_are_those_of_the_steps():
     assert row["jobs"] == 2
     assert row["core hours"] == pytest.approx(4 * sum(times) / 3600)
     assert row["longest (min)"] == pytest.approx(max(times) / 60)
-    assert row["memory (GB)"] == costs.memory_asked(costs.need("finetune", CONFIG, "RTE")) / 1000
+    assert (
+        row["memory (GB)"]
+        == costs.memory_asked(costs.need("finetune", CONFIG, "RTE"), gpu=False) / 1000
+    )
     assert table.loc["tables and figures", "jobs"] == 2
     assert "GPU hours" not in table
 

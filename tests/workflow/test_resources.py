@@ -26,7 +26,6 @@ def test_every_measured_rule_asks_for_what_it_needs(rules):
     measured = {name for name, text in rules.items() if "    benchmark:" in text}
     asking = {name for name, text in rules.items() if f'**ask("{name}")' in text}
     assert measured <= asking == set(costs.NEEDS)
-    assert asking > costs.USES_GPU
 
 
 def test_what_is_asked_for_doubles_with_every_attempt(root, tmp_path):

@@ -1,4 +1,3 @@
-import math
 import os
 from pathlib import Path
 
@@ -50,8 +49,9 @@ wildcard_constraints:
     pieces=r"\d+",
 
 
-# GPUs that a job of a model asks for. `auto` is for this machine; what is submitted elsewhere says 0 or 1.
-GPU = min(1, len(gpus.visible())) if config["gpu"] == "auto" else config["gpu"]
+# GPUs that a job of a model asks for. `auto` is for this machine; a job that was submitted takes what it was given.
+GPUS_HERE = [] if workflow.remote_exec and gpus.VISIBLE not in os.environ else gpus.visible()
+GPU = min(1, len(GPUS_HERE)) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
@@ -174,15 +174,16 @@ def ask(rule: str) -> dict:
     def need(wildcards) -> costs.Need:
         return costs.need(rule, config, getattr(wildcards, "task", None))
 
-    gpu = {"gpu": GPU} if GPU and rule in costs.USES_GPU else {}  # 0 is a request to Kubernetes
+    # Where it is 0 it is left out: Kubernetes takes that for a request.
+    gpu = {"gpu": GPU} if GPU and costs.uses_gpu(rule, config) else {}
     return {
-        "mem_mb": lambda wildcards, attempt: costs.memory_asked(need(wildcards))
+        "mem_mb": lambda wildcards, attempt: costs.memory_asked(need(wildcards), gpu=bool(gpu))
         * 2 ** (attempt - 1),
         "runtime": lambda wildcards, attempt, threads: costs.minutes_asked(
             need(wildcards), threads, gpu=bool(gpu)
         )
         * 2 ** (attempt - 1),
-        "disk_mb": lambda wildcards: math.ceil(need(wildcards).disk),
+        "disk_mb": lambda wildcards: costs.disk_asked(need(wildcards)),
         **gpu,
     }
 
@@ -198,7 +199,7 @@ RESULTS_OF_RUN: list[str] = []  # each section of the paper adds its figures and
 def start_run() -> None:
     """Before the first job: say what it costs, see that disk and Hub will do, write down what this run is."""
     logger.info(plan.summary(plan.steps(workflow.dag), config))
-    if GPU and workflow.local_exec and not gpus.visible():
+    if GPU and workflow.local_exec and not GPUS_HERE:
         logger.warning(
             "Found no GPU here: jobs that ask for one run on the processor, as many at a time as `--resources gpu=` "
             "allows. `--config gpu=0` lifts that limit."
