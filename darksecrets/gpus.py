@@ -1,7 +1,7 @@
 """Which GPUs this machine has, and which one a job works on. Nothing here needs torch.
 
-A job that sees several GPUs would train on all of them at once, in larger batches than it was told
-to; so each job sees one, or none if it did not ask. Where there are several, it takes the first
+Each job sees one, or none if it did not ask: what it does cannot depend on how many there are, and
+it takes none from another. Where there are several, it takes the first
 that no other job holds. A scheduler such as Slurm shows a job only the one it was given.
 """
 

@@ -65,7 +65,7 @@ def early_ends(submit, tmp_path_factory) -> tuple[Path, subprocess.Popen]:
     snakefile = Path(__file__).parent / "attempts.smk"
     run = submit(folder, snakefile, "--default-resources", "mem_mb=300", "runtime=10")
     marker = folder / "cancelled.id"
-    wait_until(lambda: marker.exists() and marker.read_text().strip(), 120, "the first attempt")
+    wait_until(lambda: marker.exists() and marker.read_text().strip(), 240, "the first attempt")
     subprocess.run(["scancel", marker.read_text().strip()], check=True)
     return folder, run
 

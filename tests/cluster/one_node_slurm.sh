@@ -4,7 +4,8 @@
 #   one_node_slurm.sh start FOLDER   install what is missing, configure, start; waits until the node is idle
 #   one_node_slurm.sh stop FOLDER    cancel all jobs, stop the daemons, remove the configuration
 #
-# It refuses to run where there is a Slurm or munge configuration that it did not make itself. Accounting
+# It refuses to run where there is a Slurm configuration that it did not make itself, or where a daemon that it needs
+# runs already. munge's key is used, or made; a line in /etc/hosts for this machine's name stays. Accounting
 # (MariaDB on a socket, slurmdbd) runs too: after an outage of the controller, squeue alone would lose jobs.
 set -euo pipefail
 
@@ -152,6 +153,7 @@ JobAcctGatherFrequency=task=5
 GresTypes=gpu
 NodeName=$HOST NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=$memory Gres=gpu:2 State=UNKNOWN
 PartitionName=debug Nodes=$HOST Default=YES MaxTime=1-00:00:00 DefaultTime=00:30:00 State=UP
+PartitionName=gpu Nodes=$HOST MaxTime=1-00:00:00 DefaultTime=00:30:00 State=UP
 CONF
   install -o slurm -g slurm -m 600 /dev/stdin /etc/slurm/slurmdbd.conf <<CONF
 $MARK
