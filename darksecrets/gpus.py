@@ -1,8 +1,8 @@
 """Which GPUs this machine has, and which one a job works on. Nothing here needs torch.
 
 Each job sees one, or none if it did not ask: what it does cannot depend on how many there are, and
-it takes none from another. Where there are several, it takes the first
-that no other job holds. A scheduler such as Slurm shows a job only the one it was given.
+it takes none from another. Where there are several, it takes the first that no other job holds. A
+scheduler such as Slurm shows a job only the one it was given.
 """
 
 from __future__ import annotations
