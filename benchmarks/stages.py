@@ -398,6 +398,7 @@ def measure(options: argparse.Namespace) -> None:
     order = ["stage", "unit", "seconds", "GFLOP/s", "peak memory, MiB", "GPU memory, MiB"]
     table = table[[*(name for name in order if name in table), *table.columns[-2:]]]
     table["units of the paper's run"] = table["units of the paper's run"].astype("Int64")
+    table.insert(2, "threads", options.threads)
     table = table.astype(object).where(table.notna(), "")
     packages = ("torch", "transformers", "numpy")
     write_results("stages", "What each stage costs", table, describe(*packages), notes(options))

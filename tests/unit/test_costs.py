@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 from transformers import AutoModel, BertConfig
 
@@ -80,6 +81,17 @@ def test_needs_grow_with_task_and_model():
     )
 
 
+def test_rates_are_those_of_the_stage_benchmark(root):
+    """Per core, within a tenth; a pass of the sweep is one of 157 sets over a mean example."""
+    table = pd.read_csv(root / "benchmarks" / "results" / "stages.csv").set_index("stage")
+    rate = table["GFLOP/s"] * 1e9 / table["threads"]
+    assert costs.CORE["training"] == pytest.approx(rate["fine-tuning"], rel=0.1)
+    assert costs.CORE["inference"] == pytest.approx(rate["scoring"], rel=0.1)
+    per_example = rate["scoring"] * table.loc["scoring", "seconds"]  # operations of one core
+    sweep = 157 * per_example / table.loc["sweep", "seconds"]
+    assert costs.CORE["sweep"] == pytest.approx(sweep, rel=0.1)
+
+
 def test_time_counts_threads_only_for_the_model():
     need = costs.Need(100, operations=costs.CORE["training"] * 40, kind="training", seconds=2)
     assert need.time(1) == 42
@@ -116,7 +128,7 @@ def test_a_gpu_takes_what_is_on_it_from_the_host():
 def test_what_is_asked_is_rounded_up():
     need = costs.Need(1000, seconds=600)
     assert costs.memory_asked(need, gpu=False) == 1600  # 1.3 times 1000, and 250 for Snakemake
-    assert costs.minutes_asked(need, 1, gpu=False) == 45  # 4 times 10, and 2
+    assert costs.minutes_asked(need, 1, gpu=False) == 65  # 6 times 10, and 2
     assert costs.disk_asked(costs.Need(1, disk=10, passing=2.5)) == 13
 
 
