@@ -66,8 +66,11 @@ def describe(settings: ConfigSettings, targets: set[str]) -> str:
             steps = plan.steps(workflow.dag)
     except Exception as error:  # whatever stops a run stops its plan, with the same message
         sys.exit(f"{said.getvalue()}{error}")
+    said_in_a_line = plan.summary(steps, config)
+    if not steps:
+        return said_in_a_line
     table = plan.table(steps, config).to_markdown(index=False, floatfmt=".1f")
-    return f"{table}\n\n{plan.summary(steps, config)}"
+    return f"{table}\n\n{said_in_a_line}"
 
 
 def submitted_together() -> dict[str, int]:
