@@ -29,10 +29,12 @@ def slurm() -> Iterator[None]:
     started = subprocess.run(["bash", START, "start", folder], capture_output=True, text=True)
     if "left alone" in started.stderr:
         pytest.skip(started.stderr.strip())
-    assert started.returncode == 0, started.stdout + started.stderr
-    log.info("%s", started.stdout)
-    yield
-    subprocess.run(["bash", START, "stop", folder], check=True)
+    try:
+        assert started.returncode == 0, started.stdout + started.stderr
+        log.info("%s", started.stdout)
+        yield
+    finally:
+        subprocess.run(["bash", START, "stop", folder], check=True)
 
 
 @pytest.fixture(scope="session")

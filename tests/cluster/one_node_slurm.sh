@@ -115,7 +115,8 @@ CONF
 $MARK
 # In name only: jobs can ask for them, and find none.
 AutoDetect=off
-NodeName=$HOST Name=gpu Count=2
+NodeName=$HOST Name=gpu File=/dev/null
+NodeName=$HOST Name=gpu File=/dev/zero
 CONF
   install -m 644 /dev/stdin /etc/slurm/slurm.conf <<CONF
 $MARK
