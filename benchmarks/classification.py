@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import torch
 from _examples import glue_lengths, peaked_maps
-from _machine import describe, write_results
+from _machine import describe, gpu, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -92,7 +92,7 @@ def measure(options: argparse.Namespace) -> None:
         (rate,) = rates(store, net, [batched], options.repetitions)
     columns = ["maps", "batched, maps/s", "one by one, maps/s", "ratio"]
     table = pd.DataFrame(rows, columns=columns).round({"ratio": 1})
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    device = gpu()[0] if gpu() else "no GPU"
     notes = (
         f"Reading, scaling, resampling, network and table; weights are random, {options.threads} "
         f"thread(s), {device}. Medians of {options.repetitions} repetitions, in turns.\n\n"

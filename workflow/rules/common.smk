@@ -49,9 +49,13 @@ wildcard_constraints:
     pieces=r"\d+",
 
 
-# GPUs that a job of a model asks for. `auto` is for this machine; a job that was submitted takes what it was given.
-GPUS_HERE = [] if workflow.remote_exec and gpus.VISIBLE not in os.environ else gpus.visible()
-GPU = min(1, len(GPUS_HERE)) if config["gpu"] == "auto" else config["gpu"]
+def gpus_here() -> list[str]:
+    """GPUs of this machine; of them, a job that was submitted has what it was given."""
+    return [] if workflow.remote_exec and gpus.VISIBLE not in os.environ else gpus.visible()
+
+
+# GPUs that a job of a model asks for.
+GPU = min(1, len(gpus_here())) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
@@ -198,15 +202,16 @@ RESULTS_OF_RUN: list[str] = []  # each section of the paper adds its figures and
 
 def start_run() -> None:
     """Before the first job: say what it costs, see that disk and Hub will do, write down what this run is."""
-    logger.info(plan.summary(plan.steps(workflow.dag), config))
-    if GPU and workflow.local_exec and not GPUS_HERE:
+    steps = plan.steps(workflow.dag)
+    logger.info(plan.summary(steps, config))
+    if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that ask for one run on the processor, as many at a time as `--resources gpu=` "
             "allows. `--config gpu=0` lifts that limit."
         )
     try:
         preflight.check_surroundings(config)
-        planned = {job.rule.name for job in workflow.dag.needrun_jobs()}
+        planned = {step.rule for step in steps}
         # Only where sentences are going to be parsed: other results need no pipeline.
         if "annotate_examples" in planned:
             annotation.check(config)
