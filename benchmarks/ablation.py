@@ -35,10 +35,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import torch
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedModel
 
-from darksecrets import devices
 from darksecrets.ablation.disable import disable, shape_of
 from darksecrets.ablation.screening import Bounds, ties
-from darksecrets.ablation.selectors import sweep_sets
+from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.shared import first_layers
 from darksecrets.ablation.sweep import (
     BLOCK,
@@ -49,9 +48,10 @@ from darksecrets.ablation.sweep import (
     decide_ties,
     recompute_unsure,
 )
-from darksecrets.batching import EncodedSplit, by_length, load_split
-from darksecrets.models import load_classifier, load_tokenizer
-from darksecrets.tasks import TASKS
+from darksecrets.data.batches import EncodedSplit, by_length, load_split
+from darksecrets.data.tasks import TASKS
+from darksecrets.models import devices
+from darksecrets.models.loading import load_classifier, load_tokenizer
 
 NOTEBOOK_LENGTH = 200
 WAYS = NOTEBOOK, BATCHED, SHARED, SCREENED = (

@@ -24,9 +24,9 @@ from _machine import describe, gpu, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.patterns.classification import classify
 from darksecrets.patterns.cnn import SIZE, PatternNet, prepare
-from darksecrets.store import AttentionStore, write_store
 
 LENGTHS = (16, 32, 64, 128)
 LAYERS, HEADS = 12, 12

@@ -26,7 +26,7 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.tasks import TASKS, Task
+from darksecrets.data.tasks import TASKS, Task
 
 BOUND = 1.5
 TASK = TASKS["SST-2"]
@@ -67,7 +67,7 @@ def prepare(folder: Path, examples: int, batch_size: int) -> None:
 
 def extract(folder: Path, times: int, batch_size: int) -> None:
     """Extract N or 4 N examples, and print the most memory used, in MiB, and the seconds."""
-    from darksecrets.attention import extract
+    from darksecrets.attention.extraction import extract
 
     start = time.perf_counter()
     extract(
@@ -91,18 +91,18 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
     """
     import torch
 
-    from darksecrets import attention
-    from darksecrets.store import AttentionStore, write_store
+    from darksecrets.attention import extraction
+    from darksecrets.attention.store import AttentionStore, write_store
 
     store = AttentionStore.open(folder / "store1")
     rng = np.random.default_rng(0)
     ids = [rng.integers(5, 1000, length).tolist() for length in store.lengths]
     masks = [[1] * length for length in store.lengths]
-    model = attention.load_encoder(folder / "model", TASK)
+    model = extraction.load_encoder(folder / "model", TASK)
     inputs = {"input_ids": ids, "attention_mask": masks}
     batches = [
-        (batch, attention.pad(inputs, batch, 0))
-        for batch in attention.batches_of(store.examples, batch_size)
+        (batch, extraction.pad(inputs, batch, 0))
+        for batch in extraction.batches_of(store.examples, batch_size)
     ]
 
     rows = []
@@ -117,8 +117,8 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
                     start, processor = time.perf_counter(), time.process_time()
                     if way == EXTRACTION:
                         rows = slice(examples.start, examples.stop)
-                        (maps,) = attention.maps_of(model, inputs, [examples], 0)
-                        attention.write_maps(maps, store.lengths[rows], store.idx[rows], writer)
+                        (maps,) = extraction.maps_of(model, inputs, [examples], 0)
+                        extraction.write_maps(maps, store.lengths[rows], store.idx[rows], writer)
                     else:
                         with torch.inference_mode():
                             model(**batch)

@@ -24,7 +24,7 @@ from extraction import WORDS, save_model
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.tasks import TASKS
+from darksecrets.data.tasks import TASKS
 
 BOUND = 1.0
 TASK = TASKS["MRPC"]
@@ -83,10 +83,10 @@ def annotate(words: list[str], rng: np.random.Generator) -> list[dict[str, objec
 
 def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
     """Time extraction and statistics, a row per repetition, by the clock and the processor."""
-    from darksecrets.attention import extract
+    from darksecrets.attention.extraction import extract
+    from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import measure
     from darksecrets.features.tokens import describe as describe_tokens
-    from darksecrets.store import AttentionStore
 
     rows = []
     for repetition in range(repetitions + 1):  # the first one warms up

@@ -2,7 +2,7 @@
 
 python benchmarks/resources.py results/demo results/real
 
-Used: Snakemake's benchmark files of the run. Asked: `darksecrets.costs`, with the run's
+Used: Snakemake's benchmark files of the run. Asked: `workflow.lib.resources`, with the run's
 configuration. Of every rule, the job that used most memory, and the one that took longest.
 """
 
@@ -20,8 +20,8 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets import configuration, costs
-from darksecrets.tasks import TASKS
+from darksecrets.data.tasks import TASKS
+from workflow.lib import configuration, resources
 
 MEMORY = ("memory used (MB)", "asked (MB)")
 TIME = ("time used (min)", "asked (min)")
@@ -39,16 +39,16 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
         path = file.relative_to(run / "benchmarks")
         rule = path.parts[0].removesuffix(".tsv")
         task = TASK.search(str(path))
-        need = costs.need(rule, config, task[0] if task else None)
+        need = resources.need(rule, config, task[0] if task else None)
         measured = pd.read_csv(file, sep="\t").iloc[0]
         yield {
             "rule": rule,
             MEMORY[0]: measured["max_rss"] * 2**20 / 1e6,
-            MEMORY[1]: costs.memory_asked(need, gpu=False),
+            MEMORY[1]: resources.memory_asked(need, gpu=False),
             PROCESSOR[0]: measured["cpu_time"],
             PROCESSOR[1]: need.time(1),
             TIME[0]: measured["s"] / 60,
-            TIME[1]: costs.minutes_asked(need, config["threads"], gpu=False),
+            TIME[1]: resources.minutes_asked(need, config["threads"], gpu=False),
         }
 
 
@@ -76,7 +76,7 @@ def disk(run: Path) -> str:
         for file in (run / part).rglob("*")
         if file.is_file()
     )
-    return f"Disk: {used / 1e6:.0f} MB used, {costs.disk_needed(config) / 1e6:.0f} MB expected."
+    return f"Disk: {used / 1e6:.0f} MB used, {resources.disk_needed(config) / 1e6:.0f} MB expected."
 
 
 def main() -> None:

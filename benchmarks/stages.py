@@ -37,8 +37,9 @@ from measures import prepare_pairs
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets import configuration, store
-from darksecrets.tasks import TASKS
+from darksecrets.attention import store
+from darksecrets.data.tasks import TASKS
+from workflow.lib import configuration
 
 PAPER = Path(__file__).parents[1] / "config" / "paper.yaml"
 TASK = TASKS["MRPC"]
@@ -85,7 +86,7 @@ MEAN_TOKENS = float(np.mean(spread(2**12)))
 
 def random_split(lengths: Sequence[int]) -> Any:  # noqa: ANN401 - imports torch
     """Random tokens and labels."""
-    from darksecrets.batching import EncodedSplit
+    from darksecrets.data.batches import EncodedSplit
 
     rng = np.random.default_rng(0)
     starts = np.cumsum([0, *lengths])
@@ -136,8 +137,8 @@ def part(split: Any, rows: Sequence[int]) -> Any:  # noqa: ANN401
 
 def load_model(folder: Path, **options: Any) -> Any:  # noqa: ANN401
     """The classifier, on the device that the package chooses."""
-    from darksecrets import devices
-    from darksecrets.models import load_classifier
+    from darksecrets.models import devices
+    from darksecrets.models.loading import load_classifier
 
     return load_classifier(folder / "model", TASK, seed=1, **options)[0].to(devices.best())
 
@@ -146,7 +147,8 @@ def fine_tuning(folder: Path, seconds: float) -> float:
     """Seconds of a training step; its batch counts by its tokens."""
     from transformers import TrainerCallback
 
-    from darksecrets import precision, training
+    from darksecrets.finetuning import training
+    from darksecrets.models import precision
 
     settings = training.Settings(epochs=100)
     run = {"task": TASK.name, "state": training.FINETUNED, "seed": 1, **asdict(settings)}
@@ -178,8 +180,8 @@ def fine_tuning(folder: Path, seconds: float) -> float:
 
 def scoring(folder: Path, seconds: float) -> float:
     """Seconds of an example that a classifier scores."""
-    from darksecrets.batching import by_length
-    from darksecrets.evaluation import evaluate, examples_at_once
+    from darksecrets.data.batches import by_length
+    from darksecrets.finetuning.evaluation import evaluate, examples_at_once
 
     model, split = load_model(folder), random_split(spread(EXAMPLES))
     batch_size = examples_at_once(model, split)
@@ -191,22 +193,24 @@ def scoring(folder: Path, seconds: float) -> float:
 
 def extraction(folder: Path, seconds: float) -> float:
     """Seconds of an example whose maps are computed, checked and written."""
-    from darksecrets import attention
+    from darksecrets.attention import extraction
 
-    model, lengths = attention.load_encoder(folder / "model", TASK), spread(EXAMPLES)
+    model, lengths = extraction.load_encoder(folder / "model", TASK), spread(EXAMPLES)
     split = random_split(lengths)
     ids = split.inputs["input_ids"]
     rows = [ids[start:end] for start, end in itertools.pairwise(split.starts)]
     inputs = {"input_ids": rows, "attention_mask": [np.ones_like(row) for row in rows]}
     batch_size = paper()["attention"]["batch_size"]
-    batches = attention.batches_for(model, attention.batches_of(EXAMPLES, batch_size), lengths)
+    batches = extraction.batches_for(model, extraction.batches_of(EXAMPLES, batch_size), lengths)
 
     def work(numbers: Sequence[int]) -> None:
         run = [batch for batch in batches if batch.start in numbers]
         with write(folder / "written", [lengths[number] for number in numbers]) as writer:
-            arrays = attention.maps_of(model, inputs, run, pad_token_id=0)
+            arrays = extraction.maps_of(model, inputs, run, pad_token_id=0)
             for batch in run:
-                attention.write_maps(next(arrays), lengths[batch.start : batch.stop], batch, writer)
+                extraction.write_maps(
+                    next(arrays), lengths[batch.start : batch.stop], batch, writer
+                )
 
     # A GPU computes a batch while the host writes the one before, so that batches stay together.
     pieces: Pieces = batches if model.device.type == "cpu" else [range(EXAMPLES)]
@@ -268,7 +272,7 @@ def classification(folder: Path, seconds: float) -> float:
 
 def similarity(folder: Path, seconds: float) -> float:
     """Seconds of an example, two models' maps of which are compared."""
-    from darksecrets.similarity import table
+    from darksecrets.finetuning.cosine import table
 
     return on_a_store(folder, seconds, lambda maps: table(maps, maps))
 
@@ -278,7 +282,7 @@ def sweep(folder: Path, seconds: float) -> float:
     import torch
 
     from darksecrets.ablation.disable import shape_of
-    from darksecrets.ablation.selectors import sweep_sets
+    from darksecrets.ablation.sets import sweep_sets
     from darksecrets.ablation.sweep import BLOCK, Settings, Sharing, block_logits
 
     model, split = load_model(folder), random_split(spread(EXAMPLES))
@@ -358,7 +362,7 @@ def units_of_the_paper() -> dict[str, int]:
 
 def prepare(folder: Path, examples: int) -> None:
     """Save a random BERT-base, annotated pairs of sentences, and its maps of them."""
-    from darksecrets.attention import extract
+    from darksecrets.attention.extraction import extract
 
     save_model(folder, TASK)
     prepare_pairs(folder, spread(examples), np.random.default_rng(0))
@@ -406,7 +410,7 @@ def measure(options: argparse.Namespace) -> None:
 
 def notes(options: argparse.Namespace) -> str:
     """What was measured, and what was not."""
-    from darksecrets import precision
+    from darksecrets.models import precision
 
     device = gpu()[0] if gpu() else "no GPU: this program has not been run on one"
     return (

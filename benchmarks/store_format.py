@@ -36,7 +36,7 @@ from zarr.codecs import BloscCodec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.store import AttentionStore
+from darksecrets.attention.store import AttentionStore
 
 LAYERS = HEADS = 12
 BATCH = 16

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from darksecrets.figures.style import save
+from darksecrets.plotting.style import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

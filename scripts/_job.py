@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets import gpus, provenance
-from darksecrets.errors import InputError
-from darksecrets.files import PROVENANCE, write_json
+from darksecrets.run import gpus, provenance
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import PROVENANCE, write_json
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

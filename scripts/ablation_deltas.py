@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.ablation_deltas import ablation_deltas
+    from darksecrets.ablation.ablation_deltas import ablation_deltas
 
     draw(snakemake, ablation_deltas)
 

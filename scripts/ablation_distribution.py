@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.ablation_distribution import ablation_distribution
+    from darksecrets.ablation.ablation_distribution import ablation_distribution
 
     draw(snakemake, ablation_distribution)
 

@@ -15,7 +15,7 @@ def main() -> None:
     import pandas as pd
     from _figure import draw
 
-    from darksecrets.figures.ablation_gains import ablation_gains
+    from darksecrets.ablation.ablation_gains import ablation_gains
 
     draw(snakemake, partial(ablation_gains, best=pd.read_csv(snakemake.input.best)))
 

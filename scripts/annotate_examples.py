@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main(details: dict[str, Any]) -> None:
     """Write the annotation: gold, or a spaCy pipeline's; the provenance names the pipeline."""
+    from darksecrets.data.tasks import TASKS
     from darksecrets.features.annotation import annotate
-    from darksecrets.tasks import TASKS
 
     details["pipeline"] = annotate(
         Path(snakemake.input.dataset),

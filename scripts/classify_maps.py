@@ -13,12 +13,12 @@ def main() -> dict[str, Any]:
     """Write the pattern of every map, compressed: they are many; return where they were found."""
     import torch
 
-    from darksecrets import devices
-    from darksecrets.files import compressed
+    from darksecrets.attention.store import AttentionStore
+    from darksecrets.models import devices
     from darksecrets.patterns import cnn
     from darksecrets.patterns.classification import classify, maps_at_once
-    from darksecrets.store import AttentionStore
-    from darksecrets.tables import identify
+    from darksecrets.run.files import compressed
+    from darksecrets.run.tables import identify
 
     torch.set_num_threads(snakemake.threads)
     net, temperature = cnn.load(Path(snakemake.input.classifier))

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the source, select as the paper does, write a row per link."""
-    from darksecrets.files import write_table
     from darksecrets.framenet.links import to_table
     from darksecrets.framenet.sources import collect
+    from darksecrets.run.files import write_table
 
     downloaded = snakemake.input.get("downloaded")
     source = dict(snakemake.params.items())

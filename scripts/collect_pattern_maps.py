@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Join the compressed tables without loading them."""
-    from darksecrets.tables import join_compressed
+    from darksecrets.run.tables import join_compressed
 
     join_compressed([Path(path) for path in snakemake.input.maps], Path(snakemake.output.table))
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read every table among the inputs, in their order, and write one."""
-    from darksecrets.files import write_table
-    from darksecrets.tables import concatenate
+    from darksecrets.run.files import write_table
+    from darksecrets.run.tables import concatenate
 
     tables = [Path(path) for path in snakemake.input if str(path).endswith(".csv")]
     write_table(concatenate(tables), Path(snakemake.output.table))

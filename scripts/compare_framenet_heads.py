@@ -13,8 +13,8 @@ def main() -> None:
     """Read both tables, write the correlations."""
     import pandas as pd
 
-    from darksecrets.files import write_table
     from darksecrets.framenet.heads import compare
+    from darksecrets.run.files import write_table
 
     ours, published = (pd.read_csv(snakemake.input[name]) for name in ("heads", "published"))
     write_table(compare(ours, published), Path(snakemake.output.table))

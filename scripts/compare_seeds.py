@@ -14,7 +14,7 @@ def main() -> None:
     import pandas as pd
 
     from darksecrets.ablation.agreement import seed_agreement
-    from darksecrets.files import write_table
+    from darksecrets.run.files import write_table
 
     heads = pd.read_csv(snakemake.input.heads)
     write_table(seed_agreement(heads), Path(snakemake.output.table))

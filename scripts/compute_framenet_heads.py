@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the weight of every head, its control and its tests; and the maps of Figure 3."""
-    from darksecrets.files import write_table
+    from darksecrets.attention.store import AttentionStore
     from darksecrets.framenet.example import choose
     from darksecrets.framenet.heads import measure, table
     from darksecrets.framenet.links import read_table
-    from darksecrets.store import AttentionStore
+    from darksecrets.run.files import write_table
 
     store = AttentionStore.open(Path(snakemake.input.store))
     annotations = read_table(Path(snakemake.input.links))

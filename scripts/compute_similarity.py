@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the mean cosine similarity of every layer and head."""
-    from darksecrets.files import write_table
-    from darksecrets.similarity import table
-    from darksecrets.store import AttentionStore
+    from darksecrets.attention.store import AttentionStore
+    from darksecrets.finetuning.cosine import table
+    from darksecrets.run.files import write_table
 
     stores = (snakemake.input.pretrained, snakemake.input.finetuned)
     similarity = table(*(AttentionStore.open(Path(store)) for store in stores))

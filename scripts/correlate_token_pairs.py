@@ -14,7 +14,7 @@ def main() -> None:
     import pandas as pd
 
     from darksecrets.features.diagonal import diagonal_correlations
-    from darksecrets.files import write_table
+    from darksecrets.run.files import write_table
 
     pairs = pd.read_csv(snakemake.input.pairs)
     write_table(diagonal_correlations(pairs), Path(snakemake.output.table))

@@ -13,9 +13,9 @@ def main() -> None:
     """Write what every classifier says of every labelled map, and the scores."""
     import torch
 
-    from darksecrets.files import write_table
     from darksecrets.patterns import annotations, crossvalidation, quality
     from darksecrets.patterns.cnn import Training
+    from darksecrets.run.files import write_table
 
     torch.set_num_threads(snakemake.threads)
     settings = snakemake.params.patterns

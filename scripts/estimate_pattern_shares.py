@@ -13,9 +13,9 @@ def main() -> None:
     """Write the shares over all heads, and those of every head."""
     import pandas as pd
 
-    from darksecrets.files import write_table
     from darksecrets.patterns import shares
     from darksecrets.patterns.quality import of_network
+    from darksecrets.run.files import write_table
 
     predictions = of_network(pd.read_csv(snakemake.input.predictions, dtype={"model": str}))
     settings, model = snakemake.params.patterns, snakemake.params.model

@@ -14,9 +14,9 @@ def main() -> None:
     import pandas as pd
     from datasets import load_from_disk
 
-    from darksecrets.baselines import bag_of_words, majority
-    from darksecrets.files import write_table
-    from darksecrets.tasks import TASKS
+    from darksecrets.data.tasks import TASKS
+    from darksecrets.finetuning.baselines import bag_of_words, majority
+    from darksecrets.run.files import write_table
 
     task = TASKS[snakemake.wildcards.task]
     dataset = load_from_disk(snakemake.input.dataset)

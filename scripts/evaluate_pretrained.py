@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Write scores and predictions; return which parameters were drawn."""
-    from darksecrets.evaluation import evaluate_pretrained
-    from darksecrets.tasks import TASKS
+    from darksecrets.data.tasks import TASKS
+    from darksecrets.finetuning.evaluation import evaluate_pretrained
 
     return evaluate_pretrained(
         Path(snakemake.input.model),

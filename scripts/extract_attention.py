@@ -13,13 +13,13 @@ def main() -> dict[str, Any]:
     """Run one model over the sample of one task, or gather its shards; write the store."""
     sample, store = Path(snakemake.input.sample), Path(snakemake.output.store)
     if snakemake.input.shards:
-        from darksecrets.shards import merge
+        from darksecrets.attention.chunks import merge
 
         merge([Path(shard) for shard in snakemake.input.shards], sample, store)
         return {"shards": len(snakemake.input.shards)}
 
-    from darksecrets.attention import extract
-    from darksecrets.tasks import TASKS
+    from darksecrets.attention.extraction import extract
+    from darksecrets.data.tasks import TASKS
 
     return extract(
         Path(snakemake.input.model),

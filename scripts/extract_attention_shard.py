@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Run one model over one shard of the sample of one task and write its store; return how."""
-    from darksecrets.attention import extract
-    from darksecrets.tasks import TASKS
+    from darksecrets.attention.extraction import extract
+    from darksecrets.data.tasks import TASKS
 
     return extract(
         Path(snakemake.input.model),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Run the pre-trained model over the sentences and write its attention store; return how."""
-    from darksecrets.attention import extract_columns
+    from darksecrets.attention.extraction import extract_columns
     from darksecrets.framenet.links import SENTENCES, read_table
 
     sentences = [annotation.sentence for annotation in read_table(Path(snakemake.input.links))]

@@ -14,8 +14,8 @@ def main() -> None:
     import pandas as pd
     from _figure import write
 
-    from darksecrets.figures.figure1 import figure1
     from darksecrets.patterns import typical
+    from darksecrets.patterns.figure1 import figure1
 
     # A token may read "null" or "nan": text stays text.
     table = pd.read_csv(snakemake.input.table, keep_default_na=False)

@@ -14,7 +14,7 @@ def main() -> None:
     import pandas as pd
     from _figure import draw
 
-    from darksecrets.figures.figure2 import figure2
+    from darksecrets.patterns.figure2 import figure2
 
     published = pd.read_csv(snakemake.input.published) if snakemake.params.paper else None
     draw(snakemake, partial(figure2, published=published))

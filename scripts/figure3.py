@@ -14,8 +14,8 @@ def main() -> None:
     import pandas as pd
     from _figure import write
 
-    from darksecrets.figures.figure3 import figure3
     from darksecrets.framenet.example import Example
+    from darksecrets.framenet.figure3 import figure3
 
     example = Example.load(Path(snakemake.input.example))
     table = pd.read_csv(snakemake.input.table)

@@ -13,7 +13,7 @@ def main() -> None:
     """Read the links, draw one sentence, write every format."""
     from _figure import write
 
-    from darksecrets.figures.figure4 import figure4
+    from darksecrets.framenet.figure4 import figure4
     from darksecrets.framenet.links import read_table
 
     links = read_table(Path(snakemake.input.table))

@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.figure5 import figure5
+    from darksecrets.finetuning.figure5 import figure5
 
     draw(snakemake, figure5)
 

@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.figure6 import figure6
+    from darksecrets.features.figure6 import figure6
 
     draw(snakemake, figure6)
 

@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.figure7 import figure7
+    from darksecrets.features.figure7 import figure7
 
     draw(snakemake, figure7)
 

@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.figure8 import figure8
+    from darksecrets.ablation.figure8 import figure8
 
     draw(snakemake, figure8)
 

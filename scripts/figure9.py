@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.figure9 import figure9
+    from darksecrets.ablation.figure9 import figure9
 
     draw(snakemake, figure9)
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Train, resuming where a killed job stopped; return what was trained how."""
-    from darksecrets.tasks import TASKS
-    from darksecrets.training import Settings, finetune
+    from darksecrets.data.tasks import TASKS
+    from darksecrets.finetuning.training import Settings, finetune
 
     output, wildcards = snakemake.output, snakemake.wildcards
     return finetune(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Write the encoder and its tokenizer; return what they are."""
-    from darksecrets import preflight
-    from darksecrets.models import get_pretrained
+    from darksecrets.models.loading import get_pretrained
+    from workflow.lib import preflight
 
     model = Path(snakemake.output.model)
     details = get_pretrained(snakemake.params.source, model)

@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.head_statistics import head_statistics
+    from darksecrets.features.head_statistics import head_statistics
 
     draw(snakemake, head_statistics)
 

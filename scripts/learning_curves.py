@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.learning_curves import learning_curves
+    from darksecrets.finetuning.learning_curves import learning_curves
 
     draw(snakemake, learning_curves)
 

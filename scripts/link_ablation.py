@@ -14,7 +14,7 @@ def main() -> None:
     import pandas as pd
 
     from darksecrets.ablation.links import linked
-    from darksecrets.files import write_table
+    from darksecrets.run.files import write_table
 
     inputs = snakemake.input
     pairs = [pd.read_csv(path) for path in inputs.equal_words]  # none without a task of pairs

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the tables of one task and model."""
+    from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import measure
     from darksecrets.features.tokens import describe
-    from darksecrets.files import write_table
-    from darksecrets.store import AttentionStore
-    from darksecrets.tables import identify
+    from darksecrets.run.files import write_table
+    from darksecrets.run.tables import identify
 
     store = AttentionStore.open(Path(snakemake.input.store))
     tokens = describe(store, Path(snakemake.input.annotation))

@@ -12,7 +12,7 @@ def main() -> None:
     """Read the table, draw, write every format."""
     from _figure import draw
 
-    from darksecrets.figures.pattern_heads import pattern_heads
+    from darksecrets.patterns.pattern_heads import pattern_heads
 
     draw(snakemake, pattern_heads)
 

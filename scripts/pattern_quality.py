@@ -13,7 +13,7 @@ def main() -> None:
     import pandas as pd
     from _figure import write
 
-    from darksecrets.figures.pattern_quality import pattern_quality
+    from darksecrets.patterns.pattern_quality import pattern_quality
 
     predictions, scores = map(pd.read_csv, (snakemake.input.table, snakemake.input.scores))
     write(snakemake, pattern_quality(predictions, scores, snakemake.params.label))

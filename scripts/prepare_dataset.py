@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the data set, and beside it what the checks counted."""
-    from darksecrets.datasets import prepare
-    from darksecrets.tasks import TASKS
+    from darksecrets.data.prepare import prepare
+    from darksecrets.data.tasks import TASKS
 
     task = TASKS[snakemake.wildcards.task]
     prepare(task, snakemake.params.source, Path(snakemake.output.dataset))

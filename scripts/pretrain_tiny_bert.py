@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Train from the parameters' configuration; go on where a killed run stopped."""
-    from darksecrets.pretraining import Configuration, pretrain
+    from darksecrets.pretraining.tiny_bert import Configuration, pretrain
 
     pretrain(
         Path(snakemake.output.model),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from _job import job
 
-from darksecrets.files import atomic
+from darksecrets.run.files import atomic
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

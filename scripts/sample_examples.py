@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the ``idx`` of the sampled examples."""
-    from darksecrets.datachecks import sample
-    from darksecrets.files import write_table
+    from darksecrets.data.checks import sample
+    from darksecrets.run.files import write_table
 
     params = snakemake.params
     table = sample(Path(snakemake.input.dataset), params.size, params.seed)

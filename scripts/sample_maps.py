@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write a set of maps."""
+    from darksecrets.attention.store import AttentionStore
     from darksecrets.patterns.sampling import sample_maps
-    from darksecrets.store import AttentionStore
 
     params = snakemake.params
     origins = [(task, "finetuned", params.model_seed) for task in params.tasks]

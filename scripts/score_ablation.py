@@ -14,9 +14,9 @@ def main() -> None:
     from darksecrets.ablation.best import best, survival
     from darksecrets.ablation.results import SweepResult
     from darksecrets.ablation.statistics import Chances, effects, of_kind
-    from darksecrets.files import write_table
-    from darksecrets.tables import identify
-    from darksecrets.tasks import TASKS
+    from darksecrets.data.tasks import TASKS
+    from darksecrets.run.files import write_table
+    from darksecrets.run.tables import identify
 
     result = SweepResult.load(Path(snakemake.input.sweep))
     task = TASKS[snakemake.wildcards.task]

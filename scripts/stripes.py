@@ -13,8 +13,8 @@ def main() -> None:
     """Read the table; for every feature, draw and write every format."""
     import pandas as pd
 
-    from darksecrets.figures.stripes import stripes
-    from darksecrets.figures.style import save
+    from darksecrets.features.stripes import stripes
+    from darksecrets.plotting.style import save
 
     params = snakemake.params
     table = pd.read_csv(snakemake.input.table)

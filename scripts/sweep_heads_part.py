@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def main() -> dict[str, Any]:
     """Sweep over one part, going on where a killed job stopped; return how."""
     from darksecrets.ablation.sweep import Settings, sweep_heads_part
-    from darksecrets.tasks import TASKS
+    from darksecrets.data.tasks import TASKS
 
     params = snakemake.params
     return sweep_heads_part(

@@ -13,8 +13,8 @@ def main() -> None:
     """Read the tables, add the paper's numbers if the run is the paper's, write every format."""
     import pandas as pd
 
-    from darksecrets.files import write_text
-    from darksecrets.table1 import Table1, html, latex, markdown, read_paper, read_sizes
+    from darksecrets.finetuning.table1 import Table1, html, latex, markdown, read_paper, read_sizes
+    from darksecrets.run.files import write_text
 
     tasks = snakemake.params.tasks
     table = Table1(

@@ -15,7 +15,7 @@ def main() -> None:
     import pandas as pd
     from _figure import draw
 
-    from darksecrets.figures.token_pairs import token_pairs
+    from darksecrets.features.token_pairs import token_pairs
 
     correlations = pd.read_csv(snakemake.input.correlations)
     draw(snakemake, partial(token_pairs, correlations=correlations))

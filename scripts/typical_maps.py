@@ -13,9 +13,9 @@ def main() -> None:
     """Write a table of the chosen maps, and their arrays beside it."""
     import pandas as pd
 
-    from darksecrets.files import write_table
     from darksecrets.patterns import annotations, typical
     from darksecrets.patterns.quality import of_network
+    from darksecrets.run.files import write_table
 
     data = annotations.load(annotations.folders(snakemake.params.annotations))
     predictions = of_network(pd.read_csv(snakemake.input.predictions))

@@ -27,7 +27,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from darksecrets.modules import files_of
+from workflow.lib.imports import files_of
 
 ROOT = Path(__file__).parents[1]
 FORMATS = {

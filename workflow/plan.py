@@ -28,7 +28,7 @@ from snakemake.settings.types import (
     ResourceSettings,
 )
 
-from darksecrets import plan
+from workflow.lib import plan
 
 
 def main() -> None:

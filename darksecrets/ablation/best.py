@@ -12,7 +12,7 @@ import pandas as pd
 from darksecrets.ablation.results import LEVEL, PARTS, SweepResult
 from darksecrets.ablation.scores import Floats, require_usable, weighted
 from darksecrets.ablation.statistics import PERCENT, Chances, interval
-from darksecrets.tasks import Task
+from darksecrets.data.tasks import Task
 
 _BLOCK = 2**22  # numbers of a matrix of halves
 

@@ -20,9 +20,9 @@ import torch
 from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
-from darksecrets import checkpoints
-from darksecrets.ablation.selectors import Shape
-from darksecrets.errors import InputError
+from darksecrets.models import checkpoints
+from darksecrets.models.selectors import Shape
+from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -50,7 +50,7 @@ def disable(
 
     Args:
         model: An encoder, with or without a classifier.
-        selector: Which heads, see `darksecrets.ablation.selectors`.
+        selector: Which heads, see `darksecrets.models.selectors`.
         mode: ``uniform`` or ``zero``.
 
     Raises:

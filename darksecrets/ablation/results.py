@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.errors import InputError
-from darksecrets.files import atomic
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
 
 SETS, PREDICTIONS = "sets.csv", "predictions.npz"
 PARTS = ("head", "layer")

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from darksecrets import metrics
 from darksecrets.ablation.results import SweepResult
-from darksecrets.errors import InputError
-from darksecrets.tasks import Task
+from darksecrets.data import metrics
+from darksecrets.data.tasks import Task
+from darksecrets.run.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -62,8 +62,8 @@ def plain(result: SweepResult, task: Task) -> dict[str, Floats]:
 def weighted(result: SweepResult, metric: str) -> Weighted:
     """Prepare a metric for scoring resamples.
 
-    Conventions are those of `darksecrets.metrics`: F1 is 0 where class 1 is neither predicted nor
-    there, a correlation 0 where the predictions are all equal. A resample whose labels are all
+    Conventions are those of `darksecrets.data.metrics`: F1 is 0 where class 1 is neither predicted
+    nor there, a correlation 0 where the predictions are all equal. A resample whose labels are all
     equal has the correlation 0, too; it cannot tell sets apart.
 
     Args:

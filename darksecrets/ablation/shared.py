@@ -35,8 +35,8 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
-from darksecrets import devices
 from darksecrets.ablation.disable import UNIFORM
+from darksecrets.models import devices
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

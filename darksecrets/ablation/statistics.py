@@ -18,7 +18,7 @@ from scipy.stats import false_discovery_control
 from darksecrets.ablation.paired_tests import p_values
 from darksecrets.ablation.results import LEVEL, SweepResult
 from darksecrets.ablation.scores import Counts, Floats, plain, require_usable, weighted
-from darksecrets.tasks import Task
+from darksecrets.data.tasks import Task
 
 PERCENT = 100.0  # scores in tables
 

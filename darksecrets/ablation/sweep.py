@@ -27,9 +27,7 @@ import pandas as pd
 import torch
 import transformers
 
-from darksecrets import devices, precision
 from darksecrets.ablation.disable import attention_modules, check_mode, disable, shape_of
-from darksecrets.ablation.partial import Arrays, Partial
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.screening import (
     SAFETY,
@@ -41,19 +39,21 @@ from darksecrets.ablation.screening import (
     rounding,
     ties,
 )
-from darksecrets.ablation.selectors import HeadSet, sweep_sets
+from darksecrets.ablation.sets import HeadSet, sweep_sets
 from darksecrets.ablation.shared import SharedPath, first_layers, knows
-from darksecrets.batching import MASK, EncodedSplit, by_length, load_split
-from darksecrets.errors import InputError
-from darksecrets.files import fingerprint
-from darksecrets.metrics import predict
-from darksecrets.models import load_classifier, load_tokenizer
-from darksecrets.progress import progress
+from darksecrets.data.batches import MASK, EncodedSplit, by_length, load_split
+from darksecrets.data.metrics import predict
+from darksecrets.models import devices, precision
+from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import fingerprint
+from darksecrets.run.progress import progress
+from darksecrets.run.resuming import Arrays, Partial
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from darksecrets.tasks import Task
+    from darksecrets.data.tasks import Task
 
     # Logits, [sets, examples, outputs], of pairs of a set and an example of a group, NaN elsewhere.
     Ask = Callable[..., npt.NDArray[np.float32]]
@@ -77,7 +77,7 @@ class Settings:
 
     Attributes:
         mode: ``uniform`` or ``zero``, see `disable`.
-        sets: Selectors of further sets of heads, see `darksecrets.ablation.selectors`.
+        sets: Selectors of further sets of heads, see `darksecrets.models.selectors`.
         screening: ``auto`` screens in bfloat16 where the hardware is fast at it; ``on``, ``off``.
     """
 

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from darksecrets.datasets import ANNOTATION
-from darksecrets.errors import InputError
+from darksecrets.data.prepare import ANNOTATION
 from darksecrets.features.labels import (
     NOUNS,
     PRONOUNS,
@@ -27,13 +26,14 @@ from darksecrets.features.labels import (
     unknown_dependencies,
     unknown_tags,
 )
-from darksecrets.files import atomic
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from darksecrets.tasks import Task
+    from darksecrets.data.tasks import Task
 
 _log = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.alignment import overlaps
-from darksecrets.errors import InputError
+from darksecrets.attention.store import AttentionStore
+from darksecrets.data.alignment import overlaps
 from darksecrets.features import annotation
 from darksecrets.features.labels import FEATURES, PUNCTUATION, SUBJECTS, VERBS, word_features
-from darksecrets.store import AttentionStore
+from darksecrets.run.errors import InputError
 
 #: The token that attends comes first: row and column of the map.
 RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")

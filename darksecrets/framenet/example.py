@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.files import atomic
+from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.framenet.heads import Positions, Weights, links_in, standing_out
 from darksecrets.framenet.links import Annotation
-from darksecrets.store import AttentionStore, HalfArray
+from darksecrets.run.files import atomic
 
 
 @dataclass(frozen=True)

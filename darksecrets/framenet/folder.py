@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from darksecrets.errors import InputError
-from darksecrets.files import atomic
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
 
 PACKAGE = "framenet_v17"
 INDEXES = ("frameIndex.xml", "luIndex.xml", "frRelation.xml", "fulltextIndex.xml", "semTypes.xml")

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.alignment import tokens_of_span
-from darksecrets.controls import pairs_at_the_same_distance
-from darksecrets.errors import InputError
+from darksecrets.attention.store import AttentionStore, HalfArray
+from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
-from darksecrets.store import AttentionStore, HalfArray
+from darksecrets.run.errors import InputError
+from darksecrets.stats.controls import pairs_at_the_same_distance
 
 ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
     "element_to_predicate",

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from darksecrets.errors import InputError
-from darksecrets.tasks import Task
+from darksecrets.data.tasks import Task
+from darksecrets.run.errors import InputError
 
 SENTENCES = Task(
     name="FrameNet",

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darksecrets.errors import InputError
 from darksecrets.framenet.folder import INDEXES, allow, locate
 from darksecrets.framenet.links import (
     LEAST_BETWEEN,
@@ -23,11 +22,12 @@ from darksecrets.framenet.links import (
     selected,
     words_of,
 )
+from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
     from nltk.corpus.reader.framenet import FramenetCorpusReader
 
-    from darksecrets.corpus.grammar import Sentence
+    from darksecrets.data.builtin.grammar import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -213,8 +213,8 @@ def from_builtin(seed: int) -> list[Annotation]:
     Args:
         seed: Seed of the sentences.
     """
-    from darksecrets.corpus.tasks import generate
-    from darksecrets.tasks import TASKS
+    from darksecrets.data.builtin.tasks import generate
+    from darksecrets.data.tasks import TASKS
 
     sentences: dict[str, Sentence] = {}
     for task in TASKS:

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from darksecrets.errors import InputError
 from darksecrets.patterns.mapset import SETTLED, MapSet
+from darksecrets.run.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.errors import InputError
-from darksecrets.files import write_table
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import SETTLED
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import write_table
 
 RESAMPLES = 2000
 COLUMNS = ("first", "second", "pattern", "maps", "agreement", "kappa", "ci_low", "ci_high")

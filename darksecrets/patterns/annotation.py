@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.errors import InputError
-from darksecrets.files import PROVENANCE, atomic
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import LABEL_COLUMNS, LABELS, MAPS, SETTLED, TABLE, MapSet
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import PROVENANCE, atomic
 
 _HEADER = ",".join(LABEL_COLUMNS) + "\n"
 Row = tuple[str, str, str, int, str]

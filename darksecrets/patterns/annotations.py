@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.errors import InputError
 from darksecrets.patterns import archive
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
 
-SHIPPED = Path(__file__).parents[2] / "resources" / "patterns"
+SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.errors import InputError
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import COLUMNS, LABEL_COLUMNS, SETTLED, MapSet
+from darksecrets.run.errors import InputError
 
 VERTICAL = "vertical"
 MERGED = {"mix": "vertical+diagonal", "other": "heterogeneous"}

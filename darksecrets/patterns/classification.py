@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets import devices
+from darksecrets.attention.store import AttentionStore
+from darksecrets.models import devices
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.cnn import SIZE, STAGES, PatternNet, prepare
-from darksecrets.store import AttentionStore
 
 BATCH = 64
 """Maps that go through the network together on a processor: what its cache holds."""

@@ -23,9 +23,9 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from darksecrets.errors import InputError
-from darksecrets.files import atomic, write_json
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic, write_json
 
 SIZE = 32
 """Cells along both sides of the image that a map is resampled to."""

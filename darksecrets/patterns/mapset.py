@@ -4,7 +4,7 @@
 - ``maps.csv``: a row per map, ``COLUMNS``: where it comes from and the tokens it is over.
 - ``labels.csv``: a row per label that somebody gave, ``LABEL_COLUMNS``; absent before the first.
 
-`resources/patterns` is such a folder, and so is what the labelling page fills.
+`darksecrets/resources/patterns` is such a folder, and so is what the labelling page fills.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.errors import InputError
-from darksecrets.files import atomic
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
 
 MAPS, TABLE, LABELS = "maps.npz", "maps.csv", "labels.csv"
 COLUMNS = (

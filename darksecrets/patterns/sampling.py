@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.errors import InputError
 from darksecrets.patterns.mapset import COLUMNS, LABEL_COLUMNS, MapSet
+from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
-    from darksecrets.store import AttentionStore
+    from darksecrets.attention.store import AttentionStore
 
 Origin = tuple[str, str, int | None]
 """Task, state of the model, fine-tuning seed."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from darksecrets.errors import InputError
-from darksecrets.figures.attention_map import draw_map, saturation
-from darksecrets.figures.style import style
-from darksecrets.files import atomic
 from darksecrets.patterns.annotation import LabelFile, Row, check_annotator
 from darksecrets.patterns.classes import KEYS
 from darksecrets.patterns.mapset import MapSet
+from darksecrets.plotting.attention_map import draw_map, saturation
+from darksecrets.plotting.style import style
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.errors import InputError
-from darksecrets.files import atomic
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
 
 READABLE = 20
 """The longest map whose tokens can be read at the size of Figure 1."""

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import yaml
 from hub.standin import Repository
 
-from darksecrets.tasks import TASKS, Task
+from darksecrets.data.tasks import TASKS, Task
 
 GLUE = "nyu-mll/glue"
 GLUE_COMMIT = "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c"

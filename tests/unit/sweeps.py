@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.tasks import TASKS
+from darksecrets.data.tasks import TASKS
 
 
 def places(layers: int, heads: int, custom: int = 0) -> pd.DataFrame:

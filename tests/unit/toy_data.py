@@ -10,7 +10,7 @@ from datasets import Dataset, DatasetDict
 from tiny_models import WORDS, bert_tokenizer
 from transformers import BertConfig, BertModel
 
-from darksecrets.tasks import Task
+from darksecrets.data.tasks import Task
 
 
 def save_bert(folder: Path, dropout: float = 0.1) -> Path:

@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from darksecrets.run.files import RESOURCES
+
 
 @pytest.fixture
 def refused(snakemake, tmp_path):
@@ -46,7 +48,7 @@ def test_configuration(refused, keys, words):
 
 
 def _model(root, folder):
-    shutil.copytree(root / "resources" / "tiny-bert", folder)
+    shutil.copytree(RESOURCES / "tiny-bert", folder)
     return configuration(model={"source": "folder", "folder": str(folder)})
 
 
@@ -202,7 +204,7 @@ def test_labelled_maps_with_too_few_of_a_class_for_the_folds(refused):
 
 def test_labels_of_an_unknown_class(refused, root, tmp_path):
     folder = tmp_path / "set"
-    shutil.copytree(root / "resources" / "patterns", folder)
+    shutil.copytree(RESOURCES / "patterns", folder)
     labels = folder / "labels.csv"
     labels.write_text(labels.read_text().replace("heterogeneous", "horizontal"))
     message = refused(configuration(patterns={"annotations": [str(folder)]}))

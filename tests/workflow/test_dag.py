@@ -16,7 +16,8 @@ import pytest
 import yaml
 from scipy import stats
 
-from darksecrets.configuration import resolve
+from darksecrets.run.files import RESOURCES
+from workflow.lib.configuration import resolve
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,7 +130,11 @@ def blanks(tmp_path_factory) -> dict[str, str]:
     for name in ("meta.json", "parser/model", "__pycache__/parser.pyc"):
         (folder / "pipeline" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "pipeline" / name).touch()
-    glue, model, pipeline = folder / "glue", ROOT / "resources" / "tiny-bert", folder / "pipeline"
+    glue, model, pipeline = (
+        folder / "glue",
+        RESOURCES / "tiny-bert",
+        folder / "pipeline",
+    )
     return {
         "<GLUE folder>": str(glue),
         "<folder with MRPC/train.tsv …>": str(glue),
@@ -202,7 +207,7 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
     snakemake, smoke_config, root, tmp_path
 ):
     """The one rule of the paper's run that no other test runs, on made-up weights."""
-    published = pd.read_csv(root / "resources" / "paper" / "framenet_heads_released.csv")
+    published = pd.read_csv(RESOURCES / "paper" / "framenet_heads_released.csv")
     weights = np.random.default_rng(1).random((2, 144))
     directions = ("element_to_predicate", "predicate_to_element")
     heads = [

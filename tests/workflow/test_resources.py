@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from darksecrets import costs
+from workflow.lib import resources
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def _plan(root, folder, *arguments, check=True):
 def test_every_measured_rule_asks_for_what_it_needs(rules):
     measured = {name for name, text in rules.items() if "    benchmark:" in text}
     asking = {name for name, text in rules.items() if f'**ask("{name}")' in text}
-    assert measured <= asking == set(costs.NEEDS)
+    assert measured <= asking == set(resources.NEEDS)
 
 
 def test_what_is_asked_for_doubles_with_every_attempt(root, tmp_path):

@@ -59,7 +59,7 @@ def test_table1_has_every_state_task_and_seed_and_agrees_with_the_predictions(ru
 
 
 def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
-    from darksecrets.store import AttentionStore
+    from darksecrets.attention.store import AttentionStore
 
     table = pd.read_csv(run / "tables" / "cosine.csv").set_index(["task", "seed", "layer", "head"])
     assert table["similarity"].between(0, 1).all()
@@ -91,7 +91,7 @@ def test_tables_of_features_have_every_task_and_model(run):
 
 
 def test_stripes_agree_with_the_stores(run):
-    from darksecrets.store import AttentionStore
+    from darksecrets.attention.store import AttentionStore
 
     store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
     values = []
@@ -106,7 +106,7 @@ def test_stripes_agree_with_the_stores(run):
 
 
 def test_framenet_table_agrees_with_links_and_store(run):
-    from darksecrets.store import AttentionStore
+    from darksecrets.attention.store import AttentionStore
 
     links = pd.read_csv(run / "tables" / "framenet_links.csv")
     heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
@@ -132,10 +132,10 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
 
     from darksecrets.ablation.disable import disable
     from darksecrets.ablation.results import SweepResult
-    from darksecrets.batching import load_split
-    from darksecrets.evaluation import evaluate
-    from darksecrets.models import load_classifier, load_tokenizer
-    from darksecrets.tasks import TASKS as ALL_TASKS
+    from darksecrets.data.batches import load_split
+    from darksecrets.data.tasks import TASKS as ALL_TASKS
+    from darksecrets.finetuning.evaluation import evaluate
+    from darksecrets.models.loading import load_classifier, load_tokenizer
 
     for task in TASKS:
         for seed in SEEDS:
@@ -160,7 +160,7 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
 
 
 def test_patterns_have_every_map_and_agree_with_the_stores(run):
-    from darksecrets.store import AttentionStore
+    from darksecrets.attention.store import AttentionStore
 
     maps = pd.read_csv(run / "tables" / "pattern_maps.csv.gz")
     place = ["task", "state", "seed", "idx", "layer", "head"]

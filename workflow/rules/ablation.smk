@@ -80,7 +80,7 @@ rule score_ablation:
     scored on examples that did not choose it.
     """
     input:
-        code=code("ablation.statistics", "ablation.best", "tables"),
+        code=code("ablation.statistics", "ablation.best", "run.tables"),
         sweep="<results>/ablation/{task}/{state}/seed-{seed}",
     output:
         head_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/head_ablation.csv",
@@ -115,7 +115,7 @@ rule score_ablation:
 rule collect_ablation:
     """Gather one table of all tasks and seeds: the numbers of Figures 8 and 9 and what survives."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         tables=expand(
             "<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
             task=config["tasks"],
@@ -184,7 +184,7 @@ rule link_ablation:
 rule figure8:
     """Figure 8: score of every task with each head disabled, beside the intact model's."""
     input:
-        code=code("figures.figure8"),
+        code=code("ablation.figure8"),
         table="<results>/tables/head_ablation.csv",
     output:
         svg=report(
@@ -213,7 +213,7 @@ rule figure8:
 rule figure9:
     """Figure 9: score of every task with each layer disabled, beside the intact model's."""
     input:
-        code=code("figures.figure9"),
+        code=code("ablation.figure9"),
         table="<results>/tables/layer_ablation.csv",
     output:
         svg=report(
@@ -242,7 +242,7 @@ rule figure9:
 rule ablation_deltas:
     """Effect of every head around 0, with those marked that are no chance."""
     input:
-        code=code("figures.ablation_deltas"),
+        code=code("ablation.ablation_deltas"),
         table="<results>/tables/head_ablation.csv",
     output:
         svg=report(
@@ -271,7 +271,7 @@ rule ablation_deltas:
 rule ablation_distribution:
     """How many heads help or hurt, and by how much."""
     input:
-        code=code("figures.ablation_distribution"),
+        code=code("ablation.ablation_distribution"),
         table="<results>/tables/head_ablation.csv",
     output:
         svg=report(
@@ -300,7 +300,7 @@ rule ablation_distribution:
 rule ablation_gains:
     """Which gains are real: sorted effects with intervals, and the best head's unbiased gain."""
     input:
-        code=code("figures.ablation_gains"),
+        code=code("ablation.ablation_gains"),
         table="<results>/tables/head_ablation.csv",
         best="<results>/tables/best_head.csv",
     output:

@@ -7,7 +7,7 @@ rule extract_attention_shard:
     A shard is a run of whole batches, so that the maps are those of a job that does it all.
     """
     input:
-        code=code("attention"),
+        code=code("attention.extraction"),
         dataset="<results>/data/{task}",
         sample="<results>/samples/{task}.csv",
         model=model_folder,
@@ -38,7 +38,7 @@ rule extract_attention:
     """
     input:
         shards=pieces("<results>/attention_shards/{task}/{model}", config["attention"]["shards"]),
-        code=code("attention"),
+        code=code("attention.extraction"),
         dataset="<results>/data/{task}",
         sample="<results>/samples/{task}.csv",
         model=model_folder,

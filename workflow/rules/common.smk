@@ -5,22 +5,17 @@ from snakemake.exceptions import WorkflowError
 from snakemake.io import sourcecache_entry
 from snakemake.logging import logger
 
-from darksecrets import (
-    checkpoints,
-    configuration,
-    costs,
-    datasources,
-    gpus,
-    modules,
-    plan,
-    preflight,
-)
-from darksecrets.errors import InputError
+from darksecrets.data import sources
+from darksecrets.models import checkpoints
+from darksecrets.run import gpus
+from workflow.lib import configuration
+from workflow.lib import imports, plan, preflight, resources
+from darksecrets.run.errors import InputError
 from darksecrets.features import annotation
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.patterns import annotations
-from darksecrets.tasks import TASKS
+from darksecrets.data.tasks import TASKS
 
 try:
     config.update(configuration.resolve(config))
@@ -30,7 +25,7 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # Not the main Snakefile's folder: that is another one when this workflow is used as a module.
-RESOURCES = Path(str(workflow.current_basedir)).parents[1] / "resources"
+RESOURCES = Path(str(workflow.current_basedir)).parents[1] / "darksecrets" / "resources"
 RESULTS = configuration.results_folder(config)
 
 
@@ -71,7 +66,7 @@ def in_place(path: str | Path) -> str:
 
 def code(*names: str) -> list[str]:
     """Files of the package behind a rule: an input, so that editing them reruns the rule."""
-    return [in_place(os.path.relpath(path)) for path in modules.files_of(*names)]
+    return [in_place(os.path.relpath(path)) for path in imports.files_of(*names)]
 
 
 def shipped(name: str) -> str:
@@ -89,7 +84,7 @@ def data_files(wildcards) -> list[str]:
     if config["data"]["source"] == "builtin":
         return corpus_files()
     if config["data"]["source"] == "tsv":
-        files = datasources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
+        files = sources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
         return [in_place(path) for path in files.values()]
     return []
 
@@ -175,19 +170,19 @@ def pieces(folder: str, number: int) -> list[str]:
 def ask(rule: str) -> dict:
     """Resources of a rule's jobs, by task and model; memory and time double with every attempt."""
 
-    def need(wildcards) -> costs.Need:
-        return costs.need(rule, config, getattr(wildcards, "task", None))
+    def need(wildcards) -> resources.Need:
+        return resources.need(rule, config, getattr(wildcards, "task", None))
 
     # Where it is 0 it is left out: Kubernetes takes that for a request.
-    gpu = {"gpu": GPU} if GPU and costs.uses_gpu(rule, config) else {}
+    gpu = {"gpu": GPU} if GPU and resources.uses_gpu(rule, config) else {}
     return {
-        "mem_mb": lambda wildcards, attempt: costs.memory_asked(need(wildcards), gpu=bool(gpu))
+        "mem_mb": lambda wildcards, attempt: resources.memory_asked(need(wildcards), gpu=bool(gpu))
         * 2 ** (attempt - 1),
-        "runtime": lambda wildcards, attempt, threads: costs.minutes_asked(
+        "runtime": lambda wildcards, attempt, threads: resources.minutes_asked(
             need(wildcards), threads, gpu=bool(gpu)
         )
         * 2 ** (attempt - 1),
-        "disk_mb": lambda wildcards: costs.disk_asked(need(wildcards)),
+        "disk_mb": lambda wildcards: resources.disk_asked(need(wildcards)),
         **gpu,
     }
 

@@ -4,7 +4,7 @@
 rule prepare_dataset:
     """Bring one task into the project's columns, from any source, and check every row."""
     input:
-        code=code("datasets"),
+        code=code("data.prepare"),
         files=data_files,
     output:
         dataset=directory("<results>/data/{task}"),
@@ -29,7 +29,7 @@ rule prepare_dataset:
 rule sample_examples:
     """Draw the validation examples whose attention is studied, the same for every model."""
     input:
-        code=code("datachecks"),
+        code=code("data.checks"),
         dataset="<results>/data/{task}",
     output:
         sample="<results>/samples/{task}.csv",

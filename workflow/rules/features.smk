@@ -35,7 +35,7 @@ rule annotate_examples:
 rule measure_attention:
     """Measure what every head of a model looks at, in one pass over its maps."""
     input:
-        code=code("features.measures", "tables"),
+        code=code("features.measures", "run.tables"),
         annotation="<results>/annotation/{task}.jsonl",
         store="<results>/attention/{task}/{model}",
     output:
@@ -62,7 +62,7 @@ rule measure_attention:
 rule collect_features:
     """Gather one of the measures from all tasks and models."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         measured=measured,
     output:
         table="<results>/tables/{table}.csv",
@@ -84,7 +84,7 @@ rule collect_features:
 rule figure6:
     """Figure 6: how much attention goes to [SEP] and to [CLS], head by head."""
     input:
-        code=code("figures.figure6"),
+        code=code("features.figure6"),
         table="<results>/tables/stripes.csv",
     output:
         svg=report(
@@ -113,7 +113,7 @@ rule figure6:
 rule stripes:
     """Supplement to Figure 6: each feature before and after fine-tuning, and beside its control."""
     input:
-        code=code("figures.stripes"),
+        code=code("features.stripes"),
         table="<results>/tables/stripes.csv",
     output:
         **{
@@ -146,7 +146,7 @@ rule stripes:
 rule figure7:
     """Figure 7: what [CLS] attends to in the last layer."""
     input:
-        code=code("figures.figure7"),
+        code=code("features.figure7"),
         table="<results>/tables/cls_attention.csv",
     output:
         svg=report(
@@ -195,7 +195,7 @@ rule correlate_token_pairs:
 rule token_pairs:
     """How much heads attend from verbs to subjects, from pronouns to nouns, and back."""
     input:
-        code=code("figures.token_pairs"),
+        code=code("features.token_pairs"),
         table="<results>/tables/token_pairs.csv",
         correlations="<results>/tables/token_pair_correlations.csv",
     output:
@@ -225,7 +225,7 @@ rule token_pairs:
 rule head_statistics:
     """What the heads of every layer look at: tokens beside, special tokens, punctuation."""
     input:
-        code=code("figures.head_statistics"),
+        code=code("features.head_statistics"),
         table="<results>/tables/head_statistics.csv",
     output:
         svg=report(

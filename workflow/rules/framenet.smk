@@ -53,7 +53,7 @@ rule collect_framenet_links:
 rule extract_framenet_attention:
     """Store the maps of the pre-trained model on the sentences with links."""
     input:
-        code=code("attention", "framenet.links"),
+        code=code("attention.extraction", "framenet.links"),
         links="<results>/tables/framenet_links.csv",
         model="<results>/models/pretrained",
     output:
@@ -131,7 +131,7 @@ rule compare_framenet_heads:
 rule figure3:
     """Figure 3: heads that attend along frame-semantic links, and what they do on one sentence."""
     input:
-        code=code("figures.figure3"),
+        code=code("framenet.figure3"),
         table="<results>/tables/framenet_heads.csv",
         example="<results>/tables/framenet_example.npz",
     output:
@@ -160,7 +160,7 @@ rule figure3:
 rule figure4:
     """Figure 4: a sentence with its frame-semantic annotation."""
     input:
-        code=code("figures.figure4"),
+        code=code("framenet.figure4"),
         table="<results>/tables/framenet_links.csv",
     output:
         svg=report(

@@ -4,7 +4,7 @@
 rule get_pretrained_model:
     """Fetch the pre-trained model that every state but `finetuned-from-normal` begins with."""
     input:
-        code=code("models"),
+        code=code("models.loading"),
         files=checkpoint_files,
     output:
         model=directory("<results>/models/pretrained"),
@@ -27,7 +27,7 @@ rule get_pretrained_model:
 rule finetune:
     """Fine-tune on one task, from the pre-trained weights or from a normal distribution."""
     input:
-        code=code("training"),
+        code=code("finetuning.training"),
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
     output:
@@ -55,7 +55,7 @@ rule finetune:
 rule evaluate_pretrained:
     """Score the pre-trained weights with a classifier that was never trained."""
     input:
-        code=code("evaluation"),
+        code=code("finetuning.evaluation"),
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
     output:
@@ -84,7 +84,7 @@ rule evaluate_pretrained:
 rule evaluate_baselines:
     """Score what needs no model: the majority class and a bag of words."""
     input:
-        code=code("baselines"),
+        code=code("finetuning.baselines"),
         dataset="<results>/data/{task}",
     output:
         scores="<results>/scores/{task}/baselines.csv",
@@ -108,7 +108,7 @@ rule evaluate_baselines:
 rule collect_scores:
     """Gather the scores of all states and seeds: the numbers of Table 1."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         scores=[
             *per_task_and_seed("<results>/scores/{task}/pretrained/seed-{seed}.csv"),
             *per_task_and_seed("<results>/scores/{task}/finetuned/seed-{seed}.csv"),
@@ -132,7 +132,7 @@ rule collect_scores:
 rule collect_baselines:
     """Gather the baselines of all tasks."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         scores=per_task("<results>/scores/{task}/baselines.csv"),
     output:
         table="<results>/tables/baselines.csv",
@@ -152,7 +152,7 @@ rule collect_baselines:
 rule collect_learning_curves:
     """Gather the losses and scores along all fine-tunings."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         curves=[
             *per_task_and_seed("<results>/curves/{task}/finetuned/seed-{seed}.csv"),
             *per_task_and_seed("<results>/curves/{task}/finetuned-from-normal/seed-{seed}.csv"),
@@ -175,7 +175,7 @@ rule collect_learning_curves:
 rule table1:
     """Table 1: scores of the three states of the model."""
     input:
-        code=code("table1"),
+        code=code("finetuning.table1"),
         scores="<results>/tables/table1.csv",
         baselines="<results>/tables/baselines.csv",
         data=per_task("<results>/data/{task}"),
@@ -208,7 +208,7 @@ rule table1:
 rule learning_curves:
     """Losses and scores along the fine-tunings behind Table 1."""
     input:
-        code=code("figures.learning_curves"),
+        code=code("finetuning.learning_curves"),
         table="<results>/tables/learning_curves.csv",
     output:
         svg=report(

@@ -87,7 +87,7 @@ rule train_pattern_classifier:
 rule classify_maps:
     """Give every map of one model on one task its pattern."""
     input:
-        code=code("patterns.classification", "tables"),
+        code=code("patterns.classification", "run.tables"),
         classifier="<results>/patterns/classifier",
         store="<results>/attention/{task}/{model}",
     output:
@@ -113,7 +113,7 @@ rule classify_maps:
 rule estimate_pattern_shares:
     """Count the patterns of every model and task, and correct the shares for the classifier's confusions: the numbers of Figure 2."""
     input:
-        code=code("patterns.shares", "tables"),
+        code=code("patterns.shares", "run.tables"),
         maps=pattern_maps(),
         predictions="<results>/tables/pattern_predictions.csv",
     output:
@@ -142,7 +142,7 @@ rule estimate_pattern_shares:
 rule collect_pattern_maps:
     """Gather the patterns of all maps: millions of rows, hence compressed."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         maps=pattern_maps(),
     output:
         table="<results>/tables/pattern_maps.csv.gz",
@@ -186,7 +186,7 @@ rule typical_maps:
 rule figure1:
     """Figure 1: a typical map of every pattern, with its tokens."""
     input:
-        code=code("figures.figure1", "patterns.typical"),
+        code=code("patterns.figure1", "patterns.typical"),
         table="<results>/tables/typical_maps.csv",
         maps="<results>/tables/typical_maps.npz",
     output:
@@ -215,7 +215,7 @@ rule figure1:
 rule figure2:
     """Figure 2: shares of the patterns per task, before and after fine-tuning."""
     input:
-        code=code("figures.figure2"),
+        code=code("patterns.figure2"),
         table="<results>/tables/patterns.csv",
         scores="<results>/tables/pattern_cv.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv"),
@@ -247,7 +247,7 @@ rule figure2:
 rule pattern_heads:
     """The commonest pattern of every head, before and after fine-tuning."""
     input:
-        code=code("figures.pattern_heads"),
+        code=code("patterns.pattern_heads"),
         table="<results>/tables/pattern_heads.csv",
     output:
         svg=report(
@@ -276,7 +276,7 @@ rule pattern_heads:
 rule pattern_quality:
     """What the classifier confuses, and how sure it may be."""
     input:
-        code=code("figures.pattern_quality"),
+        code=code("patterns.pattern_quality"),
         table="<results>/tables/pattern_predictions.csv",
         scores="<results>/tables/pattern_cv.csv",
     output:

@@ -5,7 +5,7 @@
 rule pretrain_tiny_bert:
     """Pre-train the tiny BERT on the built-in corpus again (about an hour)."""
     input:
-        code=code("pretraining"),
+        code=code("pretraining.tiny_bert"),
         words=corpus_files(),
     output:
         model=directory("results/tiny-bert"),

@@ -4,7 +4,7 @@
 rule compute_similarity:
     """Compare each head's maps before and after fine-tuning, example by example."""
     input:
-        code=code("similarity"),
+        code=code("finetuning.cosine"),
         pretrained="<results>/attention/{task}/pretrained",
         finetuned="<results>/attention/{task}/finetuned/seed-{seed}",
     output:
@@ -29,7 +29,7 @@ rule compute_similarity:
 rule collect_similarity:
     """Gather the similarities of all tasks and seeds: the numbers of Figure 5."""
     input:
-        code=code("tables"),
+        code=code("run.tables"),
         similarity=per_task_and_seed("<results>/similarity/{task}/seed-{seed}.csv"),
     output:
         table="<results>/tables/cosine.csv",
@@ -49,7 +49,7 @@ rule collect_similarity:
 rule figure5:
     """Figure 5: cosine similarity of pre-trained and fine-tuned maps, head by head."""
     input:
-        code=code("figures.figure5"),
+        code=code("finetuning.figure5"),
         table="<results>/tables/cosine.csv",
     output:
         svg=report(

@@ -11,10 +11,10 @@ from typing import Any
 from flask import Flask, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from darksecrets.errors import InputError
 from darksecrets.patterns.annotation import Pass
 from darksecrets.patterns.classes import KEYS, PATTERNS
 from darksecrets.patterns.page.pictures import picture_of_example, picture_of_map
+from darksecrets.run.errors import InputError
 
 _HEADERS = {
     # Nothing from elsewhere is loaded (maps are shown from memory, hence blob:) and no other page

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from darksecrets.figures.attention_map import draw_map, saturation
-from darksecrets.figures.style import style
+from darksecrets.plotting.attention_map import draw_map, saturation
+from darksecrets.plotting.style import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

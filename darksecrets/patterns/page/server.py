@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from darksecrets.errors import InputError
 from darksecrets.patterns.annotation import Pass, check_annotator, open_labels, prepare
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.page.app import create_app
+from darksecrets.run.errors import InputError
 
 HOST = "127.0.0.1"
 _THREADS = 8  # browsers open several connections at once

@@ -1,0 +1,41 @@
+"""Figure 8: the score of every task with one head disabled at a time (section 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from darksecrets.ablation.panels import legend, limits, panel, panel_figure, rows_of, score_bar
+from darksecrets.plotting.style import SCORE, grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.gridspec import SubplotSpec
+
+
+def figure8(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+    """Draw one heatmap of layers × heads per task, the baseline marked on its colour bar.
+
+    As in the paper: layer 1 at the top, darker = greater score, a scale for every task, an orange
+    line for the intact model. The score is the first of the task's metrics; seeds are averaged.
+
+    Args:
+        table: `head_ablation.csv`.
+        tasks: The tasks to draw, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+
+    Raises:
+        InputError: When columns, tasks, layers or heads are missing.
+    """
+    columns = ["layer", "head", "baseline", "score"]
+    tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
+    return panel_figure(tables, _panel, lambda figure, _: legend(figure, "head"), run_label)
+
+
+def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
+    values, baseline = grid(rows, "score"), float(rows["baseline"].mean())
+    low, high = limits(values, baseline)
+    _, bar, mesh = panel(figure, slot, task, values, cmap=SCORE, vmin=low, vmax=high)
+    score_bar(figure, bar, mesh, baseline)

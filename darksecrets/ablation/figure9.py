@@ -1,0 +1,52 @@
+"""Figure 9: the score of every task with one layer disabled at a time (section 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from darksecrets.ablation.panels import legend, limits, panel, panel_figure, rows_of, score_bar
+from darksecrets.plotting.style import INK, SCORE, SMALL, grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.gridspec import SubplotSpec
+
+_DARK = 0.6  # of the colour scale: above, text is white
+
+
+def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+    """Draw one column of layers per task, its scores written in, the baseline on its colour bar.
+
+    As in the paper: layer 1 at the top, darker = greater score, a scale for every task, an orange
+    line for the intact model. The score is the first of the task's metrics; seeds are averaged.
+
+    Args:
+        table: `layer_ablation.csv`.
+        tasks: The tasks to draw, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+
+    Raises:
+        InputError: When columns, tasks or layers are missing.
+    """
+    columns = ["layer", "baseline", "score"]
+    tables = {task: rows_of(table, task, columns, "layer_ablation.csv") for task in tasks}
+    layers = max(rows["layer"].nunique() for rows in tables.values())
+    return panel_figure(
+        *(tables, _panel, lambda figure, _: legend(figure, "layer"), run_label),
+        height=lambda _: 0.5 + 0.11 * layers,
+    )
+
+
+def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
+    values, baseline = grid(rows.assign(head=1), "score"), float(rows["baseline"].mean())
+    low, high = limits(values, baseline)
+    heatmap: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high, "labels": 12}
+    axes, bar, mesh = panel(figure, slot, task, values, what="layers", ratio=5, **heatmap)
+    axes.set(xlabel="", xticks=[])
+    for layer, value in enumerate(values[:, 0], start=1):
+        colour = "white" if value > low + _DARK * (high - low) else INK
+        axes.text(1, layer, f"{value:.1f}", color=colour, fontsize=SMALL, ha="center", va="center")
+    score_bar(figure, bar, mesh, baseline)

@@ -1,0 +1,77 @@
+"""The sets of heads that a sweep disables, one after the other (section 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from darksecrets.models.selectors import Heads, Shape
+from darksecrets.run.errors import InputError
+
+
+@dataclass(frozen=True)
+class HeadSet:
+    """Heads to disable together.
+
+    Attributes:
+        kind: ``baseline`` (none), ``head``, ``layer`` or ``set``; see ``results.KINDS``.
+        heads: The heads of each layer.
+        name: The set in words.
+    """
+
+    kind: str
+    heads: Heads
+    name: str
+
+    @property
+    def layer(self) -> int | None:
+        """The layer of a head or a layer."""
+        return min(self.heads) if self.kind in ("head", "layer") else None
+
+    @property
+    def head(self) -> int | None:
+        """The head, if it is one."""
+        return next(iter(*self.heads.values())) if self.kind == "head" else None
+
+
+def check(selectors: Sequence[object], shape: Shape) -> None:
+    """Check the key ``ablation.sets`` of a configuration against the model's layers and heads.
+
+    Raises:
+        InputError: Naming the selector, and what is wrong with it; or two that mean the same.
+    """
+    seen: dict[str, object] = {}
+    for selector in selectors:
+        try:
+            name = shape.describe(shape.parse(selector))
+        except InputError as error:
+            raise InputError(f"ablation.sets in the configuration: {error}") from None
+        if name in seen:
+            raise InputError(
+                f"ablation.sets in the configuration: {seen[name]!r} and {selector!r} mean the "
+                f"same heads, {name}; expected each set once. Remove one of them."
+            )
+        seen[name] = selector
+
+
+def sweep_sets(shape: Shape, own: Sequence[object] = ()) -> list[HeadSet]:
+    """The sets of a sweep: nothing, every head alone, every whole layer, and ``own`` selectors.
+
+    Raises:
+        InputError: As `check`.
+    """
+    check(own, shape)
+    layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
+    named: list[tuple[str, Heads]] = [("baseline", {})]
+    named += [("head", {layer: frozenset({head})}) for layer in layers for head in heads]
+    named += [("layer", {layer: frozenset(heads)}) for layer in layers]
+    named += [("set", shape.parse(selector)) for selector in own]
+    return [HeadSet(kind, chosen, _name(shape, kind, chosen)) for kind, chosen in named]
+
+
+def _name(shape: Shape, kind: str, heads: Heads) -> str:
+    """As `Shape.describe`, but a single head stays one where a layer has no other."""
+    if kind == "head":
+        ((layer, (head,)),) = ((layer, tuple(numbers)) for layer, numbers in heads.items())
+        return f"layer {layer} head {head}"
+    return shape.describe(heads)

@@ -1,0 +1,1 @@
+"""Self-attention maps: how they are extracted, stored and split into chunks (section 3)."""

@@ -1,0 +1,356 @@
+"""Extraction: run a model over the sampled examples, keep its attention maps (section 4)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+
+from darksecrets.attention.chunks import batches_of_shard
+from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
+from darksecrets.data.encoding import encode
+from darksecrets.models import devices
+from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.run.errors import InputError
+from darksecrets.run.progress import progress
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from darksecrets.data.tasks import Task
+
+Inputs = dict[str, list[npt.NDArray[np.int32]]]
+
+#: Maps of a GPU's batch, in bytes on the host at most, where two batches are in pinned memory.
+ON_HOST = 2**28
+
+_log = logging.getLogger(__name__)
+
+
+def extract(
+    model_folder: Path,
+    dataset_folder: Path,
+    sample: Path,
+    output: Path,
+    *,
+    task: Task,
+    max_length: int,
+    batch_size: int,
+    shard: int = 1,
+    shards: int = 1,
+) -> dict[str, Any]:
+    """Write the attention store of a model for a sample of the validation examples.
+
+    The longest examples come first, so that too little memory or a misfit shows at once; those of
+    equal length are ordered by ``idx``. Memory depends on the largest batch, not on the number of
+    examples (texts and tokens aside).
+
+    Args:
+        model_folder: Hugging Face folder of a BERT-family model, with or without a classifier.
+        dataset_folder: The task's data, see the data contract.
+        sample: CSV with the column ``idx``.
+        output: Folder of the store.
+        task: The task of the data.
+        max_length: Longest sequence kept, in tokens.
+        batch_size: Examples that the model sees at once on a processor; see `batches_for`.
+        shard: Which part of the examples the store gets, from 1, see `attention.chunks`.
+        shards: How many parts there are.
+
+    Returns:
+        For the provenance: the device, and the sizes of the batches.
+
+    Raises:
+        InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
+            not give one softmaxed map over the real tokens per layer and head.
+    """
+    columns = _sampled_columns(dataset_folder, sample, task)
+    return extract_columns(
+        model_folder,
+        columns,
+        output,
+        task=task,
+        max_length=max_length,
+        batch_size=batch_size,
+        shard=shard,
+        shards=shards,
+    )
+
+
+def extract_columns(
+    model_folder: Path,
+    columns: Mapping[str, list[Any]],
+    output: Path,
+    *,
+    task: Task,
+    max_length: int,
+    batch_size: int,
+    shard: int = 1,
+    shards: int = 1,
+) -> dict[str, Any]:
+    """Write the attention store of a model for examples in memory, see `extract`.
+
+    Args:
+        model_folder: Hugging Face folder of a BERT-family model.
+        columns: ``idx`` and the text columns of the task.
+        output: Folder of the store.
+        task: Says whether an example has one sentence or two.
+        max_length: Longest sequence kept, in tokens.
+        batch_size: Examples that the model sees at once on a processor.
+        shard: As `extract`.
+        shards: As `extract`.
+
+    Returns:
+        As `extract`.
+
+    Raises:
+        InputError: As `extract`.
+    """
+    tokenizer = load_tokenizer(model_folder)
+    examples, inputs = _encode_longest_first(columns, tokenizer, task, max_length)
+    model = load_encoder(model_folder, task)
+    config = model.config
+    lengths = [len(ids) for ids in inputs["input_ids"]]
+    batches = batches_of_shard(batches_of(len(examples), batch_size), lengths, shard, shards)
+    batches = batches_for(model, batches, lengths)  # after, as it depends on what memory is free
+    own = examples.iloc[batches[0].start : batches[-1].stop] if batches else examples.iloc[:0]
+    with (
+        write_store(output, own, config.num_hidden_layers, config.num_attention_heads) as writer,
+        progress(f"attention, {task.name}", len(own), "examples") as advance,
+    ):
+        arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
+        for batch in batches:
+            rows = slice(batch.start, batch.stop)
+            # No name for the maps: it would keep them while the next ones are computed.
+            write_maps(next(arrays), lengths[rows], examples["idx"].iloc[rows], writer)
+            advance(len(batch))
+    most = max(map(len, batches), default=0)
+    _log.info("%d batches of at most %d examples on %s", len(batches), most, model.device)
+    return {"device": str(model.device), "batches": len(batches), "examples_at_once": most}
+
+
+def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
+    """Load a model for its attention, on the GPU if there is one; no classifier is needed for it.
+
+    Raises:
+        InputError: The checkpoint is not a whole encoder, or has the classifier of another task.
+    """
+    model, _ = load_classifier(folder, task, seed=0, attention="eager")  # fused kernels return none
+    encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(devices.best())
+    return encoder
+
+
+def maps_of(
+    model: PreTrainedModel, inputs: Inputs, batches: Iterable[range], pad_token_id: int
+) -> Iterator[HalfArray]:
+    """Run batches of examples through the model; see `attention_maps` and `on_host`."""
+    padded = (pad(inputs, batch, pad_token_id) for batch in batches)
+    return on_host((attention_maps(model, batch) for batch in padded), model.device)
+
+
+def write_maps(
+    batch: HalfArray, lengths: Iterable[int], idx: Iterable[int], writer: AttentionWriter
+) -> None:
+    """Write the maps of a padded batch, cropped to real tokens.
+
+    Args:
+        batch: [example, layer, head, query, key], see `attention_maps`.
+        lengths: Real tokens of each example.
+        idx: The data set's ``idx`` of each example, for messages.
+        writer: The store.
+
+    Raises:
+        InputError: The model attends to padding, or its maps are not what the store expects.
+    """
+    for maps, length, name in zip(batch, lengths, idx, strict=True):
+        if maps[:, :, :length, length:].any():
+            raise InputError(
+                f"Example idx {name}: the model attends to padding. Use a checkpoint whose "
+                "attention honours the attention mask."
+            )
+        writer.append(maps[:, :, :length, :length])
+
+
+def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Run a padded batch, from `pad`, through the model.
+
+    Returns:
+        [example, layer, head, query, key] weights in half precision, padding included, where the
+        model is.
+
+    Raises:
+        InputError: The model does not return one map per layer, head and pair of tokens.
+    """
+    device = model.device
+    with torch.inference_mode():
+        inputs = {name: ids.to(device) for name, ids in batch.items()}
+        layers = model(**inputs, output_attentions=True).get("attentions") or ()
+        config = model.config
+        examples, tokens = batch["input_ids"].shape
+        shape = (examples, config.num_attention_heads, tokens, tokens)
+        found = [None if layer is None else tuple(layer.shape) for layer in layers]
+        if found != [shape] * config.num_hidden_layers:
+            raise InputError(
+                f"{type(model).__name__} returned attention of the shapes {found or 'none'}, but "
+                f"{config.num_hidden_layers} times {shape} (examples, heads, tokens, tokens) was "
+                "expected. Use a checkpoint with full self-attention and eager attention."
+            )
+        # One layer is rounded at a time, straight into place.
+        maps = torch.empty((examples, len(layers), *shape[1:]), dtype=torch.float16, device=device)
+        for number, layer in enumerate(layers):
+            maps[:, number] = layer
+        return maps
+
+
+def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
+    """Bring maps of one batch after the other to the host.
+
+    Args:
+        computed: Maps on a device, each batch computed when it is asked for.
+        device: The device.
+
+    Returns:
+        The maps of each batch, in memory that may be used again once the next one is asked for.
+    """
+    if device.type == "cuda":
+        return beside_computing(computed, device)
+    return map(torch.Tensor.numpy, computed)
+
+
+def beside_computing(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
+    """As `on_host`, while the device goes on computing.
+
+    When a batch is yielded, the next one is being computed, and then copied to pinned memory on a
+    stream of its own. On a processor, which has no streams, everything happens in that order.
+    """
+    streams = torch.get_device_module(device)
+    copying = streams.Stream()
+    places = [torch.empty(0, dtype=torch.float16)] * 2
+    copied: tuple[torch.Tensor, Any] | None = None
+    for maps in computed:  # on a GPU, asked for here and done later
+        # Of the two places one is in `copied`; what was yielded from the other is done with.
+        place = _with_room(places.pop(0), maps, device)
+        places.append(place)
+        target = place[: maps.numel()].view(maps.shape)
+        copying.wait_stream(streams.current_stream())
+        with streams.stream(copying):
+            target.copy_(maps, non_blocking=True)
+            done = streams.Event()
+            done.record()
+        if device.type == "cuda":
+            maps.record_stream(copying)  # or its memory could be given out before it is copied
+        del maps
+        if copied is not None:
+            yield _arrived(*copied)
+        copied = target, done
+    if copied is not None:
+        yield _arrived(*copied)
+
+
+def _with_room(place: torch.Tensor, maps: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The place itself if the maps fit, else a larger one, pinned for a GPU."""
+    if place.numel() >= maps.numel():
+        return place
+    return torch.empty(maps.numel(), dtype=maps.dtype, pin_memory=device.type == "cuda")
+
+
+def _arrived(target: torch.Tensor, done: Any) -> HalfArray:  # noqa: ANN401 - the device's event
+    done.synchronize()
+    array: HalfArray = target.numpy()
+    return array
+
+
+def batches_of(examples: int, batch_size: int) -> list[range]:
+    """Cut the examples into batches; the last one may be smaller."""
+    starts = range(0, examples, batch_size)
+    return [range(first, min(first + batch_size, examples)) for first in starts]
+
+
+def batches_for(
+    model: PreTrainedModel, batches: Sequence[range], lengths: Sequence[int]
+) -> list[range]:
+    """Cut a run of examples into the batches that suit the device of the model.
+
+    Args:
+        model: From :func:`load_encoder`.
+        batches: Batches of the run, one beginning where another ends; a processor takes these.
+        lengths: Tokens of all examples, the longest first.
+
+    Returns:
+        On a GPU, batches of as many examples as its memory and `ON_HOST` hold. Which examples are
+        together changes maps by rounding: in half precision, most often not at all.
+    """
+    if model.device.type != "cuda" or not batches:
+        return list(batches)
+    config, found = model.config, []
+    first, end = batches[0].start, batches[-1].stop
+    while first < end:
+        numbers = config.num_hidden_layers * config.num_attention_heads * lengths[first] ** 2
+        # Maps as they are made, and two batches of them in half precision.
+        size = devices.sequence_bytes(config, lengths[first]) + (4 + 2 + 2) * numbers
+        most = max(1, ON_HOST // (2 * numbers))
+        count = devices.at_once(model.device, size, cpu=1, gpu=most)
+        found.append(range(first, min(first + count, end)))
+        first = found[-1].stop
+    return found
+
+
+def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tensor]:
+    """Make the model's inputs for a batch, [example, token], padded on the right."""
+    return {
+        name: torch.nn.utils.rnn.pad_sequence(
+            [torch.tensor(rows[example], dtype=torch.long) for example in batch],
+            batch_first=True,
+            padding_value=pad_token_id if name == "input_ids" else 0,
+        )
+        for name, rows in inputs.items()
+    }
+
+
+def _sampled_columns(dataset_folder: Path, sample: Path, task: Task) -> dict[str, list[Any]]:
+    """Read ``idx`` and the sentences of the sampled validation examples."""
+    from datasets import load_from_disk
+
+    split = load_from_disk(str(dataset_folder))["validation"]
+    rows = {idx: row for row, idx in enumerate(split["idx"])}
+    wanted = pd.read_csv(sample)["idx"].tolist()
+    unknown = [idx for idx in wanted if idx not in rows]
+    if unknown:
+        raise InputError(
+            f"{sample} names {len(unknown)} examples, such as idx {unknown[0]}, that the "
+            f"validation split of {dataset_folder} does not have. Draw the sample again."
+        )
+    selected = split.select([rows[idx] for idx in wanted])
+    return {name: list(selected[name]) for name in ("idx", *task.columns)}
+
+
+def _encode_longest_first(
+    columns: Mapping[str, list[Any]],
+    tokenizer: PreTrainedTokenizerBase,
+    task: Task,
+    max_length: int,
+) -> tuple[pd.DataFrame, Inputs]:
+    """Tokenize and sort: the rows of the store, and what the model takes."""
+    encoded = encode(columns, tokenizer, task, max_length, layout=True)
+    order = np.lexsort((columns["idx"], [-len(ids) for ids in encoded["input_ids"]]))
+    # Arrays, because lists of Python numbers would be the memory that grows with the examples.
+    rows = {
+        name: [np.array(values[i], dtype=np.int32) for i in order]
+        for name, values in encoded.items()
+    }
+    examples = pd.DataFrame(
+        {
+            "idx": [columns["idx"][i] for i in order],
+            "tokens": [tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in rows["input_ids"]],
+            "segments": rows["segments"],
+            "special": [flags.astype(bool) for flags in rows["special_tokens_mask"]],
+            "starts": [spans[:, 0] for spans in rows["offset_mapping"]],
+            "ends": [spans[:, 1] for spans in rows["offset_mapping"]],
+        }
+    )
+    return examples, {name: rows[name] for name in tokenizer.model_input_names if name in rows}

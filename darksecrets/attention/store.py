@@ -1,0 +1,247 @@
+"""The attention store: the self-attention maps of many examples, read a batch at a time.
+
+A store is a folder of three files:
+
+- ``maps.npy``: all maps one after the other, half precision, as one long array. An example takes
+  ``layers * heads * L * L`` numbers, ``[layer, head, query, key]``, where L counts its real tokens
+  with [CLS] and [SEP], without padding.
+- ``examples.parquet``: a row per example in the order of the maps: ``idx`` of the data set, and for
+  every token its text, segment, whether it is a special one, and its first and last + 1 character.
+- ``store.json``: number of layers, heads and examples.
+
+Plain memory-mapped NumPy was chosen by measurement: ``benchmarks/results/store_format.md``.
+Examples of equal length stand beside each other, so that a batch of them is one array without
+padding, seen in the file and not copied. Nothing here needs torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic, write_json
+
+MAPS, EXAMPLES, METADATA = "maps.npy", "examples.parquet", "store.json"
+COLUMNS = ("idx", "tokens", "segments", "special", "starts", "ends")
+DTYPE = np.dtype("<f2")
+
+#: Rounding a row of weights to half precision moves its sum by at most half a unit in the last
+#: place of 1 (2**-11); twice that leaves room for the model's own float32 arithmetic.
+ROW_SUM_TOLERANCE = 2.0**-10
+
+HalfArray = npt.NDArray[np.float16]
+
+
+class AttentionWriter:
+    """Appends the maps of one example after the other; made by :func:`write_store`."""
+
+    def __init__(self, stream: BinaryIO, examples: pd.DataFrame, layers: int, heads: int) -> None:
+        self._stream = stream
+        self._examples = [
+            (idx, (layers, heads, len(tokens), len(tokens)))
+            for idx, tokens in zip(examples["idx"], examples["tokens"], strict=True)
+        ]
+        self.written = 0
+
+    def append(self, maps: npt.NDArray[np.floating]) -> None:
+        """Write the next example's maps, [layer, head, query, key], cropped to real tokens.
+
+        Raises:
+            InputError: The shape is not the announced one, or a row does not sum to 1 within
+                ``ROW_SUM_TOLERANCE``.
+        """
+        idx, shape = self._examples[self.written]
+        if maps.shape != shape:
+            raise InputError(
+                f"Example idx {idx}: the maps have shape {maps.shape}, but {shape} (layers, heads, "
+                "tokens, tokens) was expected."
+            )
+        half = np.ascontiguousarray(maps, dtype=DTYPE)
+        errors = np.abs(half.sum(axis=-1, dtype=np.float64) - 1)
+        if not errors.max() <= ROW_SUM_TOLERANCE:  # written so that NaN fails, too
+            layer, head, query = np.unravel_index(np.argmax(errors), errors.shape)
+            raise InputError(
+                f"Example idx {idx}, layer {layer + 1}, head {head + 1}: the attention of token "
+                f"{query + 1} sums to {half[layer, head, query].sum(dtype=np.float64):.4f}, not 1. "
+                "The model gives weight to padding, or does not return softmaxed attention."
+            )
+        self._stream.write(half.data)
+        self.written += 1
+
+
+@contextlib.contextmanager
+def write_store(
+    folder: Path, examples: pd.DataFrame, layers: int, heads: int
+) -> Iterator[AttentionWriter]:
+    """Make a store; it appears at ``folder`` when all examples are in, or not at all.
+
+    Args:
+        folder: Where the store will be.
+        examples: A row per example in the order in which maps will come: ``idx`` and the lists
+            ``tokens``, ``segments``, ``special``, ``starts``, ``ends``, one entry per token.
+            The longest come first; batches are runs of equal length.
+        layers: Number of layers.
+        heads: Number of heads of a layer.
+
+    Raises:
+        InputError: The disk has too little space.
+        ValueError: Fewer maps came than examples were announced, or they are not sorted.
+    """
+    lengths = examples["tokens"].map(len)
+    if not lengths.is_monotonic_decreasing:
+        raise ValueError("examples must be sorted by length, longest first")
+    numbers = layers * heads * int((lengths**2).sum())
+    with atomic(folder) as temporary:
+        _require_space(temporary.parent, numbers * DTYPE.itemsize)
+        temporary.mkdir()
+        examples[list(COLUMNS)].to_parquet(temporary / EXAMPLES, index=False)
+        with (temporary / MAPS).open("wb") as stream:
+            header = {"descr": DTYPE.str, "fortran_order": False, "shape": (numbers,)}
+            np.lib.format.write_array_header_1_0(stream, header)
+            writer = AttentionWriter(stream, examples, layers, heads)
+            yield writer
+        if writer.written != len(examples):
+            raise ValueError(f"{writer.written} of {len(examples)} examples were written")
+        counts = {"layers": layers, "heads": heads, "examples": len(examples)}
+        write_json(counts, temporary / METADATA)
+
+
+def _require_space(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise InputError(
+            f"The attention maps need {needed / 1e9:.1f} GB in {folder}, where {free / 1e9:.1f} GB "
+            "are free. Make room, or lower the number of examples in the configuration."
+        )
+
+
+@dataclass(frozen=True)
+class AttentionStore:
+    """Maps of many examples on disk. Examples, layers and heads count from 0 here.
+
+    Attributes:
+        folder: Where the store is.
+        layers: Number of layers.
+        heads: Number of heads of a layer.
+        table: A row per example, see the module.
+        lengths: [examples] tokens of each example, longest first.
+        starts: [examples + 1] where each example's maps begin in the file, in numbers.
+        header: Bytes before the first number.
+    """
+
+    folder: Path
+    layers: int
+    heads: int
+    table: pd.DataFrame
+    lengths: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    header: int
+
+    @classmethod
+    def open(cls, folder: Path) -> AttentionStore:
+        """Open a store; maps are read when they are asked for.
+
+        Raises:
+            InputError: There is no complete store at ``folder``.
+        """
+        missing = [name for name in (METADATA, EXAMPLES, MAPS) if not (folder / name).is_file()]
+        if missing:
+            raise InputError(f"{folder} is no attention store: {', '.join(missing)} is missing.")
+        counts = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+        layers, heads = counts["layers"], counts["heads"]
+        table = pd.read_parquet(folder / EXAMPLES)
+        lengths = table["tokens"].map(len).to_numpy(np.int64)
+        starts = np.concatenate([[0], np.cumsum(layers * heads * lengths**2)])
+        with (folder / MAPS).open("rb") as stream:
+            np.lib.format.read_magic(stream)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+            header = stream.tell()
+        size = (folder / MAPS).stat().st_size
+        expected = header + int(starts[-1]) * DTYPE.itemsize
+        if (len(table), shape, dtype, size) != (counts["examples"], (starts[-1],), DTYPE, expected):
+            raise InputError(
+                f"{folder} is damaged: {MAPS} has {size} bytes ({dtype}), but {expected} were "
+                f"expected for {counts['examples']} examples. Remove the folder and run again."
+            )
+        return cls(folder, layers, heads, table, lengths, starts, header)
+
+    @property
+    def examples(self) -> int:
+        """Number of examples."""
+        return len(self.table)
+
+    @property
+    def idx(self) -> npt.NDArray[np.int64]:
+        """[examples] the data set's ``idx`` of each example, in the order of the store."""
+        return self.table["idx"].to_numpy(np.int64)
+
+    def tokens(self, example: int) -> list[str]:
+        """Word pieces of an example, special tokens included."""
+        return list(self.table["tokens"].iloc[example])
+
+    def segments(self, example: int) -> npt.NDArray[np.int64]:
+        """[L] the sentence, 0 or 1, that each token belongs to."""
+        return np.asarray(self.table["segments"].iloc[example], dtype=np.int64)
+
+    def special(self, example: int) -> npt.NDArray[np.bool_]:
+        """[L] whether a token is a special one, such as [CLS] and [SEP]."""
+        return np.asarray(self.table["special"].iloc[example], dtype=np.bool_)
+
+    def offsets(self, example: int) -> npt.NDArray[np.int64]:
+        """[L, 2] first character, and the one after the last, of each token in its sentence."""
+        row = self.table.iloc[example]
+        return np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
+
+    def maps(self, example: int) -> HalfArray:
+        """[layer, head, query, key] all maps of an example, seen in the file."""
+        maps: HalfArray = self._view(range(example, example + 1))[0]
+        return maps
+
+    def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, HalfArray]]:
+        """Go through the store in batches of examples of equal length, which need no padding.
+
+        Args:
+            max_bytes: Largest size of a batch; a single example may be larger.
+
+        Yields:
+            The examples' numbers, and their maps, [example, layer, head, query, key].
+        """
+        first = 0
+        while first < self.examples:
+            length = int(self.lengths[first])
+            end = int(np.searchsorted(-self.lengths, -length, side="right"))
+            size = self.layers * self.heads * length**2 * DTYPE.itemsize
+            batch = range(first, min(end, first + max(1, max_bytes // size)))
+            yield batch, self._view(batch)
+            first = batch.stop
+
+    def head(self, layer: int, head: int) -> Iterator[HalfArray]:
+        """One head's map, [query, key], of every example in the order of the store."""
+        for _, maps in self.batches():
+            yield from maps[:, layer, head]
+
+    def _view(self, examples: range) -> HalfArray:
+        """Map a run of examples of equal length, [example, layer, head, query, key].
+
+        Each view maps its own part of the file: memory is given back with the view, however long
+        the store.
+        """
+        length = int(self.lengths[examples.start])
+        view = np.memmap(
+            self.folder / MAPS,
+            dtype=DTYPE,
+            mode="r",
+            offset=self.header + int(self.starts[examples.start]) * DTYPE.itemsize,
+            shape=(len(examples), self.layers, self.heads, length, length),
+        )
+        return view.view(np.ndarray)

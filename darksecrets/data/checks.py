@@ -1,0 +1,176 @@
+"""What must hold of a data set of any source, its figures, and the sample of its examples."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.data.sources import SPLITS, TRAIN, VALIDATION
+from darksecrets.data.tasks import Task
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from datasets import Dataset, DatasetDict
+
+
+def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[str, Any]:
+    """Check a data set on its way in and describe it.
+
+    Args:
+        dataset: Splits ``train`` and ``validation`` in the form of `darksecrets.data.sources`.
+        task: The task it should be of.
+        duplicates: Whether repeated texts are allowed (published data have some) or an error.
+
+    Returns:
+        For ``train`` and ``validation``: ``examples``; ``duplicates``, the examples whose text
+        (both sentences, whatever the label) an earlier one of the split has; ``labels``, the
+        examples of each class, or minimum, maximum and mean of a regression label. Besides:
+        ``shared``, the validation examples whose text is in ``train``, and ``fingerprint``, the
+        SHA-256 of all rows.
+
+    Raises:
+        InputError: A split or column is missing or of the wrong type, a text is empty, a label out
+            of range, an ``idx`` repeated, or texts are although ``duplicates`` is false.
+    """
+    if missing := [split for split in SPLITS if split not in dataset]:
+        raise InputError(f"{task.name}: no split {', '.join(missing)}; found {', '.join(dataset)}.")
+    tables = {}
+    for split in SPLITS:
+        where = f"{task.name}, {split}"
+        _check_types(dataset[split], task, where)
+        tables[split] = dataset[split].to_pandas()[["idx", *task.columns, "label"]]
+        _check_values(tables[split], task, where)
+
+    texts = list(task.columns)
+    repeated = {split: tables[split].duplicated(texts) for split in SPLITS}
+    shared = _shared(tables[TRAIN], tables[VALIDATION], texts)
+    if not duplicates:
+        for split in SPLITS:
+            _refuse(tables[split], repeated[split], f"{task.name}, {split}", "an earlier example")
+        _refuse(tables[VALIDATION], shared, f"{task.name}, {VALIDATION}", "an example of train")
+    splits = {
+        split: {
+            "examples": len(table),
+            "duplicates": int(repeated[split].sum()),
+            "labels": _labels(table["label"], task),
+        }
+        for split, table in tables.items()
+    }
+    return {
+        **splits,
+        "shared": int(shared.sum()),
+        "fingerprint": fingerprint(tables[split] for split in SPLITS),
+    }
+
+
+def fingerprint(tables: Iterable[pd.DataFrame]) -> str:
+    """SHA-256 of names and values of all columns, in order, whatever files hold them.
+
+    A column of texts counts as its lengths and its characters, so that no two tables collide by
+    where one text ends and the next begins.
+    """
+    digest = hashlib.sha256()
+    for table in tables:
+        digest.update(f"{len(table)} {' '.join(table.columns)}\n".encode())
+        for name in table.columns:
+            column = table[name]
+            if column.dtype.kind in "if":
+                digest.update(column.to_numpy(dtype=f"<{column.dtype.kind}8").tobytes())
+            else:
+                digest.update(column.str.len().to_numpy(dtype="<i8").tobytes())
+                digest.update("".join(column).encode())
+    return digest.hexdigest()
+
+
+def sample(dataset: Path, size: int, seed: int) -> pd.DataFrame:
+    """Draw the validation examples of the attention experiments: up to ``size``, without return.
+
+    The draw depends on the ``idx``, ``size`` and ``seed`` alone, so every model gets the same.
+
+    Args:
+        dataset: Folder of a data set (``DatasetDict.save_to_disk``).
+        size: The paper's is 1000; with fewer validation examples, all are taken.
+        seed: Seed of the draw.
+
+    Returns:
+        Table with column ``idx``, ascending.
+
+    Raises:
+        InputError: ``size`` is not positive.
+    """
+    import numpy as np
+    import pandas as pd
+    from datasets import load_from_disk
+
+    if size < 1:
+        raise InputError(f"A sample of {size} examples was asked for; it must have at least 1.")
+    idx = np.sort(np.asarray(load_from_disk(str(dataset))[VALIDATION]["idx"], dtype=np.int64))
+    if len(idx) > size:
+        idx = np.sort(np.random.default_rng(seed).choice(idx, size, replace=False))
+    return pd.DataFrame({"idx": idx})
+
+
+def _check_types(split: Dataset, task: Task, where: str) -> None:
+    label = "float32" if task.is_regression else "int64"
+    expected = {"idx": "int64", **dict.fromkeys(task.columns, "string"), "label": label}
+    found = {name: getattr(kind, "dtype", str(kind)) for name, kind in split.features.items()}
+    if found != expected:
+        raise InputError(f"{where}: columns are {_listed(found)}; expected {_listed(expected)}.")
+    names = getattr(split.features["label"], "names", None)
+    if names is not None and tuple(names) != task.labels:
+        raise InputError(
+            f"{where}: labels are {', '.join(names)}; expected {', '.join(task.labels)}."
+        )
+    if not len(split):
+        raise InputError(f"{where}: no examples.")
+
+
+def _listed(columns: dict[str, str]) -> str:
+    return ", ".join(f"{name} ({kind})" for name, kind in columns.items())
+
+
+def _check_values(table: pd.DataFrame, task: Task, where: str) -> None:
+    low, high = task.label_range or (0, task.num_labels - 1)
+    for column in task.columns:
+        empty = table[column].isna() | (table[column].str.strip() == "")
+        _raise_first(table, empty, where, f"{column} is empty")
+    label = table["label"]
+    _raise_first(
+        table, ~label.between(low, high), where, f"the label is not from {low:g} to {high:g}"
+    )
+    _raise_first(table, table["idx"].duplicated(), where, "this idx was there before")
+
+
+def _raise_first(table: pd.DataFrame, wrong: pd.Series[bool], where: str, what: str) -> None:
+    if wrong.any():
+        row = table[wrong].iloc[0]
+        raise InputError(
+            f"{where}: {what} at idx {row['idx']} (label {row['label']}), "
+            f"and so for {int(wrong.sum())} of {len(table)} examples. Correct the source."
+        )
+
+
+def _shared(train: pd.DataFrame, validation: pd.DataFrame, texts: list[str]) -> pd.Series[bool]:
+    """Which validation examples have the text of a training example."""
+    import pandas as pd
+
+    seen = pd.MultiIndex.from_frame(train[texts])
+    return pd.Series(pd.MultiIndex.from_frame(validation[texts]).isin(seen), validation.index)
+
+
+def _refuse(table: pd.DataFrame, repeated: pd.Series[bool], where: str, other: str) -> None:
+    if repeated.any():
+        row = table[repeated].iloc[0]
+        raise InputError(
+            f"{where}: {int(repeated.sum())} examples repeat the text of {other}, which this "
+            f"source must not; the first is idx {row['idx']}: {row['sentence1']!r}."
+        )
+
+
+def _labels(label: pd.Series[Any], task: Task) -> dict[str, float]:
+    if task.is_regression:
+        return {name: float(label.agg(name)) for name in ("min", "max", "mean")}
+    return {name: int((label == code).sum()) for code, name in enumerate(task.labels)}

@@ -1,0 +1,158 @@
+"""Files of a repository on the Hugging Face Hub, at a pinned revision, or from its cache.
+
+`huggingface_hub` reads ``HF_ENDPOINT``, ``HF_HOME``, ``HF_HUB_OFFLINE`` and the token itself. What
+is added here: every file asked for must exist, and every failure says what to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from darksecrets.run.errors import InputError
+
+Kind = Literal["dataset", "model"]
+
+_TIMEOUT = 20.0  # seconds to wait for the Hub's answer to a check
+
+
+def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> None:
+    """Check that `download` can succeed: all files are in the cache, or the Hub has them.
+
+    Nothing is downloaded but the list of the repository's files.
+
+    Args:
+        repository: ``owner/name`` on the Hub.
+        revision: Commit, tag or branch.
+        patterns: Shell patterns of paths; each must match a file.
+        kind: Kind of the repository.
+
+    Raises:
+        InputError: The Hub cannot be reached and the cache is incomplete; or the repository, the
+            revision or a file does not exist.
+    """
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    with _explained(repository, revision, kind):
+        with contextlib.suppress(LocalEntryNotFoundError):
+            folder = snapshot_download(
+                repository,
+                repo_type=kind,
+                revision=revision,
+                allow_patterns=list(patterns),
+                local_files_only=True,
+            )
+            if not _unmatched(patterns, _files(Path(folder))):
+                return
+        # Unlike a listing, this is not tried again for half a minute when nobody answers.
+        ask = HfApi().dataset_info if kind == "dataset" else HfApi().model_info
+        information = ask(repository, revision=revision, timeout=_TIMEOUT)
+        paths = [file.rfilename for file in information.siblings or []]
+    _require(patterns, paths, repository, revision, kind)
+
+
+def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> Path:
+    """Download the files that match ``patterns`` and no others; return the snapshot's folder.
+
+    A broken transfer is resumed, a cached file is not asked for again. The folder may also hold
+    files that other programs downloaded.
+
+    Args:
+        repository: ``owner/name`` on the Hub.
+        revision: Commit, tag or branch.
+        patterns: Shell patterns of paths; each must match a file.
+        kind: Kind of the repository.
+
+    Raises:
+        InputError: As `check`, and for a file that is listed but cannot be had.
+    """
+    from huggingface_hub import snapshot_download
+
+    with _explained(repository, revision, kind):
+        folder = Path(
+            snapshot_download(
+                repository, repo_type=kind, revision=revision, allow_patterns=list(patterns)
+            )
+        )
+    if _unmatched(patterns, _files(folder)):
+        check(repository, revision, patterns, kind)  # says whether the Hub lacks them or is away
+    _require(patterns, _files(folder), repository, revision, kind)
+    return folder
+
+
+def _files(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+
+
+def _unmatched(patterns: Sequence[str], paths: Iterable[str]) -> list[str]:
+    names = list(paths)
+    return [pattern for pattern in patterns if not fnmatch.filter(names, pattern)]
+
+
+def _require(
+    patterns: Sequence[str], paths: list[str], repository: str, revision: str, kind: Kind
+) -> None:
+    if missing := _unmatched(patterns, paths):
+        raise InputError(
+            f"The {kind} {repository} at revision {revision} has no file {', '.join(missing)}; "
+            f"found: {', '.join(sorted(paths)[:20]) or 'nothing'}. "
+            "Check the repository and the revision in the configuration."
+        )
+
+
+@contextlib.contextmanager
+def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
+    """Turn the client's errors into an `InputError` that says what to do."""
+    from huggingface_hub import constants, errors
+
+    what = f"the {kind} {repository} at revision {revision}"
+    try:
+        yield
+    except errors.HFValidationError as error:
+        raise InputError(
+            f"{repository!r} is not the name of a {kind} on the Hub: {error}"
+        ) from error
+    except errors.RepositoryNotFoundError as error:  # a gated one too
+        raise InputError(
+            f"There is no {kind} {repository} at {constants.ENDPOINT}, or it may not be read. "
+            "Check its name in the configuration; if it is private, set HF_TOKEN."
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise InputError(
+            f"The {kind} {repository} has no revision {revision}. "
+            "Check the revision in the configuration; it is a commit, a tag or a branch."
+        ) from error
+    except errors.RemoteEntryNotFoundError as error:
+        raise InputError(
+            f"A file of {what} is listed but missing at {constants.ENDPOINT}: "
+            f"{getattr(error.response, 'url', error)}. Try again, or choose another revision."
+        ) from error
+    # `errors.HTTPError` is that of whichever HTTP client the library uses; connections that cannot
+    # be made come as it, too, when there is no cache to fall back to.
+    except (
+        errors.LocalEntryNotFoundError,
+        errors.OfflineModeIsEnabled,
+        errors.HTTPError,  # type: ignore[attr-defined]
+        errors.FileMetadataError,
+    ) as error:
+        reason = (
+            "HF_HUB_OFFLINE forbids to ask the Hub"
+            if constants.is_offline_mode()
+            else f"the Hub does not answer at {constants.ENDPOINT} ({_first_line(error)})"
+        )
+        raise InputError(
+            f"Some files of {what} are not in the cache ({constants.HF_HUB_CACHE}), and {reason}. "
+            "Run once with a connection; or set HF_ENDPOINT to a mirror; or copy the cache of "
+            "another machine and set HF_HOME to it; or configure another source, without the Hub."
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    """First line of the innermost cause, which says most (refused, timed out, 503)."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"

@@ -1,0 +1,135 @@
+"""The scores of GLUE that the paper reports (section 3, Table 1), from logits and labels."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from darksecrets.data.tasks import Task
+
+EQUAL = 1e-6  # predictions that differ by less, relative to the largest, differ by rounding only
+
+_log = logging.getLogger(__name__)
+
+
+def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float]:
+    """Compute the scores of a task.
+
+    Args:
+        task: Names the scores.
+        logits: Outputs of the classifier, [examples, ``task.num_labels``].
+        labels: [examples]; class numbers, or real numbers for regression.
+
+    Returns:
+        By name, in the order of ``task.metrics``: ``accuracy`` and ``f1`` (of class 1) in [0, 1],
+        ``pearson`` and ``spearman`` in [-1, 1]. Never NaN.
+
+    Raises:
+        InputError: If a logit or label is not finite, the shapes do not fit, there is no example,
+            or a correlation is asked for while all labels are equal.
+    """
+    outputs, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
+    if outputs.shape != (len(truth), task.num_labels) or len(truth) == 0:
+        raise InputError(
+            f"{task.name}: found logits of shape {outputs.shape} for {len(truth)} labels, expected "
+            f"one row of {task.num_labels} per label, and at least one."
+        )
+    if not (np.isfinite(outputs).all() and np.isfinite(truth).all()):
+        raise InputError(
+            f"{task.name}: found logits or labels that are not finite numbers; no score can be "
+            "computed from them. The model has diverged, or its weights are damaged."
+        )
+    return score(task, predict(task, outputs), truth)
+
+
+def score(
+    task: Task, predictions: NDArray[np.generic], labels: NDArray[np.generic]
+) -> dict[str, float]:
+    """The scores of a task from predictions, for `compute` and for what has no logits.
+
+    Args:
+        task: Names the scores.
+        predictions: [examples]; class numbers, or real numbers for regression.
+        labels: [examples], likewise.
+    """
+    return {name: _METRICS[name](predictions, labels) for name in task.metrics}
+
+
+def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:
+    """Class numbers of the largest logits (the first of equal ones), or the regression's output.
+
+    Args:
+        task: Says which.
+        logits: [examples, ``task.num_labels``].
+
+    Returns:
+        [examples].
+    """
+    return logits[:, 0] if task.is_regression else logits.argmax(axis=1)
+
+
+def accuracy(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
+    """Share of the examples whose class is predicted."""
+    return float(np.mean(predictions == labels))
+
+
+def f1(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
+    """Harmonic mean of precision and recall of class 1; 0 where that class is never predicted."""
+    hits = np.sum((predictions == 1) & (labels == 1))
+    positives = np.sum(predictions == 1) + np.sum(labels == 1)
+    return float(2 * hits / positives) if positives else 0.0
+
+
+def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
+    """Linear correlation.
+
+    Of predictions that are all equal it is undefined. It counts as 0 (such predictions say nothing
+    of the labels, as a classifier that never predicts class 1 has F1 0), and a warning is logged.
+    Equal means within the rounding of a float32 model, `EQUAL` of the largest.
+    """
+    x, y = np.asarray(predictions, dtype=np.float64), np.asarray(labels, dtype=np.float64)
+    if np.ptp(y) == 0:
+        raise InputError(
+            f"All {len(y)} labels are {y[0]:g}, so that no correlation with them is defined. "
+            "Expected a validation split with different labels."
+        )
+    return _correlation(x, y) if _differ(x) else 0.0
+
+
+def spearman(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
+    """Linear correlation of the ranks; equal values share the mean of their ranks.
+
+    Of predictions that are all equal it counts as 0, see `pearson`.
+    """
+    return pearson(_ranks(predictions), _ranks(labels)) if _differ(predictions) else 0.0
+
+
+def _differ(predictions: NDArray[np.generic]) -> bool:
+    values = np.asarray(predictions, dtype=np.float64)
+    different = bool(np.ptp(values) > EQUAL * np.abs(values).max())
+    if not different:
+        _log.warning("All %d predictions are equal; their correlation counts as 0.", len(values))
+    return different
+
+
+def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    x, y = x - x.mean(), y - y.mean()
+    return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
+
+
+def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Ranks from 1, ties sharing the mean."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    means: NDArray[np.float64] = last - (counts - 1) / 2
+    return means[place]
+
+
+_METRICS = {"accuracy": accuracy, "f1": f1, "pearson": pearson, "spearman": spearman}

@@ -1,0 +1,64 @@
+"""From any source to the data contract on disk (section 3, `docs/contracts.md`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.data import checks, sources
+from darksecrets.data.builtin.tasks import generate, rows
+from darksecrets.run.files import atomic, write_json
+
+if TYPE_CHECKING:
+    from darksecrets.data.tasks import Task
+
+SUMMARY = "summary.json"
+ANNOTATION = "annotation.jsonl"
+
+
+def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
+    """Write the data set of a task, checked, with a summary of what the checks found.
+
+    The built-in corpus also has a gold annotation of every validation example, one JSON object a
+    line, in the order of the split: ``idx``, ``sentence1`` and ``sentence2``, each with its tokens
+    and links (see `darksecrets.data.builtin`).
+
+    Args:
+        task: The task.
+        source: Section ``data`` of a configuration.
+        output: Folder to write to.
+
+    Raises:
+        InputError: The source cannot be had, or its data are not the task's.
+    """
+    import pandas as pd
+
+    annotation: list[dict[str, Any]] = []
+    if source["source"] == "hub":
+        dataset = sources.from_hub(task, source["repository"], source["revision"])
+    elif source["source"] == "tsv":
+        dataset = sources.from_tsv(task, Path(source["folder"]))
+    else:
+        sizes = {split: source[split] for split in sources.SPLITS}
+        examples = generate(task.name, sizes, source["seed"])
+        tables = {split: pd.DataFrame(rows(examples[split], task.name)) for split in sizes}
+        origin = f"built-in corpus, seed {source['seed']}"
+        dataset = sources.to_dataset(task, tables, origin)
+        annotation = [
+            {"idx": idx, **{name: getattr(example, name).to_dict() for name in task.columns}}
+            for idx, example in enumerate(examples[sources.VALIDATION])
+        ]
+    summary = checks.check(dataset, task, duplicates=source["source"] != "builtin")
+    with atomic(output) as temporary:
+        dataset.save_to_disk(str(temporary))
+        write_json(summary, temporary / SUMMARY)
+        if annotation:
+            _write_lines(annotation, temporary / ANNOTATION)
+
+
+def _write_lines(objects: Iterable[Mapping[str, Any]], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        for item in objects:
+            stream.write(json.dumps(item, ensure_ascii=False) + "\n")

@@ -1,0 +1,81 @@
+"""What the heads of every layer look at, after Clark et al. (2019); beyond section 4.4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from darksecrets.plotting.style import (
+    COLUMN,
+    PAGE,
+    check_columns,
+    label_run,
+    new_figure,
+    style,
+    ticks,
+)
+from darksecrets.run.errors import InputError
+
+STATISTICS: dict[str, dict[str, Any]] = {
+    "[CLS]": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
+    "[SEP]": {"color": "#0072B2", "marker": "s", "linestyle": "-"},
+    "punctuation": {"color": "#CC79A7", "marker": "D", "linestyle": "-"},
+    "previous": {"color": "#009E73", "marker": "<", "linestyle": "--"},
+    "self": {"color": "#333333", "marker": "^", "linestyle": "--"},
+    "next": {"color": "#E69F00", "marker": ">", "linestyle": "--"},
+}
+"""Look of every share of attention that is drawn."""
+
+
+def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+    """Draw the shares of attention against the layer, `pretrained` above `finetuned`.
+
+    Lines are means over the heads of a layer (and over seeds), small points are heads.
+
+    Args:
+        table: Columns ``task``, ``state``, ``statistic``, ``layer``, ``head``, ``value``.
+        tasks: The tasks to draw, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+
+    Raises:
+        InputError: When columns, states or tasks are missing.
+    """
+    columns = ["task", "state", "statistic", "layer", "head", "value"]
+    check_columns(table, columns, "head_statistics.csv")
+    width = COLUMN if len(tasks) <= 3 else PAGE
+    with style():
+        figure = new_figure(width, 3.2)
+        axes = figure.subplots(2, len(tasks), sharex=True, sharey=True, squeeze=False)
+        for row, state in enumerate(("pretrained", "finetuned")):
+            for column, task in enumerate(tasks):
+                panel = axes[row, column]
+                panel.set_label(f"{state} {task}")
+                _panel(panel, table[(table["task"] == task) & (table["state"] == state)])
+                panel.set(title="" if row else task, xlabel="Layer" if row else "")
+            axes[row, 0].set_ylabel(f"{state}\nShare of attention")
+        lines = [Line2D([], [], **look) for look in STATISTICS.values()]
+        most = 3 if width == COLUMN else len(lines)
+        figure.legend(lines, list(STATISTICS), loc="outside upper center", ncols=most)
+        label_run(figure, run_label)
+    return figure
+
+
+def _panel(axes: Axes, rows: pd.DataFrame) -> None:
+    """One task and state: a line per share."""
+    if rows.empty:
+        raise InputError(
+            f"The table head_statistics.csv has no rows for {axes.get_label()}. "
+            "Make the table again."
+        )
+    for name, look in STATISTICS.items():
+        part = rows[rows["statistic"] == name]
+        axes.plot(part["layer"], part["value"], ".", color=look["color"], ms=1, alpha=0.4)
+        mean = part.groupby("layer")["value"].mean()
+        axes.plot(mean.index, mean, **look)
+    axes.set_xticks(ticks(int(rows["layer"].max()), 6))
+    axes.set_ylim(0, 1)

@@ -1,0 +1,64 @@
+"""Attention between verbs and subjects, pronouns and nouns (section 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from darksecrets.plotting.head_maps import DIFFERENCE, Row, head_maps, largest, maps_of, subtract
+from darksecrets.plotting.style import check_columns
+
+RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
+"""Rows of the figure, from the top."""
+
+
+def token_pairs(
+    table: pd.DataFrame, tasks: Sequence[str], run_label: str, *, correlations: pd.DataFrame
+) -> Figure:
+    """Draw, for each relation, the heads' weights and how far they exceed the control.
+
+    Under each heatmap stands the correlation over heads with their diagonal score.
+
+    Args:
+        table: Columns ``task``, ``state``, ``relation``, ``layer``, ``head``, ``weight``,
+            ``control``; rows of `finetuned` are drawn, of both tables.
+        tasks: The tasks to draw, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+        correlations: Columns ``task``, ``state``, ``relation``, ``weight``, ``over_control``; means
+            over seeds are shown.
+
+    Raises:
+        InputError: When columns, layers or heads are missing.
+    """
+    columns = ["task", "state", "relation", "layer", "head", "weight", "control"]
+    check_columns(table, columns, "token_pairs.csv")
+    columns = ["task", "state", "relation", "weight", "over_control"]
+    check_columns(correlations, columns, "token_pair_correlations.csv")
+    finetuned = table[table["state"] == "finetuned"]
+    parts = {name: finetuned[finetuned["relation"] == name] for name in RELATIONS}
+    weights = {name: maps_of(part, tasks, "weight") for name, part in parts.items()}
+    excess = {
+        name: subtract(weights[name], maps_of(part, tasks, "control"))
+        for name, part in parts.items()
+    }
+    limit, difference = largest(*weights.values()), largest(*excess.values())
+    finetuned = correlations[correlations["state"] == "finetuned"]
+    means = finetuned.groupby(["relation", "task"])[["weight", "over_control"]].mean().dropna()
+    found = means.to_dict(orient="index")
+    kinds = {
+        "weight": ("", weights, "Weight", limit, Row.cmap),
+        "over_control": ("\nover control", excess, "Over control", difference, DIFFERENCE),
+    }
+    rows = []
+    for name in RELATIONS:
+        for value, (kind, maps, scale, darkest, cmap) in kinds.items():
+            notes = {
+                task: f"r = {found[name, task][value]:.2f}"
+                for task in tasks
+                if (name, task) in found
+            }
+            label = name.replace(" to ", " → ") + kind
+            rows.append(Row(label, maps[name], scale, darkest, cmap, notes))
+    return head_maps(rows, tasks, run_label)

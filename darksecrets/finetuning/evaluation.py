@@ -1,0 +1,170 @@
+"""How well a model does its task on the validation split (section 3, Table 1)."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from darksecrets.data import metrics
+from darksecrets.data.batches import EncodedSplit, by_length, load_split
+from darksecrets.models import devices
+from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.run.files import write_table
+from darksecrets.run.progress import progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.tasks import Task
+
+BATCH_SIZE = 64  # on a processor
+
+_log = logging.getLogger(__name__)
+
+
+def examples_at_once(model: PreTrainedModel, split: EncodedSplit) -> int:
+    """How many examples of a split a model scores together, on the device that it is on."""
+    size = devices.sequence_bytes(model.config, int(split.lengths.max()))
+    return devices.at_once(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
+
+
+def evaluate(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    description: str = "Scoring",
+    batch_size: int | None = None,
+) -> NDArray[np.float32]:
+    """Compute the logits of all examples, in float32, on the device that the model is on.
+
+    Args:
+        model: A classifier; left in the mode (training or evaluation) that it was in.
+        split: The examples.
+        description: What the progress bar says.
+        batch_size: Examples that go through the model together, `examples_at_once` if None; logits
+            depend on it by rounding only.
+
+    Returns:
+        [examples, outputs], in the order of the split.
+    """
+    batch_size = batch_size or examples_at_once(model, split)
+    _log.info("%s: %d examples at once on %s", description, batch_size, model.device)
+    rows_done: list[int] = []
+    outputs: list[NDArray[np.float32]] = []
+    was_training = model.training
+    model.train(False)
+    with torch.inference_mode(), progress(description, len(split), "examples") as advance:
+        for rows in by_length(split.lengths, batch_size):
+            batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
+            del batch["labels"]
+            outputs.append(model(**batch).logits.cpu().numpy())
+            rows_done += rows
+            advance(len(rows))
+    model.train(was_training)
+    return np.concatenate(outputs)[np.argsort(rows_done)]
+
+
+def loss(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Mean loss of a batch: cross-entropy, or squared error for regression (STS-B).
+
+    Args:
+        task: Says which.
+        logits: [examples, outputs], float32.
+        labels: [examples].
+    """
+    if task.is_regression:
+        return torch.nn.functional.mse_loss(logits[:, 0], labels)
+    return torch.nn.functional.cross_entropy(logits, labels)
+
+
+def write_results(
+    logits: NDArray[np.float32],
+    split: EncodedSplit,
+    task: Task,
+    state: str,
+    seed: int,
+    *,
+    scores: Path,
+    predictions: Path,
+) -> dict[str, float]:
+    """Write the scores and what they were computed from.
+
+    ``scores``: columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
+    ``predictions``: ``task``, ``state``, ``seed``, ``idx``, ``label``, ``prediction`` and the
+    logits ``logit_0``, …; for regression the prediction is the one logit.
+
+    Returns:
+        The scores by name, not multiplied by 100.
+    """
+    values = metrics.compute(task, logits, split.labels)
+    run = {"task": task.name, "state": state, "seed": seed}
+    rows = [{**run, "metric": name, "score": 100 * value} for name, value in values.items()]
+    write_table(pd.DataFrame(rows), scores)
+    table = pd.DataFrame(
+        {
+            "idx": split.idx,
+            "label": split.labels,
+            "prediction": metrics.predict(task, logits),
+            **{f"logit_{k}": logits[:, k] for k in range(logits.shape[1])},
+        }
+    )
+    write_table(pd.DataFrame({**run, **table}), predictions)
+    _log.info(
+        "%s, %s, seed %d: %s",
+        task.name,
+        state,
+        seed,
+        ", ".join(f"{name} {100 * value:.1f}" for name, value in values.items()),
+    )
+    return values
+
+
+def evaluate_pretrained(
+    model_folder: Path,
+    dataset_folder: Path,
+    *,
+    task: Task,
+    seed: int,
+    max_length: int,
+    threads: int,
+    scores: Path,
+    predictions: Path,
+) -> dict[str, Any]:
+    """Score the pre-trained encoder with a classifier that was drawn, never trained.
+
+    Args:
+        model_folder: The pre-trained checkpoint.
+        dataset_folder: A data set of the project's form, on disk.
+        task: The data set's task.
+        seed: Draws the classifier, the one that fine-tuning under this seed begins with.
+        max_length: Tokens an example is cut to.
+        threads: Processor cores to use.
+        scores: File for the scores, see `write_results`.
+        predictions: File for the predictions.
+
+    Returns:
+        For the provenance: the scores, and which parameters were newly drawn.
+    """
+    torch.set_num_threads(threads)
+    split = load_split(dataset_folder, "validation", load_tokenizer(model_folder), task, max_length)
+    model, new = load_classifier(model_folder, task, seed)
+    device: Any = devices.best()
+    model.to(device)
+    batch_size = examples_at_once(model, split)
+    logits = evaluate(model, split, f"Scoring {task.name}", batch_size)
+    values = write_results(
+        logits, split, task, "pretrained", seed, scores=scores, predictions=predictions
+    )
+    return {
+        "seed": seed,
+        "scores": values,
+        "new_parameters": new,
+        "validation_examples": len(split),
+        "device": str(model.device),
+        "scored_at_once": batch_size,
+    }

@@ -1,0 +1,106 @@
+"""Figure 5: how much fine-tuning changes the attention of every head (section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpecFromSubplotSpec
+
+from darksecrets.plotting.style import (
+    BAND,
+    COLUMN,
+    INK,
+    PAGE,
+    SIMILARITY,
+    SMALL,
+    blocks,
+    check_columns,
+    grid,
+    heatmap,
+    label_run,
+    new_figure,
+    style,
+)
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.collections import QuadMesh
+    from matplotlib.gridspec import SubplotSpec
+    from numpy.typing import NDArray
+
+
+def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+    """Draw one heatmap of layers × heads per task, its layers' means and their spread beside it.
+
+    Colours and orientation are the paper's: layer 1 at the top, the scale from 0 to 1, darker =
+    lower cosine = greater difference. Several seeds are averaged.
+
+    Args:
+        table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``; with ``state``, the
+            rows of `finetuned` are drawn.
+        tasks: The tasks to draw, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+
+    Raises:
+        InputError: When columns, tasks, layers or heads are missing.
+    """
+    check_columns(table, ["task", "layer", "head", "similarity"], "cosine.csv")
+    if "state" in table.columns:
+        table = table[table["state"] == "finetuned"]
+    maps = {task: _similarities(table, task) for task in tasks}
+    rows, columns = blocks(len(tasks))
+    width = COLUMN if columns <= 2 else PAGE
+    panel = 1.0 + 0.3 * width / columns  # inches; a little higher where panels are wide
+    with style():
+        figure = new_figure(width, rows * panel + 0.5)
+        slots = figure.add_gridspec(rows + 1, columns, height_ratios=[panel] * rows + [0.06])
+        for index, (task, values) in enumerate(maps.items()):
+            mesh = _panel(figure, slots[index // columns, index % columns], task, values)
+        _colour_bar(figure, slots[rows, :], mesh)
+        label_run(figure, run_label)
+    return figure
+
+
+def _similarities(table: pd.DataFrame, task: str) -> NDArray[np.float64]:
+    rows = table[table["task"] == task]
+    if rows.empty:
+        raise InputError(
+            f"The table cosine.csv has no rows for {task}; it has"
+            f" {', '.join(sorted(set(table['task']))) or 'none'}. Make the table again."
+        )
+    return grid(rows, "similarity")
+
+
+def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.float64]) -> QuadMesh:
+    """One task: the heatmap, and beside it mean ± standard deviation over the heads of a layer."""
+    inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[2.7, 1], wspace=0.0)
+    axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
+    mesh = heatmap(axes, values, cmap=SIMILARITY, vmin=0, vmax=1)
+    axes.set_title(task)
+    if not slot.is_first_col():
+        axes.set_ylabel("")
+
+    beside = figure.add_subplot(inner[0, 1], sharey=axes, label=f"{task} layers")
+    layer = np.arange(1, len(values) + 1)
+    mean = values.mean(axis=1)
+    spread = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros_like(mean)
+    beside.fill_betweenx(layer, mean - spread, mean + spread, color=BAND, linewidth=0)
+    beside.plot(mean, layer, color=INK, marker=".", linewidth=0.7, clip_on=False)
+    beside.set(xlim=(0, 1), xticks=[0, 1])
+    beside.set_xlabel("Mean ± sd", fontsize=SMALL)
+    beside.tick_params(length=0, labelleft=False)
+    beside.spines[["left", "right"]].set(visible=True, linewidth=0.25)
+    return mesh
+
+
+def _colour_bar(figure: Figure, slot: SubplotSpec, mesh: QuadMesh) -> None:
+    """One bar for all panels, which share one scale."""
+    axes = figure.add_subplot(slot, label="colour bar")
+    bar = figure.colorbar(mesh, cax=axes, orientation="horizontal", ticks=[0, 0.25, 0.5, 0.75, 1])
+    bar.set_label("Cosine similarity (darker = greater difference)")
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    axes.tick_params(length=0)

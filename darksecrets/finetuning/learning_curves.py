@@ -1,0 +1,103 @@
+"""Learning curves of the fine-tuned models behind Table 1 (section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from darksecrets.data.tasks import TASKS
+from darksecrets.finetuning.table1 import METRICS
+from darksecrets.plotting.style import (
+    COLUMN,
+    PAGE,
+    STATES,
+    blocks,
+    check_columns,
+    label_run,
+    new_figure,
+    style,
+)
+from darksecrets.run.errors import InputError
+
+_COLUMNS = ["task", "state", "seed", "epoch", "split", "quantity", "value"]
+
+
+def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+    """Draw training loss above the validation score over epochs, for every task.
+
+    One colour per state, one thin line per seed and, with several seeds, their mean as a thick
+    line. The score is the first metric of the task; its values are drawn as they are in the table.
+
+    Args:
+        table: Columns ``task``, ``state``, ``seed``, ``epoch``, ``split`` (`train`,
+            `validation`), ``quantity`` (`loss` or a metric) and ``value``.
+        tasks: The tasks to draw, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+
+    Raises:
+        InputError: When columns, or the curves of a task, are missing.
+    """
+    check_columns(table, _COLUMNS, "learning_curves.csv")
+    rows, columns = blocks(len(tasks))
+    with style():
+        figure = new_figure(COLUMN if columns <= 2 else PAGE, 2.3 * rows + 0.4)
+        slots = figure.add_gridspec(2 * rows, columns)
+        for index, task in enumerate(tasks):
+            row, column = 2 * (index // columns), index % columns
+            metric = TASKS[task].metrics[0]
+            loss = figure.add_subplot(slots[row, column], label=f"{task} loss")
+            score = figure.add_subplot(
+                slots[row + 1, column], sharex=loss, label=f"{task} {metric}"
+            )
+            _curves(loss, _select(table, task, "train", "loss"))
+            _curves(score, _select(table, task, "validation", metric), marker="o")
+            loss.set(title=task, ylabel="Training loss" if column == 0 else "")
+            loss.set_ylim(bottom=0)
+            loss.set_xlim(left=0)
+            loss.set_xlabel("")
+            loss.tick_params(labelbottom=False)
+            score.set(xlabel="Epoch", ylabel=f"Validation {METRICS[metric]}")
+            score.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        states = [state for state in STATES if state in set(table["state"])]
+        lines = [Line2D([], [], color=STATES[state]) for state in states]
+        figure.legend(lines, states, loc="outside upper center", ncols=len(states))
+        label_run(figure, run_label)
+    return figure
+
+
+def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.DataFrame:
+    rows = table[
+        (table["task"] == task) & (table["split"] == split) & (table["quantity"] == quantity)
+    ]
+    if rows.empty:
+        raise InputError(
+            f"The table learning_curves.csv has no {split} {quantity} of {task}."
+            " Make the table again."
+        )
+    return rows
+
+
+def _curves(axes: Axes, rows: pd.DataFrame, marker: str | None = None) -> None:
+    """One thin line per state and seed, a thick one for the mean of several seeds."""
+    draw = partial(
+        sns.lineplot,
+        data=rows,
+        x="epoch",
+        y="value",
+        hue="state",
+        palette=STATES,
+        legend=False,
+        ax=axes,
+    )
+    several = rows["seed"].nunique() > 1
+    thin = {"linewidth": 0.5, "alpha": 0.5} if several else {"marker": marker}
+    draw(units="seed", estimator=None, markeredgewidth=0, **thin)
+    if several:
+        draw(errorbar=None, marker=marker, markeredgewidth=0)

@@ -1,0 +1,458 @@
+"""Fine-tuning on one task (section 3), from the pre-trained weights or from a normal distribution.
+
+Devlin et al. (2018): batches of 32, 3 epochs, Adam with decoupled weight decay, linear warm-up and
+decay, dropout 0.1, gradients clipped to norm 1. Everything random follows from the seed; a run
+that was killed ends, when started again, with the weights of one that was not.
+"""
+
+# ruff: noqa: ARG002 - methods that the Trainer calls take what it passes
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import torch
+import transformers
+from transformers import (
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+    set_seed,
+)
+
+from darksecrets.data import metrics
+from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
+from darksecrets.finetuning.evaluation import evaluate, examples_at_once, loss, write_results
+from darksecrets.models import devices, precision
+from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic, fingerprint, remove, write_json, write_table
+from darksecrets.run.progress import progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.tasks import Task
+
+FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
+
+CHECKPOINT_SECONDS = 300.0  # a checkpoint of BERT-base is 1.3 GB and takes seconds to write
+CURVE_POINTS = 50  # training losses kept per run
+# Training has diverged when its loss, averaged over about ten steps, is this many times that of
+# a model that knows nothing.
+EXPLODED = 10.0
+MEMORY_OF_LOSS = 0.9
+
+_WHOLE = "whole"  # a file written when all else in a checkpoint is
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Section ``fine_tuning`` of a configuration; ``config/README.md`` explains the keys."""
+
+    epochs: int = 3
+    batch_size: int = 32
+    learning_rate: float = 2e-5
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    max_length: int = 128
+    precision: str = "auto"
+    from_normal_std: float = 0.02
+
+
+def finetune(
+    model_folder: Path,
+    dataset_folder: Path,
+    output: Path,
+    *,
+    task: Task,
+    state: str,
+    seed: int,
+    settings: Settings,
+    threads: int,
+    scores: Path,
+    predictions: Path,
+    curve: Path,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> dict[str, Any]:
+    """Fine-tune a model on the train split, score it on the validation split after every epoch.
+
+    Checkpoints are kept beside ``output`` and removed at the end. Run again with the same
+    arguments, the function goes on from the last one; checkpoints of other arguments are dropped.
+    The number of threads may differ, but then sums are rounded differently.
+
+    Args:
+        model_folder: The pre-trained checkpoint.
+        dataset_folder: A data set of the project's form, on disk.
+        output: Folder to write the model and its tokenizer to.
+        task: The data set's task.
+        state: ``finetuned``, or ``finetuned-from-normal`` to draw all weights first.
+        seed: Draws the new parameters, the order of the examples and the dropout.
+        settings: How to train.
+        threads: Processor cores to use.
+        scores: File for the final scores, see `evaluation.write_results`.
+        predictions: File for the final predictions.
+        curve: File for the learning curve, see `learning_curve`.
+        checkpoint_seconds: Time between checkpoints.
+
+    Returns:
+        For the provenance: what was trained how, and with what result.
+
+    Raises:
+        InputError: If training diverges, or an input cannot be used.
+    """
+    torch.set_num_threads(threads)
+    start = time.perf_counter()
+    tokenizer = load_tokenizer(model_folder)
+    train, validation = (
+        load_split(dataset_folder, split, tokenizer, task, settings.max_length)
+        for split in ("train", "validation")
+    )
+    model, new = _initial_model(model_folder, task, state, seed, settings)
+    run = {
+        "task": task.name,
+        "state": state,
+        "seed": seed,
+        **asdict(settings),
+        "precision": precision.resolve(settings.precision),
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    identity = {
+        **run,
+        "model": fingerprint(model_folder),
+        "data": [train.fingerprint(), validation.fingerprint()],
+    }
+    checkpoints = output.with_name(f".{output.name}.checkpoints")
+    last = _last_checkpoint(checkpoints, identity)
+    with _deterministic(seed), _leaving_nothing_useless(checkpoints):
+        trainer = FineTuner(model, train, validation, task, run, checkpoints)
+        trainer.run(last, checkpoint_seconds)
+    logits = trainer.logits
+    values = write_results(
+        logits, validation, task, state, seed, scores=scores, predictions=predictions
+    )
+    write_table(learning_curve(trainer.state.log_history, task, state, seed), curve)
+    with atomic(output) as temporary, quiet():
+        model.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+    remove(checkpoints)
+    return {
+        **run,
+        "scores": values,
+        "new_parameters": new,
+        "device": str(model.device),
+        "scored_at_once": trainer.scored_at_once,
+        "steps": trainer.state.global_step,
+        "resumed_from_step": _step(last) if last else None,
+        "train_examples": len(train),
+        "validation_examples": len(validation),
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def learning_curve(
+    history: Sequence[Mapping[str, Any]], task: Task, state: str, seed: int
+) -> pd.DataFrame:
+    """Turn a Trainer's log into a tidy table.
+
+    Returns:
+        Columns ``task``, ``state``, ``seed``, ``step``, ``epoch``, ``split``, ``quantity``,
+        ``value``. Quantities of ``train``: ``loss``, the mean over the steps since the row before.
+        Of ``validation``, after every epoch: ``loss`` and the task's metrics (×100).
+    """
+    rows = []
+    for entry in history:
+        at = (task.name, state, seed, entry["step"], entry["epoch"])
+        if "loss" in entry:
+            rows.append((*at, "train", "loss", entry["loss"]))
+        if "validation_loss" in entry:
+            rows.append((*at, "validation", "loss", entry["validation_loss"]))
+            rows += [(*at, "validation", m, 100 * entry[f"validation_{m}"]) for m in task.metrics]
+    columns = ["task", "state", "seed", "step", "epoch", "split", "quantity", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+class FineTuner(Trainer):
+    """A ``Trainer`` for one task: exact to resume, scoring in float32, stopping when it diverges.
+
+    Args:
+        model: The classifier to train.
+        train: Examples to train on.
+        validation: Examples to score after every epoch.
+        task: Their task.
+        run: The settings, with ``precision`` resolved, and ``seed`` and ``state``.
+        checkpoints: Folder for checkpoints.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        train: EncodedSplit,
+        validation: EncodedSplit,
+        task: Task,
+        run: Mapping[str, Any],
+        checkpoints: Path,
+    ) -> None:
+        self.task, self.details, self.checkpoints = task, run, checkpoints
+        self.train_split, self.validation_split = train, validation
+        self.steps_per_epoch = math.ceil(len(train) / run["batch_size"])
+        self.logits: NDArray[np.float32] = np.empty((0, task.num_labels), np.float32)
+        self.scored_at_once = 0
+        self.recent_loss: float | None = None
+        super().__init__(
+            model=model,
+            args=_arguments(run, self.steps_per_epoch * run["epochs"], checkpoints),
+            train_dataset=range(len(train)),  # a batch is made at once from its rows' numbers
+            eval_dataset=range(len(validation)),
+            data_collator=train.batch,
+        )
+        self.remove_callback(PrinterCallback)
+
+    def run(self, checkpoint: Path | None, checkpoint_seconds: float) -> None:
+        """Train from the start or from a checkpoint; then ``logits`` are the final ones."""
+        steps = self.steps_per_epoch * self.details["epochs"]
+        self.add_callback(_Checkpoints(self.steps_per_epoch, checkpoint_seconds))
+        with progress(f"Fine-tuning {self.task.name}", steps, "steps") as advance:
+            self.add_callback(_Progress(advance))
+            self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ANN401
+        """Do one step as the Trainer does; stop when the loss says that training has diverged."""
+        value = super().training_step(*args, **kwargs)
+        self._check_loss(value.item())
+        return value
+
+    def compute_loss(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, torch.Tensor],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> Any:  # noqa: ANN401 - loss, or loss and outputs
+        """Loss in float32, of logits computed in the precision of the run.
+
+        The Trainer's own mixed precision would stay switched on when the model is scored.
+        """
+        labels = inputs.pop("labels")
+        mixed = self.details["precision"] == "bfloat16"
+        with torch.autocast(labels.device.type, torch.bfloat16, enabled=mixed):
+            outputs = model(**inputs)
+        value = loss(self.task, outputs.logits.float(), labels)
+        return (value, outputs) if return_outputs else value
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - the Trainer's
+        """Score the validation split; the scores go to the log history, and so to checkpoints."""
+        split = self.validation_split
+        model: Any = self.model
+        self.scored_at_once = examples_at_once(model, split)
+        self.logits = evaluate(model, split, f"Scoring {self.task.name}", self.scored_at_once)
+        if not np.isfinite(self.logits).all():
+            raise self._diverged("the model's outputs are not finite")
+        logits, labels = torch.from_numpy(self.logits), torch.from_numpy(split.labels)
+        values = {
+            "validation_loss": loss(self.task, logits, labels).item(),
+            **{
+                f"validation_{name}": value
+                for name, value in metrics.compute(self.task, self.logits, split.labels).items()
+            },
+        }
+        self.log(dict(values))
+        return values
+
+    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
+        """Count none: nobody asks, and counting goes through all parameters at every step."""
+        return 0
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> GroupedByLength:  # noqa: ANN401
+        return GroupedByLength(
+            self.train_split.lengths, self.details["batch_size"], self.details["seed"]
+        )
+
+    def _check_loss(self, value: float) -> None:
+        if not math.isfinite(value):
+            raise self._diverged(f"the training loss is {value}")
+        before = value if self.recent_loss is None else self.recent_loss
+        self.recent_loss = MEMORY_OF_LOSS * before + (1 - MEMORY_OF_LOSS) * value
+        limit = EXPLODED * _ignorant_loss(self.task, self.train_split.labels)
+        if self.recent_loss > limit:
+            raise self._diverged(f"the training loss is {self.recent_loss:.3g}, above {limit:.3g}")
+
+    def _diverged(self, found: str) -> InputError:
+        rate = self.lr_scheduler.get_last_lr()[0] if self.lr_scheduler else math.nan
+        run = self.details
+        return InputError(
+            f"{run['task']}, {run['state']}, seed {run['seed']}: training diverged at step "
+            f"{self.state.global_step + 1} of {self.state.max_steps}: {found}, at a learning rate "
+            f"of {rate:.3g} (peak {run['learning_rate']:.3g}, {run['precision']}). Lower "
+            "fine_tuning.learning_rate, or raise fine_tuning.warmup, or set fine_tuning.precision "
+            "to float32 if it is not."
+        )
+
+
+class _Checkpoints(TrainerCallback):
+    """Checkpoints from time to time, of which only the last whole one is kept.
+
+    They are taken where a training loss is logged, so that the next loss is a mean over as many
+    steps after a resumption; and at the end of an epoch after its scores, not before.
+    """
+
+    def __init__(self, steps_per_epoch: int, seconds: float) -> None:
+        self.steps_per_epoch, self.seconds = steps_per_epoch, seconds
+        self.last, self.wanted = time.monotonic(), False
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        due = time.monotonic() - self.last >= self.seconds
+        logged = state.global_step % args.logging_steps == 0
+        self.wanted = due and logged and state.global_step < state.max_steps
+        if self.wanted and state.global_step % self.steps_per_epoch:
+            control.should_save = True
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        control.should_save = self.wanted
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        folder = Path(str(args.output_dir))
+        saved = folder / f"checkpoint-{state.global_step}"
+        (saved / _WHOLE).touch()
+        for other in folder.glob("checkpoint-*"):
+            if other != saved:
+                remove(other)
+        self.last, self.wanted = time.monotonic(), False
+
+
+class _Progress(TrainerCallback):
+    """Tells how many steps are done, those of a resumed run included."""
+
+    def __init__(self, advance: Callable[[int], object]) -> None:
+        self.advance, self.done = advance, 0
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        self.advance(state.global_step - self.done)
+        self.done = state.global_step
+
+
+def _initial_model(
+    folder: Path, task: Task, state: str, seed: int, settings: Settings
+) -> tuple[PreTrainedModel, list[str]]:
+    """Load or draw the model that training begins with, and name what was drawn."""
+    if state not in STATES:
+        raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
+    # On a processor the fused kernel's backward pass is the slower one.
+    kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"
+    model, new = load_classifier(folder, task, seed, attention=kernel)
+    if state == FROM_NORMAL:
+        draw_from_normal(model, seed, settings.from_normal_std)
+        new = sorted(name for name, _ in model.named_parameters())
+    return model, new
+
+
+def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> TrainingArguments:
+    """Translate the settings for the Trainer, on one device."""
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        num_train_epochs=run["epochs"],
+        per_device_train_batch_size=run["batch_size"],
+        learning_rate=run["learning_rate"],
+        lr_scheduler_type="linear",
+        warmup_steps=math.ceil(steps * run["warmup"]),
+        weight_decay=run["weight_decay"],
+        max_grad_norm=1.0,
+        seed=run["seed"],
+        data_seed=run["seed"],
+        logging_steps=max(1, steps // CURVE_POINTS),
+        logging_nan_inf_filter=False,  # a loss that is not finite must be seen
+        eval_strategy="epoch",
+        save_strategy="no",  # the callback decides
+        remove_unused_columns=False,
+        dataloader_pin_memory=devices.best().type == "cuda",
+        disable_tqdm=True,
+        report_to="none",
+    )
+    if arguments.n_gpu > 1:  # more would multiply the batch size
+        arguments._n_gpu = 1
+    return arguments
+
+
+def _last_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Path | None:
+    """Last whole checkpoint of a run with this identity; anything else in the folder goes.
+
+    Args:
+        folder: Where the checkpoints are, or will be.
+        identity: All that the final weights depend on.
+    """
+    record = folder / "identity.json"
+    identity = json.loads(json.dumps(identity))
+    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) == identity:
+        whole = sorted((path.parent for path in folder.glob(f"*/{_WHOLE}")), key=_step)
+        if whole:
+            _log.info("Going on from the checkpoint of step %d in %s", _step(whole[-1]), folder)
+            return whole[-1]
+    remove(folder)
+    write_json(identity, record)
+    return None
+
+
+@contextlib.contextmanager
+def _leaving_nothing_useless(folder: Path) -> Iterator[None]:
+    """After an error, keep checkpoints only if a run that goes on from them can succeed."""
+    try:
+        yield
+    except BaseException as error:
+        # A run that diverged (InputError) would diverge again.
+        if isinstance(error, InputError) or not any(folder.glob(f"*/{_WHOLE}")):
+            remove(folder)
+        raise
+
+
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.rsplit("-", 1)[1])
+
+
+def _ignorant_loss(task: Task, labels: np.ndarray) -> float:
+    """Loss of a model that says the same of every example: equal probabilities, or the value 0."""
+    return float(np.mean(labels**2)) if task.is_regression else math.log(task.num_labels)
+
+
+@contextlib.contextmanager
+def _deterministic(seed: int) -> Iterator[None]:
+    """Seed every generator and choose deterministic algorithms, for the time being.
+
+    Same as the Trainer's ``full_determinism``, which cannot be undone and fills all new memory.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    before = torch.are_deterministic_algorithms_enabled()
+    memory: Any = torch.utils.deterministic
+    fill = memory.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    memory.fill_uninitialized_memory = False
+    set_seed(seed)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+        memory.fill_uninitialized_memory = fill

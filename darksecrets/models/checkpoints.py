@@ -1,0 +1,220 @@
+"""Where the pre-trained checkpoint is, and whether the experiments can use it (section 3).
+
+A checkpoint is a Hugging Face folder: ``config.json``, weights as safetensors, and a tokenizer.
+Only `check_attention` loads torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.data import hub
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+BUILTIN = RESOURCES / "tiny-bert"
+
+WEIGHTS = "model.safetensors"
+WEIGHTS_INDEX = "model.safetensors.index.json"
+PICKLED_WEIGHTS = "pytorch_model*.bin"
+# One of them is enough for a tokenizer: the fast format, WordPiece, byte-level BPE, SentencePiece.
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
+
+# What is fetched from a repository on the Hub; each pattern must match a file there.
+HUB_PATTERNS = ("config.json", "model*.safetensors*", "tokenizer*.json")
+
+
+def folder_of(source: Mapping[str, Any]) -> Path:
+    """Folder of a checkpoint that is on this machine.
+
+    Args:
+        source: Section ``model`` of a configuration: ``source`` is ``builtin`` or ``folder``, the
+            latter with ``folder``.
+    """
+    return BUILTIN if source["source"] == "builtin" else Path(source["folder"])
+
+
+def fetch(source: Mapping[str, Any]) -> Path:
+    """Folder of a checkpoint, downloaded first where ``source`` is ``hub`` (``id``, ``revision``).
+
+    Raises:
+        InputError: If it cannot be had.
+    """
+    if source["source"] == "hub":
+        return hub.download(source["id"], source["revision"], HUB_PATTERNS, "model")
+    return folder_of(source)
+
+
+def check(source: Mapping[str, Any]) -> None:
+    """Check a checkpoint on this machine; one on the Hub is checked when it has been fetched.
+
+    Raises:
+        InputError: What is missing, or why the experiments cannot use it.
+    """
+    if source["source"] == "hub":
+        return
+    check_files(folder_of(source))
+    if source["source"] == "folder":  # the shipped one passes, or its tests fail
+        check_attention(folder_of(source))
+
+
+def check_hub(source: Mapping[str, Any]) -> None:
+    """Check that a checkpoint on the Hub, if that is the source, can be fetched or is in the cache.
+
+    Raises:
+        InputError: If it cannot.
+    """
+    if source["source"] == "hub":
+        hub.check(source["id"], source["revision"], HUB_PATTERNS, "model")
+
+
+def check_files(folder: Path) -> None:
+    """Check that the parts of a checkpoint are there and its weights are whole.
+
+    Raises:
+        InputError: Listing what is there and what was expected.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: found no such folder, expected a Hugging Face model folder (config.json, "
+            f"{WEIGHTS}, tokenizer). Check model.folder in the configuration."
+        )
+    names = sorted(path.name for path in folder.iterdir())
+    if missing := list(_missing(folder)):
+        raise InputError(
+            f"{folder}: found {', '.join(names) or 'nothing'}; missing {' and '.join(missing)}. "
+            "Save the model and its tokenizer there with save_pretrained."
+        )
+    for file in sorted(folder.glob("model*.safetensors")):
+        _check_whole(file)
+
+
+def _missing(folder: Path) -> Iterator[str]:
+    """Names of the parts that a checkpoint lacks, with what to do about it."""
+    if not (folder / "config.json").is_file():
+        yield "config.json"
+    if not any((folder / name).is_file() for name in (WEIGHTS, WEIGHTS_INDEX)):
+        pickled = any(folder.glob(PICKLED_WEIGHTS))
+        yield f"{WEIGHTS}" + (
+            " (pickled weights can run code and are not read: convert them to safetensors with "
+            "from_pretrained and save_pretrained)"
+            if pickled
+            else ""
+        )
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        yield f"a tokenizer (one of {', '.join(TOKENIZERS)})"
+
+
+def _check_whole(file: Path) -> None:
+    """Read the header of a safetensors file, which tells how long the file must be."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, framework="numpy"):
+            pass
+    except SafetensorError as error:
+        raise InputError(
+            f"{file}: found {file.stat().st_size} bytes that are not a whole safetensors file "
+            f"({error}). Copy or download it again."
+        ) from error
+
+
+def check_attention(folder: Path) -> None:
+    """Check that the model classifies and gives an attention map for every layer and head.
+
+    A model of the checkpoint's kind with random weights and at most two layers reads one short
+    sequence; maps must be [1, heads, length, length] with rows that sum to 1.
+
+    Raises:
+        InputError: Saying what the model lacks.
+    """
+    config = _classifier_config(folder)
+    layers, length = min(2, getattr(config, "num_hidden_layers", 2)), 8
+    heads = getattr(config, "num_attention_heads", "all")  # a model without attention has none
+    wanted = f"{layers} maps of {heads} heads"
+    try:
+        config.num_hidden_layers = layers
+        maps = _trial_maps(config, length)
+    except Exception as error:  # what a kind of model cannot do, each says in its own way
+        raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
+    shapes = [tuple(m.shape) for m in maps]
+    if shapes != [(1, heads, length, length)] * layers:
+        raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
+    if any((m.sum(-1) - 1).abs().max() > 1e-4 for m in maps):
+        raise _unusable(folder, config, "found rows that do not sum to 1", wanted)
+
+
+def _classifier_config(folder: Path) -> PreTrainedConfig:
+    """Configuration of a checkpoint that transformers can make a text classifier of."""
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    try:
+        config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except (ValueError, OSError, KeyError) as error:
+        raise InputError(
+            f"{folder}/config.json: found a model that transformers does not know ({error}). "
+            "Expected a BERT-family checkpoint."
+        ) from error
+    if type(config) not in AutoModelForSequenceClassification._model_mapping:
+        raise InputError(
+            f"{folder}/config.json: found a model of type '{config.model_type}', which "
+            "transformers cannot load as AutoModelForSequenceClassification. "
+            "Expected a BERT-family checkpoint."
+        )
+    return config
+
+
+def trial_model(folder: Path) -> PreTrainedModel:
+    """A small model of a checkpoint's kind: random weights, at most two layers, few words."""
+    config = _classifier_config(folder)
+    config.num_hidden_layers = min(2, config.num_hidden_layers)
+    return _trial_model(config)
+
+
+def _trial_maps(config: PreTrainedConfig, length: int) -> tuple[torch.Tensor, ...]:
+    """Attention maps of a trial model for one input."""
+    import torch
+
+    model = _trial_model(config)
+    ids = torch.full((1, length), config.vocab_size - 1)
+    with torch.inference_mode():
+        output = model(input_ids=ids, output_attentions=True, return_dict=True)
+    return tuple(getattr(output, "attentions", None) or ())
+
+
+def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    specials = [
+        value
+        for name, value in config.to_dict().items()
+        if name.endswith("_token_id") and isinstance(value, int)
+    ]
+    config.vocab_size = min(config.vocab_size, max([64, *specials]) + 1)
+    with torch.random.fork_rng(devices=[]):
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
+            config, attn_implementation="eager"
+        )
+    model.train(False)
+    return model
+
+
+def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:
+    return InputError(
+        f"{folder}: the model of type '{config.model_type}' gives no usable attention maps under "
+        f"eager attention: {found}; expected {wanted} from a trial run. Use a BERT-family "
+        "checkpoint (BERT, RoBERTa, DistilBERT, ELECTRA, …)."
+    )

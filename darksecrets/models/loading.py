@@ -1,0 +1,262 @@
+"""The model's states (section 3): pre-trained, with a new classifier, or drawn from a normal.
+
+What makes results silently wrong is refused: an encoder of which a part was not in the checkpoint
+and is therefore random, or of which a part in the checkpoint was left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from darksecrets.models import checkpoints
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic, fingerprint
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    from darksecrets.data.tasks import Task
+
+_log = logging.getLogger(__name__)
+
+
+def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
+    """Write the encoder and the tokenizer of a pre-trained checkpoint to ``output``.
+
+    Heads of other tasks (masked language model, a classifier) are left behind, so that every
+    experiment begins with a classifier of its own. The encoder's numbers and their format stay as
+    they are.
+
+    Args:
+        source: Section ``model`` of a configuration: ``source`` is ``builtin``, ``folder`` (with
+            ``folder``) or ``hub`` (with ``id`` and ``revision``).
+        output: Folder to write ``config.json``, ``model.safetensors`` and the tokenizer to.
+
+    Returns:
+        For the provenance: the source, the resolved ``revision`` (Hub only), the ``fingerprint``
+        of what was written, and the parts ``not_in_checkpoint`` and ``left_out``.
+
+    Raises:
+        InputError: If the checkpoint cannot be had or used.
+    """
+    folder = checkpoints.fetch(source)
+    checkpoints.check_files(folder)
+    checkpoints.check_attention(folder)
+    tokenizer = load_tokenizer(folder)
+    model, info = _load(folder, attention="eager")
+    _check_vocabulary(folder, tokenizer, model.config)
+    encoder = getattr(model, model.base_model_prefix)
+    prefix = model.base_model_prefix + "."
+    missing = {name.removeprefix(prefix) for name in info["missing_keys"]}
+    weights = {k: v for k, v in encoder.state_dict().items() if k not in missing}
+    with atomic(output) as temporary, quiet():
+        encoder.save_pretrained(temporary, state_dict=weights)
+        tokenizer.save_pretrained(temporary)
+    return {
+        "source": {k: v for k, v in source.items() if v is not None},
+        **({"revision": folder.name} if source["source"] == "hub" else {}),
+        "fingerprint": fingerprint(output),
+        "not_in_checkpoint": sorted(info["missing_keys"]),
+        "left_out": sorted(info["unexpected_keys"]),
+    }
+
+
+def load_classifier(
+    folder: Path, task: Task, seed: int, attention: Literal["sdpa", "eager"] = "sdpa"
+) -> tuple[PreTrainedModel, list[str]]:
+    """Load a model that classifies (or, for STS-B, scores) the examples of a task, in float32.
+
+    Parameters of the classifier that the checkpoint lacks are drawn as the model's authors do.
+    The draw depends on ``seed`` and the kind of model only, not on what was drawn before.
+
+    Args:
+        folder: A checkpoint, with or without a classifier.
+        task: Gives the number of outputs, their names and the kind of problem.
+        seed: Seed of the draw.
+        attention: ``eager`` gives attention maps, ``sdpa`` is faster.
+
+    Returns:
+        The model, in evaluation mode, and the sorted names of the parameters newly drawn.
+
+    Raises:
+        InputError: If anything but a classifier or a pooler is missing, or the folder holds the
+            classifier of another task.
+    """
+    names = dict(enumerate(task.labels or ("score",)))
+    model, info = _load(
+        folder,
+        attention,
+        seed=seed,
+        dtype="float32",
+        num_labels=task.num_labels,
+        id2label=names,
+        label2id={name: i for i, name in names.items()},
+        problem_type="regression" if task.is_regression else "single_label_classification",
+    )
+    new = sorted(info["missing_keys"])
+    if new:
+        _log.info("%s: newly drawn under seed %d: %s", folder, seed, ", ".join(new))
+    else:
+        _check_task(folder, names)
+    return model, new
+
+
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """Load the tokenizer saved with a model.
+
+    Raises:
+        InputError: If there is none, or it lacks [CLS], [SEP] or padding (whatever their names).
+    """
+    from transformers import AutoTokenizer
+
+    # Without a file of words transformers 5 builds a tokenizer that knows none, and says nothing.
+    if not any((folder / name).is_file() for name in checkpoints.TOKENIZERS):
+        raise InputError(
+            f"{folder}: found no tokenizer, expected one of {', '.join(checkpoints.TOKENIZERS)}. "
+            "Save it there with save_pretrained."
+        )
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False
+        )
+    except Exception as error:  # the tokenizers library raises bare Exceptions
+        raise InputError(
+            f"{folder}: the tokenizer cannot be loaded ({error}). Save it again."
+        ) from error
+    tokens = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token)
+    if None in tokens:
+        raise InputError(
+            f"{folder}: the tokenizer has (classifier, separator, padding) tokens {tokens}, "
+            "expected all three. Use a BERT-family checkpoint."
+        )
+    return tokenizer
+
+
+def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
+    """Draw all weights of a model from a normal distribution, in place (section 4.3).
+
+    Weights are the matrices of linear layers and the embeddings, the classifier's and the padding
+    token's included: mean 0, standard deviation ``std``. Biases become 0 and layer-norm scales 1,
+    as in the initialisation of BERT (Devlin et al. 2018); the paper does not say more than "normal
+    distribution", and a scale of about 0.02 would leave no signal to train on.
+
+    The draw depends on ``seed`` and the shapes only.
+    """
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() >= 2:
+                parameter.normal_(0.0, std, generator=generator)
+            else:
+                parameter.fill_(0.0 if name.endswith("bias") else 1.0)
+
+
+def _load(
+    folder: Path,
+    attention: str,
+    seed: int = 0,
+    dtype: str = "auto",
+    **settings: Any,  # noqa: ANN401 - keys of the model's configuration
+) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Load a classifier and what transformers says of its parts, drawing under ``seed``.
+
+    Raises:
+        InputError: If the checkpoint does not map onto the model.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False, **settings)
+    try:
+        with torch.random.fork_rng(devices=[]), quiet():
+            torch.default_generator.manual_seed(seed)
+            model, info = AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                config=config,
+                attn_implementation=attention,
+                dtype=dtype,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=True,
+                output_loading_info=True,
+            )
+    except (RuntimeError, ValueError, OSError) as error:
+        raise InputError(
+            f"{folder}: the weights cannot be loaded as a '{config.model_type}' classifier with "
+            f"{config.num_labels} outputs ({error})."
+        ) from error
+    _check_mapping(folder, model, info)
+    return model, info
+
+
+def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
+    """Refuse an encoder that is partly random, or partly left out."""
+    prefix = model.base_model_prefix + "."
+    pooler = prefix + "pooler."
+    random = sorted(
+        n for n in info["missing_keys"] if n.startswith(prefix) and not n.startswith(pooler)
+    )
+    if random:
+        raise InputError(
+            f"{folder}: the checkpoint lacks {len(random)} parts of the encoder "
+            f"({', '.join(random[:3])}, …), which would stay random. Expected weights that belong "
+            f"to config.json ({model.config.num_hidden_layers} layers)."
+        )
+    parts = {name for name, _ in getattr(model, model.base_model_prefix).named_children()}
+    unused = sorted(
+        n
+        for n in info["unexpected_keys"]
+        if n.removeprefix(prefix).split(".")[0] in parts and n.endswith((".weight", ".bias"))
+    )
+    if unused:
+        raise InputError(
+            f"{folder}: the checkpoint has {len(unused)} parts of an encoder that config.json does "
+            f"not describe ({', '.join(unused[:3])}, …), for {model.config.num_hidden_layers} "
+            "layers. Expected weights and config.json of one model."
+        )
+
+
+def _check_task(folder: Path, names: Mapping[int, str]) -> None:
+    """Refuse a trained classifier whose labels are not those of the task."""
+    from transformers import AutoConfig
+
+    found = AutoConfig.from_pretrained(folder, trust_remote_code=False).id2label
+    if dict(found) != dict(names):
+        raise InputError(
+            f"{folder}: found a classifier with the labels {found}, expected {dict(names)}. "
+            "Use the model that was fine-tuned on this task, or an encoder without a classifier."
+        )
+
+
+def _check_vocabulary(
+    folder: Path, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
+) -> None:
+    """Refuse a tokenizer that numbers words for which the model has no embedding."""
+    if len(tokenizer) > config.vocab_size:
+        raise InputError(
+            f"{folder}: the tokenizer has {len(tokenizer)} word pieces, the model embeddings for "
+            f"{config.vocab_size}. Expected the tokenizer that the model was trained with."
+        )
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the bars of transformers and its report on loading, whose content is checked here."""
+    from transformers.utils import logging as transformers_logging
+
+    verbosity = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

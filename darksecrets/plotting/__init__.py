@@ -1,0 +1,1 @@
+"""What figures share: style, head grids, panels."""

@@ -1,0 +1,129 @@
+"""Rows of heatmaps, layers × heads, with tasks as columns: the form of Figure 6 and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from darksecrets.plotting.style import (
+    COLUMN,
+    GREY,
+    PAGE,
+    SMALL,
+    WEIGHT,
+    grid,
+    heatmap,
+    label_run,
+    new_figure,
+    style,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.gridspec import GridSpec
+    from numpy.typing import NDArray
+
+DIFFERENCE = "PuOr"
+"""Colour map for differences: white = none, both ends dark, told apart by the colour-blind."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a figure.
+
+    Attributes:
+        name: Written at its left.
+        maps: For every task, [layer, head]; None where the task has nothing to show.
+        scale: What the colours mean, written at its right.
+        cmap: Colour map; of differences, it is centred on 0.
+        limit: Value of the darkest colour.
+        notes: For some tasks, a few words under the heatmap.
+    """
+
+    name: str
+    maps: Mapping[str, NDArray[np.float64] | None]
+    scale: str
+    limit: float
+    cmap: str = WEIGHT
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def head_maps(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
+    """Draw rows of heatmaps with a colour bar each; tasks are columns, layer 1 is at the top."""
+    width = COLUMN if len(tasks) <= 3 else PAGE
+    with style():
+        figure = new_figure(width, 0.95 * len(rows) + 0.45)
+        ratios = [1.0] * len(tasks) + [0.07]
+        slots = figure.add_gridspec(len(rows), len(tasks) + 1, width_ratios=ratios)
+        for number, row in enumerate(rows):
+            _draw_row(figure, slots, number, row, tasks, last=number == len(rows) - 1)
+        label_run(figure, run_label)
+    return figure
+
+
+def _draw_row(
+    figure: Figure, slots: GridSpec, number: int, row: Row, tasks: Sequence[str], *, last: bool
+) -> None:
+    low = -row.limit if row.cmap == DIFFERENCE else 0
+    mesh = None
+    for column, task in enumerate(tasks):
+        axes = figure.add_subplot(slots[number, column], label=f"{row.name} {task}")
+        values = row.maps[task]
+        if values is None:
+            _say_none(axes)
+        else:
+            mesh = heatmap(axes, values, cmap=row.cmap, vmin=low, vmax=row.limit, labels=6)
+        if number == 0:
+            axes.set_title(task)
+        axes.set_ylabel(f"{row.name}\nLayer" if column == 0 else "")
+        axes.tick_params(labelleft=column == 0, labelbottom=last, labelsize=SMALL)
+        below = [row.notes.get(task, "")] * bool(row.notes) + ["Head"] * last
+        axes.set_xlabel("\n".join(below), fontsize=SMALL if row.notes else None)
+    if mesh is not None:
+        beside = figure.add_subplot(slots[number, -1], label=f"{row.name} colour bar")
+        bar = figure.colorbar(mesh, cax=beside)
+        bar.set_label(row.scale, fontsize=SMALL)
+        bar.outline.set_visible(False)  # type: ignore[operator]
+        beside.tick_params(length=0, labelsize=SMALL)
+
+
+def _say_none(axes: Axes) -> None:
+    """A task without a single token of the kind."""
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    style_of = {"ha": "center", "va": "center", "color": GREY}
+    axes.text(0.5, 0.5, "none", transform=axes.transAxes, **style_of)  # type: ignore[arg-type]
+
+
+def maps_of(
+    table: pd.DataFrame, tasks: Sequence[str], value: str
+) -> dict[str, NDArray[np.float64] | None]:
+    """[layer, head] of every task, means over seeds; None for a task without rows."""
+    return {
+        task: None if rows.empty else grid(rows, value)
+        for task in tasks
+        for rows in [table[table["task"] == task]]
+    }
+
+
+def subtract(
+    first: Mapping[str, NDArray[np.float64] | None],
+    second: Mapping[str, NDArray[np.float64] | None],
+) -> dict[str, NDArray[np.float64] | None]:
+    """Difference of the heatmaps of each task."""
+    return {
+        task: None if one is None or other is None else one - other
+        for task, one in first.items()
+        for other in [second[task]]
+    }
+
+
+def largest(*maps: Mapping[str, NDArray[np.float64] | None]) -> float:
+    """The largest absolute value of all, for a scale that heatmaps share; never 0."""
+    values = [float(np.abs(m).max()) for group in maps for m in group.values() if m is not None]
+    return max([*values, 1e-6])

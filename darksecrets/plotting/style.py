@@ -1,0 +1,240 @@
+"""How every figure looks and how it is written: one place for fonts, widths, colours and files.
+
+Figures are made for the paper's page (EMNLP 2019, two columns). They are plain
+`matplotlib.figure.Figure` objects, never pyplot's: nothing is shown, nothing has to be closed.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from darksecrets import __version__
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
+
+if TYPE_CHECKING:
+    from matplotlib.collections import QuadMesh
+    from numpy.typing import NDArray
+
+COLUMN = 3.03
+"""Width of one column of the paper, in inches."""
+PAGE = 6.3
+"""Width of both columns, in inches."""
+DPI = 300
+SMALL = 5.0
+"""Size of the small print, in points."""
+
+SIMILARITY = "Blues_r"
+"""Colour map of the paper for similarities between 0 and 1: darker = greater difference."""
+WEIGHT = "YlOrRd"
+"""Colour map of the paper for attention weights per head: darker = more attention."""
+MAP = "Reds"
+"""Colour map of the paper for one self-attention map: darker = more attention."""
+SCORE = "Blues"
+"""Colour map for scores of a task: darker = greater score, as in the paper."""
+CHANGE = "PuOr"
+"""Colour map for differences around 0: orange below, purple above, for every kind of vision."""
+
+# Okabe and Ito's colours, told apart with every common form of colour blindness.
+STATES = {
+    "pretrained": "#0072B2",
+    "finetuned-from-normal": "#E69F00",
+    "finetuned": "#009E73",
+}
+"""Colour of every state of the model, the same in every figure."""
+# Colours of Paul Tol's muted scheme, told apart with every common form of colour blindness, too.
+PATTERNS = {
+    "vertical": "#332288",
+    "diagonal": "#88CCEE",
+    "vertical+diagonal": "#44AA99",
+    "block": "#DDCC77",
+    "heterogeneous": "#CCCCCC",
+}
+"""Colour of every pattern of self-attention, in the order of Figure 1."""
+INK = "#333333"
+BASELINE = "#E69F00"
+"""The intact model's score beside those with heads disabled: the paper's orange line."""
+HELPED, HURT = "#542788", "#B35806"
+"""Greater and smaller than the intact model's score: the ends of `CHANGE`."""
+GREY = "#6E6E6E"
+BAND = "#D9D9D9"
+
+_RC: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same picture on every machine
+    "font.size": 7,
+    "axes.titlesize": 7,
+    "axes.titlepad": 3,
+    "axes.labelsize": 6.5,
+    "axes.labelpad": 2,
+    "axes.linewidth": 0.5,
+    "axes.edgecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 5.5,
+    "ytick.labelsize": 5.5,
+    "xtick.major.size": 1.8,
+    "ytick.major.size": 1.8,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "xtick.major.pad": 1.5,
+    "ytick.major.pad": 1.5,
+    "legend.fontsize": 6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 2.5,
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
+    "figure.constrained_layout.hspace": 0.02,
+    "figure.constrained_layout.wspace": 0.02,
+    "pdf.fonttype": 42,  # TrueType: publishers refuse matplotlib's default Type 3
+    "svg.fonttype": "path",
+    "svg.hashsalt": "darksecrets",  # the same ids, hence the same file, on every run
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """The project's style, for a ``with`` block that draws or writes a figure."""
+    return mpl.rc_context(_RC)  # type: ignore[arg-type]  # the stubs want literal keys
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, that makes room for its labels by itself."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def ticks(count: int, most: int = 8) -> list[int]:
+    """Numbers to write along an axis of ``count`` layers or heads, counted from 1.
+
+    All of them when they are at most ``most``, else 1 and the multiples of a quarter: 1, 3, 6, 9,
+    12 of twelve heads, 1, 6, 12, 18, 24 of twenty-four layers.
+    """
+    if count <= most:
+        return list(range(1, count + 1))
+    step = math.ceil(count / 4)
+    return [1, *range(step, count + 1, step)]
+
+
+def grid(table: pd.DataFrame, value: str) -> NDArray[np.float64]:
+    """Turn the columns ``layer``, ``head`` (from 1) and ``value`` into an array [layer, head].
+
+    Several rows for a head (seeds) are averaged.
+
+    Raises:
+        InputError: When there are no rows, or a layer or a head is missing.
+    """
+    wide = table.pivot_table(index="layer", columns="head", values=value, aggfunc="mean")
+    layers, heads = [int(n) for n in wide.index], [int(n) for n in wide.columns]
+    complete = all(numbers == list(range(1, len(numbers) + 1)) for numbers in (layers, heads))
+    if wide.empty or not complete or wide.isna().to_numpy().any():
+        raise InputError(
+            f"The table of `{value}` has layers {layers} and heads {heads}"
+            f" with {int(wide.notna().to_numpy().sum())} values; expected one value for every head"
+            " of every layer, counted from 1. Make the table again."
+        )
+    return wide.to_numpy(dtype=np.float64)
+
+
+def heatmap(
+    axes: Axes,
+    values: NDArray[np.float64],
+    *,
+    cmap: str,
+    vmin: float,
+    vmax: float,
+    labels: int = 8,
+) -> QuadMesh:
+    """Draw layers × heads as the paper does: layer 1 at the top, head 1 at the left.
+
+    Args:
+        axes: Where to draw. Data coordinates are the numbers of heads (x) and layers (y).
+        values: Array [layer, head].
+        cmap: Name of the colour map.
+        vmin: Value at the colour map's start.
+        vmax: Value at its end.
+        labels: The most numbers written along an axis one by one, see `ticks`.
+    """
+    layers, heads = values.shape
+    mesh = axes.pcolormesh(
+        np.arange(heads + 1) + 0.5,
+        np.arange(layers + 1) + 0.5,
+        values,
+        cmap=cmap,
+        vmin=vmin,
+        vmax=vmax,
+        edgecolors="white",
+        linewidth=0.25,
+    )
+    axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5), xlabel="Head", ylabel="Layer")
+    axes.set_xticks(ticks(heads, labels))
+    axes.set_yticks(ticks(layers, labels))
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return mesh
+
+
+def label_run(figure: Figure, text: str) -> None:
+    """Print which run and data a figure shows at its foot, broken where the width asks for it."""
+    letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))  # 0.58 em: DejaVu Sans on average
+    figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY)
+
+
+def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str) -> None:
+    """Write a figure in the format that each path's suffix names: pdf, svg or png.
+
+    The files name the script and the run that made them, and carry no time: the same table gives
+    the same bytes.
+
+    Args:
+        figure: The figure.
+        paths: Files to write, each atomically.
+        script: The script that draws, such as ``scripts/figure5.py``.
+        description: What the figure shows, from which run.
+
+    Raises:
+        InputError: When a suffix is none of the three.
+    """
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # a line per table of a font in a PDF
+    for path in paths:
+        metadata = _metadata(path.suffix, f"darksecrets {__version__}, {script}", description)
+        with style(), atomic(path) as temporary:
+            figure.savefig(temporary, dpi=DPI, metadata=metadata)
+
+
+def _metadata(suffix: str, creator: str, description: str) -> dict[str, str | None]:
+    """The same two facts in the words of each format; None leaves out a format's own time stamp."""
+    match suffix:
+        case ".pdf":
+            return {"Creator": creator, "Title": description, "CreationDate": None}
+        case ".svg":
+            return {"Creator": creator, "Title": description, "Date": None}
+        case ".png":
+            return {"Creator": creator, "Title": description}
+    raise InputError(f"A figure cannot be written as `{suffix}`; use .pdf, .svg or .png.")
+
+
+def blocks(count: int, most: int = 4) -> tuple[int, int]:
+    """Rows and columns for ``count`` panels, at most ``most`` beside each other, evenly filled."""
+    rows = math.ceil(count / most)
+    return rows, math.ceil(count / rows)
+
+
+def check_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> None:
+    """Raise an `InputError` when a table lacks columns that a figure is drawn from."""
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        raise InputError(
+            f"The table {name} has the columns {', '.join(map(str, table.columns))};"
+            f" missing: {', '.join(missing)}. Make the table again."
+        )

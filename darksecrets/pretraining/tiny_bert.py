@@ -1,0 +1,564 @@
+"""Pre-training of the tiny BERT: masked language model and next sentence prediction.
+
+Both tasks as in Devlin et al. (2018), section 3.1, on the built-in corpus. The weights ship in
+``resources/tiny-bert``; this module makes them again. All randomness derives from the seed: every
+example is a function of the seed and its number, so that a run that was killed and resumed from a
+checkpoint ends with the weights of one that was not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.sparse import csr_array
+from torch.nn.functional import cross_entropy
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BertForPreTraining,
+    DataCollatorForLanguageModeling,
+    PreTrainedTokenizerBase,
+    Trainer,
+    TrainingArguments,
+    set_seed,
+)
+from transformers.trainer_utils import get_last_checkpoint
+
+from darksecrets.data.builtin.documents import pretraining_documents
+from darksecrets.data.builtin.tokenizer import train_tokenizer
+from darksecrets.models.precision import resolve
+from darksecrets.pretraining.head_table import head_table, summary
+from darksecrets.run.files import atomic, write_json, write_table, write_text
+from darksecrets.run.provenance import environment
+
+IGNORED = -100  # label of positions that are not to be predicted, PyTorch's convention
+DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+QUERY_RANGE = 0.05  # standard deviation of the first query and key weights
+HARD = 0.75  # share of the random second segments that share words with the first
+LONG = 0.05  # share of examples with many sentences
+SPECIALS_OF_A_PAIR = 3  # [CLS] A [SEP] B [SEP]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What the tiny BERT is and how it is pre-trained; the defaults made the shipped weights.
+
+    Attributes:
+        documents: Documents of the built-in corpus to train on.
+        heldout_documents: Further documents, for the learning curve only.
+        heldout_pairs: Sentence pairs drawn from them.
+        table_pairs: Sentence pairs drawn from them for the table of heads.
+        vocabulary: Word pieces, the special ones included.
+        max_length: Longest pair in word pieces, special ones included; longer ones are cut.
+        steps: Updates of the weights.
+        learning_rate: Its peak, after ``warmup_steps``; then it falls linearly to 0.
+        dropout: While pre-training; 0, because no example comes twice.
+        finetuning_dropout: What the saved configuration says, for the training that follows.
+        mask_probability: Share of the word pieces to predict; of these 80% become [MASK], 10% a
+            random piece and 10% stay.
+    """
+
+    documents: int = 80_000
+    heldout_documents: int = 1_000
+    heldout_pairs: int = 1_000
+    table_pairs: int = 300
+    vocabulary: int = 1_500
+    layers: int = 6
+    heads: int = 6
+    hidden: int = 192
+    intermediate: int = 512
+    positions: int = 128
+    max_length: int = 128
+    batch_size: int = 64
+    steps: int = 15_000
+    learning_rate: float = 1.5e-3
+    warmup_steps: int = 500
+    weight_decay: float = 0.01
+    dropout: float = 0.0
+    finetuning_dropout: float = 0.0
+    mask_probability: float = 0.15
+    precision: str = "auto"
+    evaluate_every: int = 500
+    save_every: int = 500
+
+
+@dataclass(frozen=True)
+class Text:
+    """Tokenised documents, flat: consecutive sentences are one slice of the word pieces.
+
+    Attributes:
+        pieces: Word-piece ids of all sentences of all documents, one after the other.
+        sentences: ``[sentences + 1]``, where each sentence begins in ``pieces``, and the end.
+        documents: ``[documents + 1]``, where each document begins in ``sentences``, and the end.
+    """
+
+    pieces: np.ndarray
+    sentences: np.ndarray
+    documents: np.ndarray
+
+    def slice(self, first: int, last: int) -> np.ndarray:
+        """Return the word pieces of the sentences from ``first`` up to and without ``last``."""
+        return self.pieces[self.sentences[first] : self.sentences[last]]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Segments A and B of every example, as ranges of sentences of a ``Text``.
+
+    All arrays have one entry an example; the last sentence of a range is not part of it.
+    ``is_random`` is 0 where B follows A in its document and 1 where B comes from another one.
+    """
+
+    a_first: np.ndarray
+    a_last: np.ndarray
+    b_first: np.ndarray
+    b_last: np.ndarray
+    is_random: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.is_random)
+
+    def take(self, order: np.ndarray) -> Pairs:
+        """Return the pairs in another order."""
+        return Pairs(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
+
+
+def tokenise(documents: Sequence[Sequence[str]], tokenizer: PreTrainedTokenizerBase) -> Text:
+    """Turn documents (lists of sentences) into word pieces, without special ones."""
+    sentences = [sentence for document in documents for sentence in document]
+    ids = tokenizer(sentences, add_special_tokens=False, return_attention_mask=False)["input_ids"]
+    return Text(
+        pieces=np.concatenate([np.asarray(i, dtype=np.int32) for i in ids]),
+        sentences=np.cumsum([0, *map(len, ids)]),
+        documents=np.cumsum([0, *map(len, documents)]),
+    )
+
+
+def similar_sentences(
+    text: Text, anchors: np.ndarray, rng: np.random.Generator, candidates: int = 16
+) -> np.ndarray:
+    """Draw for every anchor a sentence of another document that shares words with it.
+
+    Of ``candidates`` sentences that have one of the anchor's word pieces, drawn more often the
+    rarer it is, the likest: the one with the greatest weight of shared pieces (inverse document
+    frequency). Sentences that share nearly all pieces say the same and are passed over.
+
+    Args:
+        text: The sentences to draw from.
+        anchors: Numbers of sentences.
+        rng: Source of randomness.
+        candidates: Sentences to choose from.
+
+    Returns:
+        A sentence number for every anchor, -1 where no candidate would do.
+    """
+    weights = _weights_of_pieces(text)
+    holders = weights.tocsc()
+    document = np.repeat(np.arange(len(text.documents) - 1), np.diff(text.documents))
+    upto = np.concatenate([[0.0], np.cumsum(weights.data)])
+    found = np.empty(len(anchors), dtype=np.int64)
+    for start in range(0, len(anchors), 5_000):  # bounds the memory
+        rows = anchors[start : start + 5_000]
+        low, high = upto[weights.indptr[rows]], upto[weights.indptr[rows + 1]]
+        entry = np.searchsorted(upto, rng.uniform(low, high), side="right") - 1
+        piece = weights.indices[np.minimum(entry, weights.indptr[rows + 1] - 1)]
+        first, count = holders.indptr[piece], np.diff(holders.indptr)[piece]
+        place = rng.integers(0, count[:, None], (len(rows), candidates))
+        drawn = holders.indices[first[:, None] + place]
+        repeated = np.repeat(rows, candidates)
+        shared = weights[repeated].multiply(weights[drawn.ravel()]).sum(axis=1)
+        score = np.asarray(shared).reshape(drawn.shape)
+        most = np.asarray(weights[rows].power(2).sum(axis=1)).reshape(-1, 1)
+        barred = (score > 0.9 * most) | (document[drawn] == document[rows][:, None])
+        best = np.where(barred, -1.0, score).argmax(axis=1)[:, None]
+        chosen = np.where(
+            np.take_along_axis(barred, best, 1), -1, np.take_along_axis(drawn, best, 1)
+        )
+        found[start : start + 5_000] = chosen[:, 0]
+    return found
+
+
+def _weights_of_pieces(text: Text) -> csr_array:
+    """Inverse document frequency of every sentence's different pieces, sentence by piece."""
+    sentences = len(text.sentences) - 1
+    row = np.repeat(np.arange(sentences), np.diff(text.sentences))
+    counts = csr_array((np.ones(len(row)), (row, text.pieces)))
+    counts.sum_duplicates()
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    counts.data = np.log(sentences / frequency[counts.indices])
+    return counts
+
+
+def draw_pairs(text: Text, count: int, rng: np.random.Generator) -> Pairs:
+    """Draw examples for next sentence prediction.
+
+    A is one sentence of a random document or, less often, some; in half of the examples B is what
+    follows in that document, in the others it begins at a random sentence of another document,
+    mostly one that shares words with A, since the tasks to come are about small differences.
+    A few examples have many sentences, so that late positions are learned too.
+    """
+    first, last = text.documents[:-1], text.documents[1:]
+    usable = np.flatnonzero(last - first >= 2)
+    place = rng.integers(0, len(usable), count)
+    is_random = rng.integers(0, 2, count)
+    # Any other document: 1 … n−1 places further in the circle of n.
+    distance = rng.integers(1, len(usable), count)
+    document, other = usable[place], usable[(place + distance) % len(usable)]
+
+    a_first = rng.integers(first[document], last[document] - 1)
+    ends = np.where(rng.random(count) < LONG, 0.2, 0.75)  # chance that a sentence is the last
+    a_last = np.minimum(a_first + rng.geometric(ends), last[document] - 1)
+    b_first = np.where(is_random, rng.integers(first[other], last[other]), a_last)
+    hard = np.flatnonzero(is_random & (rng.random(count) < HARD))
+    similar = similar_sentences(text, a_last[hard] - 1, rng)
+    b_first[hard] = np.where(similar < 0, b_first[hard], similar)
+    b_document = np.searchsorted(text.documents, b_first, side="right") - 1
+    b_last = np.minimum(b_first + rng.geometric(ends), last[b_document])
+    return Pairs(a_first, a_last, b_first, b_last, is_random)
+
+
+def pair_lengths(text: Text, pairs: Pairs, max_length: int) -> np.ndarray:
+    """Return each example's length in word pieces, special ones included, after cutting."""
+    starts = text.sentences
+    a = starts[pairs.a_last] - starts[pairs.a_first]
+    b = starts[pairs.b_last] - starts[pairs.b_first]
+    lengths: np.ndarray = np.minimum(a + b + SPECIALS_OF_A_PAIR, max_length)
+    return lengths
+
+
+def order_by_length(
+    lengths: np.ndarray, batch_size: int, rng: np.random.Generator, pool: int = 50
+) -> np.ndarray:
+    """Order examples so that a batch holds similar lengths, and little of it is padding.
+
+    Examples are sorted within random pools of ``pool`` batches; then the batches are shuffled.
+    """
+    order = rng.permutation(len(lengths))
+    size = pool * batch_size
+    pools = [order[i : i + size] for i in range(0, len(order), size)]
+    ordered = np.concatenate([p[np.argsort(lengths[p], kind="stable")] for p in pools])
+    whole = len(ordered) - len(ordered) % batch_size
+    batches = rng.permutation(ordered[:whole].reshape(-1, batch_size))
+    return np.concatenate([batches.ravel(), ordered[whole:]])
+
+
+def encode(
+    text: Text, pairs: Pairs, index: int, tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> dict[str, Any]:
+    """Build one example: [CLS] A [SEP] B [SEP], cut at the end of the longer segment."""
+    a = text.slice(pairs.a_first[index], pairs.a_last[index])
+    b = text.slice(pairs.b_first[index], pairs.b_last[index])
+    room = max_length - SPECIALS_OF_A_PAIR
+    keep_b = min(len(b), max(room // 2, room - len(a)))
+    keep_a = min(len(a), room - keep_b)
+    cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
+    return {
+        "input_ids": [cls, *a[:keep_a].tolist(), sep, *b[:keep_b].tolist(), sep],
+        "token_type_ids": [0] * (keep_a + 2) + [1] * (keep_b + 1),
+        "next_sentence_label": int(pairs.is_random[index]),
+        "index": index,
+    }
+
+
+class Examples(torch.utils.data.Dataset[dict[str, Any]]):
+    """Examples by their number, built when asked for."""
+
+    def __init__(
+        self, text: Text, pairs: Pairs, tokenizer: PreTrainedTokenizerBase, max_length: int
+    ) -> None:
+        self.text, self.pairs, self.tokenizer = text, pairs, tokenizer
+        self.max_length = max_length
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return encode(self.text, self.pairs, index, self.tokenizer, self.max_length)
+
+
+def masking_collator(
+    tokenizer: PreTrainedTokenizerBase, probability: float, seed: int
+) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
+    """Make the function that pads examples to a batch and masks words in it.
+
+    The random numbers of a batch come from the seed and the number of its first example, not
+    from a stream, because a resumed run does not go through the batches it skips.
+    """
+    mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability)
+
+    def collate(examples: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        first = examples[0]["index"]
+        columns = [{k: v for k, v in e.items() if k != "index"} for e in examples]
+        number = np.random.SeedSequence([seed, first]).generate_state(1, np.uint64)[0]
+        mask.generator = torch.Generator().manual_seed(int(number) % 2**63)
+        return dict(mask(columns))
+
+    return collate
+
+
+def evaluate(
+    model: torch.nn.Module, batches: Sequence[dict[str, torch.Tensor]]
+) -> dict[str, float]:
+    """Score both tasks on masked batches.
+
+    Returns:
+        ``mlm_loss`` (nats per masked word piece), ``mlm_accuracy``, ``nsp_loss`` (nats per
+        pair) and ``nsp_accuracy``; accuracies lie in 0…1.
+    """
+    sums = np.zeros(6)
+    model.train(False)
+    device = next(model.parameters()).device
+    with torch.inference_mode():
+        for batch in batches:
+            inputs = {name: values.to(device) for name, values in batch.items()}
+            labels, is_random = inputs.pop("labels"), inputs.pop("next_sentence_label")
+            output = model(**inputs)
+            masked = labels != IGNORED
+            words, pairs = output.prediction_logits[masked], output.seq_relationship_logits
+            sums += [
+                cross_entropy(words, labels[masked], reduction="sum").item(),
+                (words.argmax(-1) == labels[masked]).sum().item(),
+                masked.sum().item(),
+                cross_entropy(pairs, is_random, reduction="sum").item(),
+                (pairs.argmax(-1) == is_random).sum().item(),
+                len(pairs),
+            ]
+    return {
+        "mlm_loss": sums[0] / sums[2],
+        "mlm_accuracy": sums[1] / sums[2],
+        "nsp_loss": sums[3] / sums[5],
+        "nsp_accuracy": sums[4] / sums[5],
+    }
+
+
+def sinusoids(positions: int, hidden: int) -> torch.Tensor:
+    """Sines and cosines of the position, ``[positions, hidden]`` (Vaswani et al. 2017, 3.5)."""
+    frequencies = 10_000.0 ** (-torch.arange(0, hidden, 2) / hidden)
+    angles = torch.arange(positions)[:, None] * frequencies
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
+
+
+def new_model(
+    configuration: Configuration, tokenizer: PreTrainedTokenizerBase, seed: int
+) -> BertForPreTraining:
+    """Make a BERT with random weights (normal, standard deviation 0.02), but for two things.
+
+    Position embeddings begin as sinusoids of that size, between which a distance is the same
+    product everywhere, and keys begin equal to queries, so that heads begin by looking at like
+    tokens and near ones (Trockman and Kolter 2023 begin alike). From there heads for the previous
+    and the next token are found in a thousand steps; BERT's own training takes a million.
+    """
+    set_seed(seed)
+    model = BertForPreTraining(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=configuration.hidden,
+            num_hidden_layers=configuration.layers,
+            num_attention_heads=configuration.heads,
+            intermediate_size=configuration.intermediate,
+            max_position_embeddings=configuration.positions,
+            hidden_dropout_prob=configuration.dropout,
+            attention_probs_dropout_prob=configuration.dropout,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+    # On a processor the fused kernel's backward pass takes longer than the rest of so small a
+    # model: 0.23 s a step instead of 0.14 s.
+    model.set_attn_implementation("eager")
+    parameters = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, query in parameters.items():
+            if name.endswith("self.query.weight"):
+                query.normal_(0, QUERY_RANGE)
+                parameters[name.replace("query", "key")].copy_(query)
+        positions = model.bert.embeddings.position_embeddings.weight
+        positions.copy_(sinusoids(*positions.shape) * model.config.initializer_range * 2**0.5)
+    return model
+
+
+def training_arguments(
+    configuration: Configuration, checkpoints: Path, seed: int
+) -> TrainingArguments:
+    """Translate the configuration into ``TrainingArguments``."""
+    return TrainingArguments(
+        output_dir=str(checkpoints),
+        per_device_train_batch_size=configuration.batch_size,
+        max_steps=configuration.steps,
+        learning_rate=configuration.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=configuration.warmup_steps,
+        weight_decay=configuration.weight_decay,
+        bf16=resolve(configuration.precision) == "bfloat16",
+        use_cpu=not torch.accelerator.is_available(),  # bf16 on a processor must be asked for
+        seed=seed,
+        train_sampling_strategy="sequential",  # the examples are in order already
+        remove_unused_columns=False,
+        label_names=["labels", "next_sentence_label"],
+        eval_strategy="steps",
+        eval_steps=configuration.evaluate_every,
+        eval_on_start=True,
+        save_strategy="steps",
+        save_steps=configuration.save_every,
+        save_total_limit=2,
+        logging_steps=min(100, configuration.evaluate_every),
+        report_to="none",
+    )
+
+
+class PretrainingTrainer(Trainer):
+    """A ``Trainer`` that scores both tasks on the same masked, held-out batches every time.
+
+    ``eval_dataset`` is the list of these batches.
+    """
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - Trainer's own
+        """Score the model; the scores go to the log history, and so into checkpoints."""
+        batches = cast("Sequence[dict[str, torch.Tensor]]", self.eval_dataset)
+        scores = evaluate(cast("torch.nn.Module", self.model), batches)
+        scores = {f"eval_{name}": score for name, score in scores.items()}
+        self.log(scores)
+        self.control = self.callback_handler.on_evaluate(
+            self.args, self.state, self.control, scores
+        )
+        return scores
+
+
+def learning_curve(history: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Extract the held-out scores from a trainer's log history, one row an evaluation.
+
+    A run that went on from a checkpoint has scored it twice.
+    """
+    columns = ["mlm_loss", "nsp_loss", "mlm_accuracy", "nsp_accuracy"]
+    rows = [entry for entry in history if "eval_mlm_loss" in entry]
+    return pd.DataFrame(
+        [[entry["step"], *(entry[f"eval_{c}"] for c in columns)] for entry in rows],
+        columns=["step", *columns],
+    ).drop_duplicates("step", ignore_index=True)
+
+
+def heldout_batches(
+    text: Text,
+    tokenizer: PreTrainedTokenizerBase,
+    configuration: Configuration,
+    seed: int,
+) -> list[dict[str, torch.Tensor]]:
+    """Draw pairs of held-out text and mask them, once for the whole run."""
+    rng = np.random.default_rng([seed, 1])
+    pairs = draw_pairs(text, configuration.heldout_pairs, rng)
+    lengths = pair_lengths(text, pairs, configuration.max_length)
+    pairs = pairs.take(np.argsort(lengths, kind="stable"))
+    examples = Examples(text, pairs, tokenizer, configuration.max_length)
+    collate = masking_collator(tokenizer, configuration.mask_probability, seed)
+    size = configuration.batch_size
+    return [
+        collate([examples[i] for i in range(start, min(start + size, len(examples)))])
+        for start in range(0, len(examples), size)
+    ]
+
+
+def train(
+    text: Text,
+    heldout: Text,
+    tokenizer: PreTrainedTokenizerBase,
+    checkpoints: Path,
+    configuration: Configuration,
+    seed: int,
+) -> tuple[BertForPreTraining, pd.DataFrame]:
+    """Train a new model; go on from the last checkpoint in ``checkpoints`` where there is one."""
+    rng = np.random.default_rng([seed, 0])
+    count = configuration.steps * configuration.batch_size  # no pair and no mask twice
+    pairs = draw_pairs(text, count, rng)
+    lengths = pair_lengths(text, pairs, configuration.max_length)
+    pairs = pairs.take(order_by_length(lengths, configuration.batch_size, rng))
+    model = new_model(configuration, tokenizer, seed)
+    trainer = PretrainingTrainer(
+        model=model,
+        args=training_arguments(configuration, checkpoints, seed),
+        train_dataset=Examples(text, pairs, tokenizer, configuration.max_length),
+        eval_dataset=heldout_batches(heldout, tokenizer, configuration, seed),
+        data_collator=masking_collator(tokenizer, configuration.mask_probability, seed),
+    )
+    last = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None  # type: ignore[no-untyped-call]
+    trainer.train(resume_from_checkpoint=last)
+    return model, learning_curve(trainer.state.log_history)
+
+
+def measure_heads(
+    folder: Path, heldout: Text, configuration: Configuration, seed: int
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Make the table of heads of a saved model on held-out pairs (see ``head_table``)."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = BertForPreTraining.from_pretrained(
+        folder, attn_implementation="eager", dtype=torch.float32
+    )
+    rng = np.random.default_rng([seed, 2])
+    pairs = draw_pairs(heldout, configuration.table_pairs, rng)
+    examples = Examples(heldout, pairs, tokenizer, configuration.max_length)
+    return head_table(model, tokenizer, (examples[i] for i in range(len(examples))))
+
+
+def record(
+    model: BertForPreTraining,
+    curve: pd.DataFrame,
+    texts: tuple[Text, Text],
+    configuration: Configuration,
+    seed: int,
+    threads: int,
+) -> dict[str, Any]:
+    """Collect what made the weights: configuration, seed, corpus, versions, machine, time."""
+    training, heldout = (
+        {"sentences": len(t.sentences) - 1, "pieces": len(t.pieces)} for t in texts
+    )
+    return {
+        "configuration": asdict(configuration),
+        "seed": seed,
+        "threads": threads,
+        "precision": resolve(configuration.precision),
+        "corpus": {"training": training, "heldout": heldout},
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "result": curve.iloc[-1].to_dict(),
+        "environment": environment(),
+    }
+
+
+def pretrain(
+    output: Path, *, checkpoints: Path, configuration: Configuration, seed: int, threads: int
+) -> None:
+    """Pre-train the tiny BERT on the built-in corpus and describe what came out.
+
+    Args:
+        output: Folder for the model (with the heads of both pre-training tasks), its tokenizer,
+            ``pretraining.json``, ``pretraining_log.csv``, ``heads.csv`` and ``heads.md``.
+        checkpoints: Folder for checkpoints. A run that was killed goes on from the last one; the
+            folder is removed at the end.
+        configuration: The model and its training.
+        seed: Decides the corpus, the pairs, the masks and the weights.
+        threads: Processor threads to use.
+    """
+    torch.set_num_threads(threads)
+    c = configuration
+    documents = list(pretraining_documents(c.documents + c.heldout_documents, seed))
+    training, heldout = documents[: c.documents], documents[c.documents :]
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer = train_tokenizer(chain.from_iterable(training), c.vocabulary, Path(folder))
+    texts = tokenise(training, tokenizer), tokenise(heldout, tokenizer)
+    model, curve = train(*texts, tokenizer, checkpoints, c, seed)
+    model.config.update(dict.fromkeys(DROPOUTS, c.finetuning_dropout))
+    with atomic(output) as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        write_table(curve, folder / "pretraining_log.csv")
+        heads, uniform = measure_heads(folder, texts[1], c, seed)
+        write_table(heads, folder / "heads.csv")
+        write_text(summary(heads, uniform), folder / "heads.md")
+        write_json(record(model, curve, texts, c, seed, threads), folder / "pretraining.json")
+    shutil.rmtree(checkpoints)

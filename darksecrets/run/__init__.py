@@ -1,0 +1,1 @@
+"""What every part of a run needs: configuration, provenance, files, resuming, progress, errors."""

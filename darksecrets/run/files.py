@@ -1,0 +1,94 @@
+"""Writing files whole or not at all, and telling files apart by their content."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PROVENANCE = "provenance.json"
+
+#: What ships with the package: words, labelled maps, the paper's numbers, the tiny BERT.
+RESOURCES = Path(__file__).parents[1] / "resources"
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yield a name beside ``path`` to write a file or a folder to; rename it on success.
+
+    The temporary name keeps the suffix, because writers choose a format by it. After an error
+    nothing is left; what stood at ``path`` before stays until the new content is complete.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    remove(temporary)
+    try:
+        yield temporary
+        if path.is_dir():  # os.replace cannot overwrite a folder that has content
+            remove(path)
+        temporary.replace(path)
+    finally:
+        remove(temporary)
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a tidy table as CSV, atomically; floats with 9 significant digits."""
+    with atomic(path) as temporary:
+        table.to_csv(temporary, index=False, float_format="%.9g")
+
+
+@contextlib.contextmanager
+def compressed(path: Path) -> Iterator[TextIO]:
+    """A gzip-compressed text file to write to, atomic; the same text gives the same bytes."""
+    with (
+        atomic(path) as temporary,
+        temporary.open("wb") as stream,
+        gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as zipped,
+        io.TextIOWrapper(zipped, encoding="utf-8", newline="") as text,
+    ):
+        yield text
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file, atomically."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(content: Any, path: Path) -> None:  # noqa: ANN401 - whatever JSON can hold
+    """Write ``content`` as indented JSON with sorted keys, atomically."""
+    write_text(json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n", path)
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file, or of a folder's relative names and contents (provenance left out).
+
+    Provenance holds the time of the run; without it, equal content has an equal fingerprint.
+    """
+    digest = hashlib.sha256()
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        if file.name == PROVENANCE and file != path:
+            continue
+        digest.update(file.relative_to(path).as_posix().encode())
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()

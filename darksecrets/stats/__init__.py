@@ -1,0 +1,1 @@
+"""Statistics used by every section: resampling, paired tests, corrections, controls."""

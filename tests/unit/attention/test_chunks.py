@@ -1,0 +1,134 @@
+"""Shards: together they are, byte for byte, the store that one job writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import Dataset, DatasetDict
+from tiny_models import WORDS, save_classifier
+
+from darksecrets.attention import extraction
+from darksecrets.attention.chunks import batches_of_shard, merge
+from darksecrets.attention.store import AttentionStore
+from darksecrets.data.tasks import TASKS
+from darksecrets.run.errors import InputError
+
+EXAMPLES, BATCH = 30, 4
+FILES = ("maps.npy", "examples.parquet", "store.json")
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model, pairs of many lengths, a sample, and its store made by one job."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("inputs")
+    words = [word for word in WORDS if not word.startswith("##")]
+    texts = [
+        [" ".join(rng.choice(words, rng.integers(1, 11))) for _ in range(EXAMPLES)]
+        for _ in range(2)
+    ]
+    idx = 10 + rng.permutation(EXAMPLES)
+    columns = {"idx": idx, "sentence1": texts[0], "sentence2": texts[1], "label": [0] * EXAMPLES}
+    split = Dataset.from_dict(columns)
+    DatasetDict(train=split, validation=split).save_to_disk(folder / "data")
+    pd.DataFrame({"idx": idx[:-3]}).to_csv(folder / "sample.csv", index=False)
+    save_classifier(folder / "model", "bert", TASKS["MRPC"])
+    extract(folder, folder / "whole")
+    return folder
+
+
+def extract(inputs: Path, output: Path, shard: int = 1, shards: int = 1) -> Path:
+    extraction.extract(
+        inputs / "model",
+        inputs / "data",
+        inputs / "sample.csv",
+        output,
+        task=TASKS["MRPC"],
+        max_length=20,
+        batch_size=BATCH,
+        shard=shard,
+        shards=shards,
+    )
+    return output
+
+
+def extract_all(inputs: Path, folder: Path, shards: int) -> list[Path]:
+    return [extract(inputs, folder / str(n), n, shards) for n in range(1, shards + 1)]
+
+
+def test_maps_depend_on_their_batch(inputs: Path, tmp_path: Path) -> None:
+    """Else the next test would not notice batches that shards cut in two."""
+    columns = extraction._sampled_columns(inputs / "data", inputs / "sample.csv", TASKS["MRPC"])
+    alone = tmp_path / "alone"
+    extraction.extract_columns(
+        inputs / "model", columns, alone, task=TASKS["MRPC"], max_length=20, batch_size=1
+    )
+    assert (alone / "maps.npy").read_bytes() != (inputs / "whole" / "maps.npy").read_bytes()
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7, 12])
+def test_merged_shards_are_the_store_of_one_job(inputs: Path, tmp_path: Path, shards: int) -> None:
+    """Seven batches, in as many shards, in fewer and in more, where some are empty."""
+    parts = extract_all(inputs, tmp_path, shards)
+    examples = [AttentionStore.open(part).examples for part in parts]
+    assert sum(examples) == 27
+    assert (0 in examples) == (shards >= 7)
+    merge(parts, inputs / "sample.csv", tmp_path / "merged")
+    assert sorted(path.name for path in (tmp_path / "merged").iterdir()) == sorted(FILES)
+    for name in FILES:
+        found, whole = tmp_path / "merged" / name, inputs / "whole" / name
+        assert found.read_bytes() == whole.read_bytes(), name
+
+
+def test_shards_have_equal_shares_of_the_tokens() -> None:
+    """By hand: batches of 20, 20, 8, 8, 8 and 8 tokens, 72 in all."""
+    lengths = [10] * 4 + [4] * 8
+    batches = extraction.batches_of(12, 2)
+    assert batches_of_shard(batches, lengths, 1, 2) == batches[:2]
+    assert batches_of_shard(batches, lengths, 2, 2) == batches[2:]
+    cut = [batches_of_shard(batches, lengths, n, 3) for n in (1, 2, 3)]
+    assert cut == [batches[:1], batches[1:3], batches[3:]]
+
+
+@pytest.mark.parametrize("examples", [0, 1, 15, 16, 1000])
+@pytest.mark.parametrize("shards", [1, 2, 7, 100])
+def test_every_batch_is_in_one_shard_of_about_equal_cost(examples: int, shards: int) -> None:
+    lengths = np.sort(np.random.default_rng(1).integers(3, 129, examples))[::-1].tolist()
+    batches = extraction.batches_of(examples, 16)
+    cut = [batches_of_shard(batches, lengths, n + 1, shards) for n in range(shards)]
+    assert [batch for part in cut for batch in part] == batches
+    costs = [sum(max(lengths[i] for i in batch) * len(batch) for batch in part) for part in cut]
+    largest = 16 * max(lengths, default=0)
+    assert all(abs(cost - sum(costs) / shards) <= largest for cost in costs)
+
+
+def test_shards_that_are_no_store_together(inputs: Path, tmp_path: Path) -> None:
+    parts, sample = extract_all(inputs, tmp_path / "shards", 3), inputs / "sample.csv"
+    for wrong, words in (
+        (parts[:2], r"have \d+ examples that are not the 27 of"),
+        ([*parts, parts[2]], r"have \d+ examples that are not the 27 of"),
+        ([parts[1], parts[0], parts[2]], "are not in the order of one store"),
+    ):
+        with pytest.raises(InputError, match=f"shards {words}.*Remove the folder and run again"):
+            merge(wrong, sample, tmp_path / "merged")
+    counts = json.loads((parts[1] / "store.json").read_text())
+    (parts[1] / "store.json").write_text(json.dumps(counts | {"layers": 4, "heads": 2}))
+    with pytest.raises(InputError, match="2 × 4 and 4 × 2 layers and heads"):
+        merge(parts, sample, tmp_path / "merged")
+    shutil.rmtree(parts[1])
+    with pytest.raises(InputError, match=r"is no attention store"):
+        merge(parts, sample, tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_shards_of_another_sample(inputs: Path, tmp_path: Path) -> None:
+    parts = extract_all(inputs, tmp_path / "shards", 2)
+    sample = pd.read_csv(inputs / "sample.csv").replace({"idx": {10: 99}})
+    sample.to_csv(tmp_path / "sample.csv", index=False)
+    with pytest.raises(InputError, match="that are not the 27 of"):
+        merge(parts, tmp_path / "sample.csv", tmp_path / "merged")

@@ -1,0 +1,180 @@
+"""The real client against a stand-in of the Hub: what it downloads, resumes, caches and reports."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hub.client import Client
+from hub.content import BERT, BERT_COMMIT, GLUE, GLUE_COMMIT
+from hub.standin import Hub, Repository, serving
+
+LARGE = "model.safetensors"
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer*")
+
+
+def call(
+    function: str, repository: str, revision: str, patterns: tuple[str, ...], kind: str
+) -> str:
+    """Code that calls a function of `data.hub` and prints what it returns, or its error.
+
+    The client's waiting between its attempts is left out; the attempts are made.
+    """
+    return f"""
+import time
+time.sleep = lambda seconds: None
+from darksecrets.data import hub
+from darksecrets.run import errors
+try:
+    print(hub.{function}({repository!r}, {revision!r}, {patterns!r}, {kind!r}))
+except errors.InputError as error:
+    print("InputError:", error)
+"""
+
+
+def mrpc(function: str, revision: str = GLUE_COMMIT, *more: str) -> str:
+    return call(function, GLUE, revision, ("mrpc/train-*", *more), "dataset")
+
+
+def test_model_files_are_downloaded_and_load(
+    hub: Hub, client: Client, bert_repository: Repository
+) -> None:
+    hub.repositories.append(bert_repository)
+    folder = Path(client.run(call("download", BERT, BERT_COMMIT, MODEL_FILES, "model")).strip())
+    expected = {name for name in bert_repository.files if name != "pytorch_model.bin"}
+    assert {path.name for path in folder.iterdir()} == expected
+    for name in expected:
+        assert (folder / name).read_bytes() == bert_repository.files[name]
+    assert json.loads((folder / "config.json").read_text())["model_type"] == "bert"
+
+
+def test_a_branch_is_resolved_and_works_offline_after(hub: Hub, client: Client) -> None:
+    online = client.run(mrpc("download", "main")).strip()
+    assert online.endswith(GLUE_COMMIT)
+    assert client.run(mrpc("download", "main"), HF_HUB_OFFLINE="1").strip() == online
+
+
+def test_check_downloads_nothing(hub: Hub, client: Client) -> None:
+    assert client.run(mrpc("check")).strip() == "None"
+    assert hub.downloads() == []
+    assert not list(client.home.rglob("*.parquet"))
+
+
+def test_cached_files_are_not_asked_for_again(hub: Hub, client: Client) -> None:
+    client.run(mrpc("download"))
+    hub.requests.clear()
+    client.run(mrpc("check"))
+    client.run(mrpc("download"))
+    assert hub.requests == []
+
+
+def test_broken_download_is_resumed(hub: Hub, client: Client) -> None:
+    # The client writes pieces of 10 MiB: with the second one broken, it has the first.
+    piece = 10 * 2**20
+    content = random.Random(0).randbytes(2 * piece + 12345)
+    hub.repositories.append(Repository("models", "example/large", "a" * 40, {LARGE: content}))
+    hub.breaks[LARGE] = piece + piece // 2
+    folder = client.run(call("download", "example/large", "main", (LARGE,), "model")).strip()
+    assert (Path(folder) / LARGE).read_bytes() == content
+    ranges = [asked for _, path, asked in hub.requests if path == f"/large/{LARGE}"]
+    assert ranges == ["", f"bytes={piece}-"]
+
+
+def test_download_that_breaks_early_begins_again(
+    hub: Hub, client: Client, glue_repository: Repository
+) -> None:
+    path = "mrpc/train-00000-of-00001.parquet"
+    hub.breaks[path] = 1000
+    folder = Path(client.run(mrpc("download")).strip())
+    assert (folder / path).read_bytes() == glue_repository.files[path]
+    assert hub.downloads() == [path, path]
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+def test_file_that_the_repository_lacks(hub: Hub, client: Client, function: str) -> None:
+    error = client.run(mrpc(function, GLUE_COMMIT, "mrpc/dev-*"))
+    assert error.startswith("InputError:")
+    assert f"{GLUE} at revision {GLUE_COMMIT} has no file mrpc/dev-*" in error
+    assert "mrpc/train-00000-of-00001.parquet" in error
+    assert "Check the repository and the revision" in error
+
+
+def test_file_that_is_listed_but_missing(hub: Hub, client: Client) -> None:
+    hub.missing.add("mrpc/train-00000-of-00001.parquet")
+    error = client.run(mrpc("download"))
+    assert error.startswith("InputError:")
+    assert "listed but missing" in error
+    assert "mrpc/train-00000-of-00001.parquet" in error
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+def test_unknown_repository(hub: Hub, client: Client, function: str) -> None:
+    error = client.run(call(function, "nobody/nothing", "main", ("*",), "dataset"))
+    assert error.startswith(f"InputError: There is no dataset nobody/nothing at {hub.endpoint}")
+    assert "HF_TOKEN" in error
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+def test_unknown_revision(hub: Hub, client: Client, function: str) -> None:
+    error = client.run(mrpc(function, "f" * 40))
+    assert error.startswith(f"InputError: The dataset {GLUE} has no revision {'f' * 40}")
+
+
+def test_name_that_cannot_be_one(hub: Hub, client: Client) -> None:
+    error = client.run(call("check", "a/b/c", "main", ("*",), "model"))
+    assert error.startswith("InputError: 'a/b/c' is not the name of a model on the Hub")
+
+
+@pytest.fixture
+def gone(client: Client, glue_repository: Repository) -> Client:
+    """A client whose Hub has gone: nothing listens at its endpoint, its cache is empty."""
+    with serving([glue_repository]) as hub:
+        endpoint = hub.endpoint
+    return Client(client.home, endpoint)
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+@pytest.mark.parametrize("offline", ["0", "1"])
+def test_no_hub_and_no_cache(gone: Client, function: str, offline: str) -> None:
+    error = gone.run(mrpc(function), HF_HUB_OFFLINE=offline)
+    assert error.startswith("InputError: Some files of the dataset nyu-mll/glue at revision")
+    assert f"not in the cache ({gone.home / 'hub'})" in error
+    if offline == "1":
+        assert "HF_HUB_OFFLINE forbids" in error
+    else:
+        assert f"does not answer at {gone.endpoint}" in error
+        assert "refused" in error
+    for advice in ("with a connection", "HF_ENDPOINT", "HF_HOME", "another source"):
+        assert advice in error
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+@pytest.mark.parametrize("offline", ["0", "1"])
+def test_no_hub_and_a_warm_cache(client: Client, gone: Client, function: str, offline: str) -> None:
+    folder = client.run(mrpc("download")).strip()
+    answer = gone.run(mrpc(function), HF_HUB_OFFLINE=offline).strip()
+    assert answer == (folder if function == "download" else "None")
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+def test_no_hub_and_half_a_cache(client: Client, gone: Client, function: str) -> None:
+    client.run(mrpc("download"))
+    error = gone.run(mrpc(function, GLUE_COMMIT, "mrpc/validation-*"))
+    assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
+
+
+@pytest.mark.parametrize("function", ["check", "download"])
+@pytest.mark.parametrize("offline", ["0", "1"])
+def test_no_hub_and_a_cache_of_another_program(
+    client: Client, gone: Client, function: str, offline: str
+) -> None:
+    # One file fetched alone: the cache then does not know what else the repository has.
+    client.run(f"""
+from huggingface_hub import hf_hub_download
+hf_hub_download({GLUE!r}, "README.md", repo_type="dataset", revision={GLUE_COMMIT!r})
+""")
+    error = gone.run(mrpc(function), HF_HUB_OFFLINE=offline)
+    assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
+    assert "HF_HOME" in error

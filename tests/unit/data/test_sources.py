@@ -1,0 +1,385 @@
+"""Classic GLUE files against a naive reading, malformed ones, and the Hub end to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hub import content
+from hub.client import Client
+from hub.content import GLUE, GLUE_COMMIT
+from hub.standin import Hub, Repository
+
+from darksecrets.data.sources import check_tsv, features, from_tsv, tsv_files
+from darksecrets.data.tasks import TASKS, Task
+from darksecrets.run.errors import InputError
+
+# Headers of the published training files.
+CLASSIC = {
+    "MRPC": "Quality|#1 ID|#2 ID|#1 String|#2 String",
+    "STS-B": "index|genre|filename|year|old_index|source1|source2|sentence1|sentence2|score",
+    "SST-2": "sentence|label",
+    "QQP": "id|qid1|qid2|question1|question2|is_duplicate",
+    "RTE": "index|sentence1|sentence2|label",
+    "QNLI": "index|question|sentence|label",
+    "MNLI": "index|promptID|pairID|genre|sentence1_binary_parse|sentence2_binary_parse|"
+    "sentence1_parse|sentence2_parse|sentence1|sentence2|label1|gold_label",
+}
+# A class as the published file of the task writes it.
+WRITTEN = {
+    "MRPC": ["0", "1"],
+    "STS-B": ["0.000", "2.5", "5.000"],
+    "SST-2": ["0", "1"],
+    "QQP": ["0", "1"],
+    "RTE": ["entailment", "not_entailment"],
+    "QNLI": ["entailment", "not_entailment"],
+    "MNLI": ["entailment", "neutral", "contradiction"],
+}
+
+
+def line(task: Task, number: int, label: str, **replaced: str) -> str:
+    """A line of a classic file: every column has its name and the number, the label the label."""
+    fields = {column: f"{column} {number}" for column in CLASSIC[task.name].split("|")}
+    fields[task.tsv_label] = label
+    return "\t".join((fields | replaced).values())
+
+
+def write(task: Task, folder: Path, lines: list[str], dev: list[str] | None = None) -> Path:
+    """A classic folder with the given training lines; validation is well formed if not given."""
+    first, *_, last = WRITTEN[task.name]
+    dev = [line(task, 0, first), line(task, 1, last)] if dev is None else dev
+    header = CLASSIC[task.name].replace("|", "\t")
+    for path, body in zip(tsv_files(task, folder).values(), (lines, dev), strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([header, *body]) + "\n", encoding="utf-8", newline="")
+    return folder
+
+
+@pytest.fixture
+def rte() -> Task:
+    return TASKS["RTE"]
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.name)
+def test_classic_layout_of_every_task(task: Task, tmp_path: Path) -> None:
+    labels = WRITTEN[task.name]
+    write(task, tmp_path, [line(task, i, label) for i, label in enumerate(labels)])
+    dataset = from_tsv(task, tmp_path)
+    train = dataset["train"]
+    assert list(dataset) == ["train", "validation"]
+    assert train.features == dataset["validation"].features == features(task)
+    assert train["idx"] == list(range(len(labels)))
+    for ours, theirs in zip(task.columns, task.tsv_columns, strict=True):
+        assert train[ours] == [f"{theirs} {i}" for i in range(len(labels))]
+    expected = [float(label) for label in labels] if task.is_regression else [0, 1, 2]
+    assert train["label"] == expected[: len(labels)]
+
+
+def test_validation_of_mnli_is_matched(tmp_path: Path) -> None:
+    assert tsv_files(TASKS["MNLI"], tmp_path)["validation"] == tmp_path / "MNLI/dev_matched.tsv"
+
+
+def test_texts_are_taken_as_they_are(rte: Task, tmp_path: Path) -> None:
+    # Quotes (also a single one), separators that are no line ends, and a stray carriage return.
+    odd = ['"quoted', 'a "b" c', "''", "a\x0bb\x85c\u2028d", "naïve — 東京", " spaces "]
+    lines = [line(rte, i, "entailment", sentence1=text) for i, text in enumerate(odd)]
+    lines.append(line(rte, 9, "entailment", sentence1="cut\rhere"))
+    train = from_tsv(rte, write(rte, tmp_path, lines))["train"]
+    assert train["sentence1"] == [*odd, "cut here"]
+
+
+def test_line_ends_and_byte_order_mark_of_windows(tmp_path: Path) -> None:
+    task = TASKS["SST-2"]  # the mark is in front of a column that is needed
+    write(task, tmp_path, [line(task, 0, "0"), line(task, 1, "1")])
+    path = tsv_files(task, tmp_path)["train"]
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    train = from_tsv(task, tmp_path)["train"]
+    assert train["sentence1"] == ["sentence 0", "sentence 1"]
+    assert train["label"] == [0, 1]
+
+
+def test_columns_are_found_by_name(rte: Task, tmp_path: Path) -> None:
+    write(rte, tmp_path, [])
+    path = tsv_files(rte, tmp_path)["train"]
+    path.write_text("label\textra\tsentence2\tsentence1\nnot_entailment\tx\tsecond\tfirst\n")
+    row = from_tsv(rte, tmp_path)["train"][0]
+    assert row == {"idx": 0, "sentence1": "first", "sentence2": "second", "label": 1}
+
+
+MALFORMED = {
+    "too few fields": ("RTE", ["a\tb"], ["2 tab-separated fields, expected 4", "'a | b'"]),
+    "too many fields": ("RTE", ["a\tb\tc\td\te"], ["5 tab-separated fields", "expected 4"]),
+    "blank line": ("RTE", ["", "a\tb\tc\tentailment"], ["1 tab-separated fields, expected 4"]),
+    "unknown word": ("RTE", ["a\tb\tc\tmaybe"], ["label 'maybe'", "entailment or not_entailment"]),
+    "unlabelled": ("MNLI", ["\t".join("abcdefghijk-")], ["label '-'", "'gold_label'"]),
+    "class out of range": ("SST-2", ["a\t2"], ["label '2'", "number from 0 to 1"]),
+    "empty text": ("RTE", ["a\tb\t \tentailment"], ["column 'sentence2' is empty"]),
+    "no number": ("STS-B", ["\t".join("abcdefghij")], ["label 'j'", "number from 0 to 5"]),
+    "above range": ("STS-B", ["\t".join("abcdefghi") + "\t5.1"], ["label 5.1", "from 0 to 5"]),
+    "not finite": ("STS-B", ["\t".join("abcdefghi") + "\tnan"], ["label nan", "from 0 to 5"]),
+}
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["train", "validation"])
+@pytest.mark.parametrize(("name", "lines", "parts"), MALFORMED.values(), ids=MALFORMED)
+def test_malformed_line_is_named(
+    tmp_path: Path, name: str, lines: list[str], parts: list[str], which: int
+) -> None:
+    task = TASKS[name]
+    good = [line(task, i, WRITTEN[name][0]) for i in range(3)]
+    bodies = [good, good]
+    bodies[which] = good + lines
+    write(task, tmp_path, *bodies)
+    path = list(tsv_files(task, tmp_path).values())[which]
+    for function in (check_tsv, from_tsv):
+        with pytest.raises(InputError) as caught:
+            function(task, tmp_path)
+        assert str(caught.value).startswith(f"{path}, line 5: ")
+        for part in parts:
+            assert part in str(caught.value)
+
+
+def test_missing_file(rte: Task, tmp_path: Path) -> None:
+    write(rte, tmp_path, [line(rte, 0, "entailment")])
+    path = tsv_files(rte, tmp_path)["validation"]
+    path.unlink()
+    with pytest.raises(InputError, match=r"No file .*RTE.dev\.tsv.*<folder>/<task>/train\.tsv"):
+        check_tsv(rte, tmp_path)
+
+
+def test_missing_column(rte: Task, tmp_path: Path) -> None:
+    write(rte, tmp_path, [])
+    tsv_files(rte, tmp_path)["train"].write_text("index\tsentence1\tlabel\n0\ta\tentailment\n")
+    with pytest.raises(InputError, match="line 1: no column 'sentence2'; found 'index', 'sent"):
+        check_tsv(rte, tmp_path)
+
+
+@pytest.mark.parametrize("body", ["", "\n\n"])
+def test_empty_file(rte: Task, tmp_path: Path, body: str) -> None:
+    write(rte, tmp_path, [])
+    tsv_files(rte, tmp_path)["train"].write_text(body)
+    with pytest.raises(InputError, match=r"train\.tsv: the file is empty"):
+        check_tsv(rte, tmp_path)
+
+
+def test_header_alone(rte: Task, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"train\.tsv: no examples after the header"):
+        check_tsv(rte, write(rte, tmp_path, []))
+
+
+def test_other_encoding(rte: Task, tmp_path: Path) -> None:
+    write(rte, tmp_path, [line(rte, 0, "entailment"), line(rte, 1, "entailment", index="naive")])
+    path = tsv_files(rte, tmp_path)["train"]
+    path.write_bytes(path.read_bytes().replace(b"naive", b"na\xefve"))
+    with pytest.raises(InputError, match="line 3: not UTF-8 text"):
+        check_tsv(rte, tmp_path)
+
+
+def broken_qqp(examples: int, broken: list[int]) -> list[str]:
+    """QQP's lines, some cut in two inside the second question as in the published file."""
+    lines = []
+    for i in range(examples):
+        whole = line(TASKS["QQP"], i, str(i % 2))
+        lines += [whole[:-12], whole[-12:]] if i in broken else [whole]
+    return lines
+
+
+def test_known_flaws_of_qqp_are_left_out_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = TASKS["QQP"]
+    lines = broken_qqp(4000, [100, 2000])
+    train = from_tsv(task, write(task, tmp_path, lines))["train"]
+    # Naive reference: the lines with six fields, numbered as they stand in the file.
+    expected = [i for i, text in enumerate(lines) if len(text.split("\t")) == 6]
+    assert len(expected) == 3998
+    assert train["idx"] == expected
+    assert "left out 4 of 4002 examples, first line 102: " in caplog.text
+
+
+def test_too_many_flaws_of_qqp_are_refused(tmp_path: Path) -> None:
+    task = TASKS["QQP"]
+    write(task, tmp_path, broken_qqp(1000, [100, 200]))
+    with pytest.raises(InputError) as caught:
+        check_tsv(task, tmp_path)
+    for part in ("QQP/train.tsv: 4 of 1002", "line 102: ", "expected 6", "0.1%", "Get the data"):
+        assert part in str(caught.value)
+
+
+def test_unknown_label_of_qqp_is_no_known_flaw(tmp_path: Path) -> None:
+    task = TASKS["QQP"]
+    lines = [*broken_qqp(4000, []), line(task, 1, "yes")]
+    with pytest.raises(InputError, match="line 4002: label 'yes'"):
+        check_tsv(task, write(task, tmp_path, lines))
+
+
+def test_a_validation_file_of_one_class_is_refused(rte: Task, tmp_path: Path) -> None:
+    lines = [line(rte, number, "entailment") for number in range(3)]
+    with pytest.raises(InputError, match=r"dev\.tsv: all 3 examples have the label 0"):
+        check_tsv(rte, write(rte, tmp_path, lines, lines))
+
+
+def test_check_loads_no_heavy_library(rte: Task, tmp_path: Path) -> None:
+    write(rte, tmp_path, [line(rte, 0, "entailment")])
+    code = f"""
+import sys
+from pathlib import Path
+from darksecrets.data.sources import check_tsv
+from darksecrets.data.tasks import TASKS
+check_tsv(TASKS["RTE"], Path({str(tmp_path)!r}))
+print(sorted({{"datasets", "huggingface_hub", "pandas", "pyarrow", "torch"}} & set(sys.modules)))
+"""
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("MRPC", (3668, 408)), ("RTE", (3367, 277)), ("SST-2", (6920, 872))]
+)
+def test_real_files(test_data: Path, name: str, sizes: tuple[int, int]) -> None:
+    task = TASKS[name]
+    dataset = from_tsv(task, test_data / "glue")
+    assert (len(dataset["train"]), len(dataset["validation"])) == sizes
+    for split, file in (("train", "train.tsv"), ("validation", "dev.tsv")):
+        text = (test_data / "glue" / name / file).read_bytes().decode()
+        names, *rows = [row.split("\t") for row in text.rstrip("\n").split("\n")]
+        for ours, theirs in zip(task.columns, task.tsv_columns, strict=True):
+            place = names.index(theirs)
+            assert dataset[split][ours] == [row[place] for row in rows]
+        counts = Counter(row[names.index(task.tsv_label)] for row in rows)
+        words = task.labels if name == "RTE" else ("0", "1")
+        assert Counter(dataset[split]["label"]) == {i: counts[w] for i, w in enumerate(words)}
+
+
+# --- The Hub ----------------------------------------------------------------------------------
+
+LOAD = f"""
+import json, sys
+from darksecrets.data import sources
+from darksecrets.run import errors
+from darksecrets.data.tasks import TASKS
+try:
+    for name in sys.argv[1:] or TASKS:
+        dataset = sources.from_hub(TASKS[name], {GLUE!r}, {GLUE_COMMIT!r})
+        splits = {{split: dataset[split].to_list() for split in dataset}}
+        assert all(dataset[s].features == sources.features(TASKS[name]) for s in dataset)
+        print(json.dumps({{"task": name, **splits}}))
+except errors.InputError as error:
+    print("InputError:", error)
+"""
+
+
+def load(client: Client, *names: str, **settings: str) -> str:
+    return client.run(LOAD.replace("sys.argv[1:]", repr(list(names))), **settings)
+
+
+def expected_rows(task: Task, split: str, size: int) -> list[dict[str, object]]:
+    """What is served, in the project's columns, without the example that has no text."""
+    served = content.rows(task, split, size)
+    kept = [row for row in served if all(str(row[c]).strip() for c in task.hub_columns)]
+    names = dict(zip(task.hub_columns, task.columns, strict=True))
+    return [{names.get(key, key): value for key, value in row.items()} for row in kept]
+
+
+def test_all_tasks_from_the_hub_online_and_offline(hub: Hub, client: Client) -> None:
+    online = load(client)
+    loaded = [json.loads(text) for text in online.splitlines()]
+    assert [answer["task"] for answer in loaded] == list(TASKS)
+    for answer, task in zip(loaded, TASKS.values(), strict=True):
+        for split, name, size in (
+            ("train", "train", content.TRAIN),
+            ("validation", task.hub_validation, content.VALIDATION),
+        ):
+            expected = expected_rows(task, name, size)
+            for row, reference in zip(answer[split], expected, strict=True):
+                # STS-B's labels are rounded to single precision: 5 · 2⁻²⁴ at most.
+                assert row.pop("label") == pytest.approx(reference.pop("label"), abs=3e-7)
+                assert row == reference
+    # Of each task, the files of the two splits and nothing else.
+    assert len(hub.downloads()) == 14
+    assert not any("test" in path or "mismatched" in path for path in hub.downloads())
+    hub.requests.clear()
+    assert load(client, HF_HUB_OFFLINE="1") == online
+    assert hub.requests == []
+
+
+def test_example_without_text_is_reported(hub: Hub, client: Client) -> None:
+    code = LOAD.replace("sys.argv[1:]", "['QQP']").replace("print(json", "str(json")
+    output = client.run("import logging, sys; logging.basicConfig(stream=sys.stdout)\n" + code)
+    assert (
+        f"configuration qqp, train: left out 1 of {content.TRAIN} examples, first idx 7" in output
+    )
+
+
+def test_download_that_breaks_gives_the_same_data(hub: Hub, client: Client) -> None:
+    hub.breaks["rte/train-00000-of-00001.parquet"] = 500
+    answer = json.loads(load(client, "RTE"))
+    assert answer["train"] == expected_rows(TASKS["RTE"], "train", content.TRAIN)
+
+
+def test_missing_file_on_the_hub(hub: Hub, client: Client) -> None:
+    hub.missing.add("rte/validation-00000-of-00001.parquet")
+    error = load(client, "RTE")
+    assert error.startswith("InputError: A file of the dataset nyu-mll/glue")
+    assert "rte/validation-00000-of-00001.parquet" in error
+
+
+@pytest.fixture
+def changed(hub: Hub, glue_repository: Repository) -> dict[str, bytes]:
+    """The files of RTE, to be changed before they are served."""
+    files = {path: data for path, data in glue_repository.files.items() if path.startswith("rte/")}
+    hub.repositories[:] = [Repository("datasets", GLUE, GLUE_COMMIT, files)]
+    return files
+
+
+def test_other_columns_on_the_hub(
+    hub: Hub, client: Client, changed: dict[str, bytes], glue_repository: Repository
+) -> None:
+    for split in ("train", "validation"):
+        path = f"{split}-00000-of-00001.parquet"
+        changed[f"rte/{path}"] = glue_repository.files[f"qnli/{path}"]
+    error = load(client, "RTE")
+    assert "InputError: nyu-mll/glue" in error
+    assert "no column sentence1, sentence2" in error
+    assert "found question, sentence, label, idx" in error
+
+
+def test_other_label_order_on_the_hub(
+    hub: Hub, client: Client, changed: dict[str, bytes], glue_repository: Repository
+) -> None:
+    for split in ("train", "validation"):
+        path = f"{split}-00000-of-00001.parquet"
+        changed[f"rte/{path}"] = glue_repository.files[f"mrpc/{path}"]
+    error = load(client, "RTE")
+    assert "labels are not_equivalent, equivalent; expected entailment, not_entailment" in error
+
+
+def test_many_examples_without_text_on_the_hub(
+    hub: Hub, client: Client, changed: dict[str, bytes], rte: Task
+) -> None:
+    rows = content.rows(rte, "train", 100)
+    rows[3]["sentence1"] = ""
+    changed["rte/train-00000-of-00001.parquet"] = content.parquet(rte, rows)
+    error = load(client, "RTE")
+    assert "train: 1 of 100 examples cannot be used, the first of them: idx 3" in error
+
+
+def test_shard_that_the_repository_lacks(
+    hub: Hub, client: Client, changed: dict[str, bytes]
+) -> None:
+    content = changed.pop("rte/train-00000-of-00001.parquet")
+    changed["rte/train-00000-of-00002.parquet"] = content
+    error = load(client, "RTE")
+    assert "of rte/train-*.parquet, 1 files were found and 2 expected" in error

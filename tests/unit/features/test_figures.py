@@ -1,0 +1,212 @@
+"""Figures of features against the tables they are drawn from, read back from the drawn objects."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from test_figures import axes_named, mesh_of, written
+
+from darksecrets.data.tasks import TASKS
+from darksecrets.features import figure7 as seventh
+from darksecrets.features import token_pairs as pairs
+from darksecrets.features.diagonal import diagonal_correlations
+from darksecrets.features.figure6 import figure6
+from darksecrets.features.figure7 import figure7
+from darksecrets.features.head_statistics import STATISTICS, head_statistics
+from darksecrets.features.labels import FEATURES
+from darksecrets.features.stripes import stripes
+from darksecrets.features.token_pairs import token_pairs
+from darksecrets.features.tokens import RELATIONS
+from darksecrets.run.errors import InputError
+
+ALL = list(TASKS)
+FEW = ["MRPC", "RTE", "QQP"]
+LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
+STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
+
+
+def table(column, kinds, values, tasks=ALL, layers=4, heads=3):
+    """A row per task, model, kind and head, with random values, in random order."""
+    random = np.random.default_rng(7)
+    rows = [
+        {"task": task, "state": state, "seed": seed, column: kind, "layer": layer, "head": head}
+        | {value: random.uniform(0.01, 0.9) for value in values}
+        for task in tasks
+        for state, seed in STATES
+        for kind in kinds
+        for layer in range(1, layers + 1)
+        for head in range(1, heads + 1)
+    ]
+    return pd.DataFrame(rows).sample(frac=1, random_state=7)
+
+
+@pytest.fixture(scope="module")
+def striped():
+    return table("feature", FEATURES, ["weight", "control"])
+
+
+def mesh_in(figure, name):
+    return mesh_of(axes_named(figure, name))
+
+
+def shown(figure, name):
+    return np.asarray(mesh_in(figure, name).get_array())
+
+
+def expected(rows, value, layers=4, heads=3):
+    """[layer, head] means over seeds, one row of the table after the other."""
+    found = np.zeros((layers, heads))
+    for layer, head in np.ndindex(layers, heads):
+        cells = [
+            getattr(row, value)
+            for row in rows.itertuples()
+            if (row.layer, row.head) == (layer + 1, head + 1)
+        ]
+        found[layer, head] = sum(cells) / len(cells)
+    return found
+
+
+def select(data, **columns):
+    for name, value in columns.items():
+        data = data[data[name] == value]
+    return data
+
+
+def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
+    figure = figure6(striped, ALL, LABEL)
+    meshes = {name: mesh_in(figure, f"{name} RTE") for name in ("[SEP]", "[CLS]")}
+    for name in meshes:
+        for task in ALL:
+            rows = select(striped, state="finetuned", feature=name, task=task)
+            np.testing.assert_allclose(shown(figure, f"{name} {task}"), expected(rows, "weight"))
+    assert len({(mesh.norm.vmin, mesh.norm.vmax) for mesh in meshes.values()}) == 1
+    tops = [axes.get_position().y0 for axes in figure.axes if axes.get_label().endswith("RTE")]
+    assert tops[0] > tops[1], "[SEP] above [CLS], as in the paper"
+    colours = meshes["[CLS]"].cmap(np.linspace(0, 1, 50))[:, :3] @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(colours) < 0).all(), "darker is more attention"
+
+
+@pytest.mark.parametrize(("feature", "named"), [("noun", "noun"), ("sep", "[SEP]")])
+def test_stripes_show_both_states_their_difference_and_the_control(striped, feature, named):
+    figure = stripes(striped, feature, ALL, LABEL)
+    for task in ALL:
+        rows = select(striped, feature=named, task=task)
+        before = expected(select(rows, state="pretrained"), "weight")
+        after = expected(select(rows, state="finetuned"), "weight")
+        control = expected(select(rows, state="finetuned"), "control")
+        np.testing.assert_allclose(shown(figure, f"pretrained {task}"), before)
+        np.testing.assert_allclose(shown(figure, f"finetuned {task}"), after)
+        np.testing.assert_allclose(shown(figure, f"difference {task}"), after - before)
+        np.testing.assert_allclose(shown(figure, f"over control {task}"), after - control)
+    norm = mesh_in(figure, "difference RTE").norm
+    assert norm.vmin == -norm.vmax, "no difference is white"
+
+
+def test_a_task_without_the_feature_says_so(striped):
+    some = striped[(striped["feature"] != "pronoun") | (striped["task"] != "SST-2")]
+    figure = stripes(some, "pronoun", ALL, LABEL)
+    (axes,) = (a for a in figure.axes if a.get_label() == "finetuned SST-2")
+    assert [text.get_text() for text in axes.texts] == ["none"]
+    nowhere = striped[striped["feature"] != "pronoun"]
+    assert not stripes(nowhere, "pronoun", FEW, LABEL).axes[0].collections
+
+
+def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
+    data = table("feature", FEATURES, ["weight"], layers=1).drop(columns="layer")
+    data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
+    figure = figure7(data, ALL, LABEL)
+    for task in ALL:
+        mesh = np.ma.masked_invalid(mesh_in(figure, task).get_array())
+        for number, feature in enumerate(seventh.FEATURES):
+            rows = select(data, state="finetuned", task=task, feature=feature)
+            for head in (1, 2, 3):
+                if feature == "negation" and task == "QQP":
+                    assert mesh.mask[number, head - 1]
+                else:
+                    mean = rows[rows["head"] == head]["weight"].mean()
+                    assert mesh[number, head - 1] == pytest.approx(mean)
+    assert set(seventh.FEATURES) == set(FEATURES)
+    first = next(axes for axes in figure.axes if axes.get_label() == "MRPC")
+    assert [text.get_text() for text in first.get_yticklabels()] == list(seventh.FEATURES)
+
+
+def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
+    data = table("relation", RELATIONS, ["weight", "control", "diagonal"])
+    correlations = diagonal_correlations(data)
+    figure = token_pairs(data, FEW, LABEL, correlations=correlations)
+    for relation in RELATIONS:
+        arrow = relation.replace(" to ", " → ")
+        rows = select(data, state="finetuned", task="QQP", relation=relation)
+        weight, control = (expected(rows, value) for value in ("weight", "control"))
+        np.testing.assert_allclose(shown(figure, f"{arrow} QQP"), weight)
+        name = f"{arrow}\nover control QQP"
+        np.testing.assert_allclose(shown(figure, name), weight - control)
+        of_seeds = select(correlations, state="finetuned", task="QQP", relation=relation)
+        for label, value in ((f"{arrow} QQP", "weight"), (name, "over_control")):
+            (axes,) = (a for a in figure.axes if a.get_label() == label)
+            assert len(of_seeds[value]) == 2, "means over seeds"
+            mean = sum(of_seeds[value]) / 2
+            assert axes.get_xlabel().startswith(f"r = {mean:.2f}")
+    assert pairs.RELATIONS == RELATIONS
+
+
+def test_head_statistics_are_means_over_the_heads_of_a_layer():
+    data = table("statistic", [*STATISTICS, "entropy"], ["value"], tasks=["RTE", "SST-2"])
+    figure = head_statistics(data, ["RTE", "SST-2"], LABEL)
+    (axes,) = (a for a in figure.axes if a.get_label() == "pretrained SST-2")
+    lines = [line for line in axes.lines if line.get_linestyle() != "None"]
+    assert len(lines) == len(STATISTICS)
+    for line, name in zip(lines, STATISTICS, strict=True):
+        rows = select(data, task="SST-2", state="pretrained", statistic=name)
+        means = [rows[rows["layer"] == layer]["value"].mean() for layer in range(1, 5)]
+        np.testing.assert_allclose(line.get_ydata(), means)
+    with pytest.raises(InputError, match="no rows for pretrained QQP"):
+        head_statistics(data, ["RTE", "QQP"], LABEL)
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [
+        *((name, FEW) for name in ("figure6", "stripes", "figure7", "token_pairs", "statistics")),
+        *((name, ALL) for name in ("figure6", "stripes", "figure7", "statistics")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else len(value),
+)
+def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
+    figure = {
+        "figure6": lambda: figure6(striped, tasks, LABEL),
+        "stripes": lambda: stripes(striped, "noun", tasks, LABEL),
+        "figure7": lambda: figure7(striped[striped["layer"] == 1], tasks, LABEL),
+        "token_pairs": lambda: token_pairs(
+            data := table("relation", RELATIONS, ["weight", "control", "diagonal"], tasks),
+            *(tasks, LABEL),
+            correlations=diagonal_correlations(data),
+        ),
+        "statistics": lambda: head_statistics(
+            table("statistic", [*STATISTICS], ["value"], tasks), tasks, LABEL
+        ),
+    }[name]()
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    for text in written(figure):
+        extent = text.get_window_extent(canvas.get_renderer())
+        assert text.get_fontsize() >= 5
+        assert -1 <= extent.x0 <= extent.x1 <= width + 1, text
+        assert -1 <= extent.y0 <= extent.y1 <= height + 1, text
+    boxes = [axes.get_window_extent() for axes in figure.axes]
+    for number, one in enumerate(boxes):
+        assert not any(one.padded(-1).overlaps(other.padded(-1)) for other in boxes[:number])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *(figure6, figure7, head_statistics),
+        lambda t, *a: stripes(t, "noun", *a),
+        lambda t, *a: token_pairs(t, *a, correlations=t),
+    ],
+)
+def test_a_table_without_its_columns_is_named(draw):
+    with pytest.raises(InputError, match=r"missing: task, state"):
+        draw(pd.DataFrame({"head": [1]}), ["RTE"], LABEL)

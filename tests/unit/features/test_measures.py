@@ -1,0 +1,427 @@
+"""Statistics of heads, against plain loops in double precision written from the definitions."""
+
+from __future__ import annotations
+
+import json
+import math
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from tiny_models import save_classifier
+from toy_data import save_dataset
+
+from darksecrets.attention import extraction
+from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.data.tasks import TASKS
+from darksecrets.features import measures
+from darksecrets.features.labels import FEATURES, WORD_FEATURES
+from darksecrets.features.measures import DRAWS, STATISTICS, Measures, measure
+from darksecrets.features.tokens import RELATIONS, Tokens, describe
+from darksecrets.stats.controls import tokens_at_likely_places
+
+LAYERS, HEADS = 2, 3
+LENGTHS = [23, 17, 17, 17, 9, 9, 5]
+#: Sums over a row in single precision.
+CLOSE = {"rel": 2e-6, "abs": 1e-9}
+
+
+def random_tokens(length: int, idx: int, rng: np.random.Generator) -> Tokens:
+    """Build two sentences with random features, pairs and equal words; some examples lack some."""
+    middle = length // 2
+    segments = (np.arange(length) > middle).astype(np.int64)
+    special = np.isin(np.arange(length), [0, middle, length - 1])
+    features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
+    rates = rng.choice([0, 0.1, 0.4], size=len(WORD_FEATURES))
+    features[:, :-2] = (rng.random((length, len(WORD_FEATURES))) < rates) & ~special[:, None]
+    features[0, -2], features[1:, -1] = True, special[1:]
+
+    def pairs(count: int, *, across: bool) -> npt.NDArray[np.int64]:
+        words = np.flatnonzero(~special)
+        every = [
+            (a, b)
+            for a in words.tolist()
+            for b in words.tolist()
+            if a != b and (segments[a] != segments[b]) == across
+        ]
+        chosen = rng.permutation(len(every))[:count]
+        return np.array([every[i] for i in sorted(chosen)], dtype=np.int64).reshape(-1, 2)
+
+    related = tuple(pairs(int(n), across=False) for n in rng.integers(0, 4, len(RELATIONS)))
+    equal = pairs(int(rng.integers(0, 4)), across=True)
+    return Tokens(idx, segments, special, features, related, equal)
+
+
+def save(folder: Path, maps: list[npt.NDArray[np.float16]]) -> AttentionStore:
+    lengths = [one.shape[-1] for one in maps]
+    examples = pd.DataFrame({"idx": range(len(maps)), "tokens": [["w"] * n for n in lengths]})
+    for name in ("segments", "special", "starts", "ends"):
+        examples[name] = [[0] * n for n in lengths]
+    with write_store(folder, examples, *maps[0].shape[:2]) as writer:
+        for one in maps:
+            writer.append(one)
+    return AttentionStore.open(folder)
+
+
+@pytest.fixture(scope="module")
+def tokens() -> list[Tokens]:
+    rng = np.random.default_rng(4)
+    return [random_tokens(n, 10 + i, rng) for i, n in enumerate(LENGTHS)]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
+    rng = np.random.default_rng(5)
+    weights = [rng.exponential(size=(LAYERS, HEADS, n, n)) ** 4 for n in LENGTHS]
+    maps = [(w / w.sum(axis=-1, keepdims=True)).astype(np.float16) for w in weights]
+    maps[0][0, 0] = np.eye(LENGTHS[0])  # zeros, whose logarithm is not taken
+    return save(tmp_path_factory.mktemp("maps") / "store", maps)
+
+
+def mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def received(a: npt.NDArray[np.float64], token: int) -> float:
+    return mean([a[i, token] for i in range(len(a))])
+
+
+def stripe(store: AttentionStore, tokens: list[Tokens], f: int, layer: int, head: int):
+    """Section 4.4: for each token with F the mean over queries, the largest of them, the mean."""
+    values = []
+    for example, one in enumerate(tokens):
+        a = store.maps(example)[layer, head].astype(np.float64)
+        having = [j for j in range(len(a)) if one.features[j, f]]
+        if having:
+            values.append(max(received(a, j) for j in having))
+    return values
+
+
+def from_cls(store: AttentionStore, tokens: list[Tokens], f: int, head: int):
+    values = []
+    for example, one in enumerate(tokens):
+        a = store.maps(example)[store.layers - 1, head].astype(np.float64)
+        having = [j for j in range(len(a)) if one.features[j, f]]
+        if having:
+            values.append(max(a[0, j] for j in having))
+    return values
+
+
+def related(store: AttentionStore, pairs_of, layer: int, head: int, reduce):
+    values = []
+    for example, pairs in enumerate(pairs_of):
+        a = store.maps(example)[layer, head].astype(np.float64)
+        if len(pairs):
+            values.append(reduce([a[i, j] for i, j in pairs]))
+    return values
+
+
+def statistic(store: AttentionStore, tokens: list[Tokens], name: str, layer: int, head: int):
+    values = []
+    for example, one in enumerate(tokens):
+        a = store.maps(example)[layer, head].astype(np.float64)
+        total = 0.0
+        for i in range(len(a)):
+            for j in range(len(a)):
+                if name == "entropy":
+                    total -= a[i, j] * math.log(a[i, j]) if a[i, j] else 0
+                elif name in FEATURES:
+                    total += a[i, j] * one.features[j, FEATURES.index(name)]
+                else:
+                    total += a[i, j] * (j - i == {"previous": -1, "self": 0, "next": 1}[name])
+        values.append(total / len(a))
+    return values
+
+
+def check(found: Measures, store: AttentionStore, tokens: list[Tokens]) -> None:
+    """Compare every row of every table with its loop."""
+    stripes = {(r.feature, r.layer, r.head): r for r in found.stripes.itertuples()}
+    cls = {(r.feature, r.head): r for r in found.cls_attention.itertuples()}
+    pairs = {(r.relation, r.layer, r.head): r for r in found.token_pairs.itertuples()}
+    equal = {(r.layer, r.head): r for r in found.equal_words.itertuples()}
+    statistics = {(r.statistic, r.layer, r.head): r for r in found.head_statistics.itertuples()}
+    for head in range(store.heads):
+        for f, feature in enumerate(FEATURES):
+            values = from_cls(store, tokens, f, head)
+            assert ((feature, head + 1) in cls) == bool(values)
+            if values:
+                row = cls.pop((feature, head + 1))
+                assert (row.weight, row.examples) == (
+                    pytest.approx(mean(values), **CLOSE),
+                    len(values),
+                )
+        for layer in range(store.layers):
+            for f, feature in enumerate(FEATURES):
+                values = stripe(store, tokens, f, layer, head)
+                assert ((feature, layer + 1, head + 1) in stripes) == bool(values)
+                if values:
+                    row = stripes.pop((feature, layer + 1, head + 1))
+                    assert row.weight == pytest.approx(mean(values), **CLOSE)
+                    assert row.examples == len(values)
+            for number, relation in enumerate(RELATIONS):
+                of_relation = [one.pairs[number] for one in tokens]
+                values = related(store, of_relation, layer, head, max)
+                assert ((relation, layer + 1, head + 1) in pairs) == bool(values)
+                if values:
+                    row = pairs.pop((relation, layer + 1, head + 1))
+                    assert row.weight == pytest.approx(mean(values), **CLOSE)
+                    assert row.examples == len(values)
+                    beside = [
+                        mean(statistic(store, tokens, name, layer, head))
+                        for name in ("previous", "self", "next")
+                    ]
+                    assert row.diagonal == pytest.approx(sum(beside), **CLOSE)
+            values = related(store, [one.equal for one in tokens], layer, head, mean)
+            assert ((layer + 1, head + 1) in equal) == bool(values)
+            if values:
+                row = equal.pop((layer + 1, head + 1))
+                assert row.weight == pytest.approx(mean(values), **CLOSE)
+                assert row.examples == len(values)
+            for name in STATISTICS:
+                row = statistics.pop((name, layer + 1, head + 1))
+                expected = mean(statistic(store, tokens, name, layer, head))
+                assert row.value == pytest.approx(expected, rel=1e-5, abs=1e-7)
+    assert not stripes
+    assert not cls
+    assert not pairs
+    assert not equal
+    assert not statistics
+
+
+@pytest.mark.parametrize("max_bytes", [1, 2 * LAYERS * HEADS * 17 * 17 * 2, 10**7])
+def test_every_table_is_the_loops(store, tokens, max_bytes) -> None:
+    found = measure(store, tokens, 1, max_bytes)
+    assert {"noun", "[CLS]", "[SEP]"} <= set(found.stripes["feature"])
+    assert found.stripes["examples"].min() < len(LENGTHS), "some examples lack a feature"
+    check(found, store, tokens)
+
+
+def test_a_real_model(tmp_path: Path) -> None:
+    task = TASKS["RTE"]
+    save_classifier(tmp_path / "model", "bert", task)
+    save_dataset(tmp_path / "data", task, 4, 6)
+    from datasets import load_from_disk
+
+    idx = load_from_disk(str(tmp_path / "data"))["validation"]["idx"]
+    pd.DataFrame({"idx": idx}).to_csv(tmp_path / "sample.csv", index=False)
+    extraction.extract(
+        tmp_path / "model",
+        tmp_path / "data",
+        tmp_path / "sample.csv",
+        tmp_path / "store",
+        task=task,
+        max_length=32,
+        batch_size=4,
+    )
+    store = AttentionStore.open(tmp_path / "store")
+    rng = np.random.default_rng(0)
+    tokens = [
+        random_tokens(int(n), int(i), rng) for n, i in zip(store.lengths, store.idx, strict=True)
+    ]
+    check(measure(store, tokens, 1), store, tokens)
+
+
+def test_one_sentence_by_hand(tmp_path: Path) -> None:
+    """[CLS] She slept . [SEP]; one layer, one head."""
+    a = [
+        # CLS   She   slept  .     SEP
+        [0.500, 0.125, 0.125, 0.125, 0.125],  # [CLS]
+        [0.250, 0.250, 0.250, 0.125, 0.125],  # She
+        [0.125, 0.500, 0.125, 0.125, 0.125],  # slept
+        [0.000, 0.000, 0.500, 0.000, 0.500],  # .
+        [0.125, 0.125, 0.500, 0.125, 0.125],  # [SEP]
+    ]
+    store = save(tmp_path / "store", [np.array(a, dtype=np.float16)[None, None]])
+    features = np.zeros((5, len(FEATURES)), dtype=np.bool_)
+    for token, names in enumerate(
+        [["[CLS]"], ["pronoun", "subject"], ["verb"], ["punctuation"], ["[SEP]"]]
+    ):
+        features[token, [FEATURES.index(name) for name in names]] = True
+    special = np.array([True, False, False, False, True])
+    none = np.empty((0, 2), dtype=np.int64)
+    pairs = (np.array([[2, 1]]), np.array([[1, 2]]), none, none)
+    one = Tokens(0, np.zeros(5, dtype=np.int64), special, features, pairs, none)
+    found = measure(store, [one], 0)
+
+    weights = found.stripes.set_index("feature")["weight"].to_dict()
+    assert weights == pytest.approx(
+        {
+            "[CLS]": (0.5 + 0.25 + 0.125 + 0 + 0.125) / 5,  # 0.2
+            "pronoun": (0.125 + 0.25 + 0.5 + 0 + 0.125) / 5,  # 0.2
+            "subject": 0.2,
+            "verb": (0.125 + 0.25 + 0.125 + 0.5 + 0.5) / 5,  # 0.3
+            "punctuation": (0.125 + 0.125 + 0.125 + 0 + 0.125) / 5,  # 0.1
+            "[SEP]": (0.125 + 0.125 + 0.125 + 0.5 + 0.125) / 5,  # 0.2
+        },
+        abs=1e-7,
+    )
+    cls = found.cls_attention.set_index("feature")["weight"].to_dict()
+    assert cls["[CLS]"] == 0.5
+    assert cls["verb"] == cls["subject"] == cls["[SEP]"] == 0.125
+    pairs_found = found.token_pairs.set_index("relation")
+    assert pairs_found.loc["verb to subject", "weight"] == 0.5
+    assert pairs_found.loc["subject to verb", "weight"] == 0.25
+    self_, previous, next_ = (
+        (0.5 + 0.25 + 0.125 + 0 + 0.125) / 5,  # 0.2
+        (0.25 + 0.5 + 0.5 + 0.125) / 5,  # 0.275
+        (0.125 + 0.25 + 0.125 + 0.5) / 5,  # 0.2
+    )
+    assert pairs_found["diagonal"].tolist() == pytest.approx([self_ + previous + next_] * 2)
+    statistics = found.head_statistics.set_index("statistic")["value"].to_dict()
+    # rows with four 1/8 and a 1/2, twice; three 1/4 and two 1/8; two halves; as the first
+    spread = 4 / 8 * math.log(8) + 1 / 2 * math.log(2)
+    entropy = (3 * spread + 3 / 4 * math.log(4) + 2 / 8 * math.log(8) + math.log(2)) / 5
+    expected = {"previous": previous, "self": self_, "next": next_, "entropy": entropy}
+    expected |= {"[CLS]": 0.2, "[SEP]": 0.2, "punctuation": 0.1}
+    assert statistics == pytest.approx(expected, rel=1e-6)
+    assert found.equal_words.empty
+
+
+def test_controls_are_the_same_statistic_of_the_drawn_cells(store, tokens) -> None:
+    """The cells are drawn again, and their statistic taken by loops."""
+    found = measure(store, tokens, 3)
+    chances = measures.feature_chances(tokens)
+    drawn = [measures.control_cells([one], chances, 3) for one in tokens]
+    stripes = found.stripes.set_index(["feature", "layer", "head"])["control"]
+    pairs = found.token_pairs.set_index(["relation", "layer", "head"])["control"]
+    equal = found.equal_words.set_index(["layer", "head"])["control"]
+    cls = found.cls_attention.set_index(["feature", "head"])["control"]
+    for layer, head in np.ndindex(LAYERS, HEADS):
+        maps = [store.maps(i)[layer, head].astype(np.float64) for i in range(len(tokens))]
+        last = [store.maps(i)[LAYERS - 1, head].astype(np.float64) for i in range(len(tokens))]
+        of_stripes, of_cls, of_pairs, of_equal = ({} for _ in range(4))
+        for a, b, cells in zip(maps, last, drawn, strict=True):
+            for f, keys in zip(cells.features.kinds, cells.features.keys, strict=True):
+                of_stripes.setdefault(f, []).extend(max(received(a, j) for j in s) for s in keys)
+                of_cls.setdefault(f, []).extend(max(b[0, j] for j in s) for s in keys)
+            for kinds, reduce, values in (
+                (cells.pairs, max, of_pairs),
+                (cells.equal, mean, of_equal),
+            ):
+                for k, qs, ks in zip(kinds.kinds, kinds.queries, kinds.keys, strict=True):
+                    for q, key in zip(qs, ks, strict=True):
+                        one = reduce([a[i, j] for i, j in zip(q, key, strict=True)])
+                        values.setdefault(k, []).append(one)
+        for f, values in of_stripes.items():
+            assert stripes[FEATURES[f], layer + 1, head + 1] == pytest.approx(mean(values), **CLOSE)
+            assert cls[FEATURES[f], head + 1] == pytest.approx(mean(of_cls[f]), **CLOSE)
+        for k, values in of_pairs.items():
+            assert pairs[RELATIONS[k], layer + 1, head + 1] == pytest.approx(mean(values), **CLOSE)
+        assert equal[layer + 1, head + 1] == pytest.approx(mean(of_equal[0]), **CLOSE)
+
+
+def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(tokens) -> None:
+    chances = measures.feature_chances(tokens)
+    for one in tokens:
+        cells = measures.control_cells([one], chances, 0)
+        counts = one.features.sum(axis=0)
+        assert set(cells.features.kinds) == set(np.flatnonzero(counts).tolist())
+        ordinary = int((~one.special).sum())
+        for f, keys in zip(cells.features.kinds, cells.features.keys, strict=True):
+            assert keys.shape == (DRAWS, min(counts[f], ordinary))
+            assert all(len(set(drawn)) == keys.shape[1] for drawn in keys.tolist())
+            assert not one.special[keys].any()
+        for number, relation in enumerate(cells.pairs.kinds):
+            queries, keys = cells.pairs.queries[number], cells.pairs.keys[number]
+            real = one.pairs[relation]
+            assert keys.shape == (DRAWS, len(real))
+            assert sorted((keys - queries)[0]) == sorted(real[:, 1] - real[:, 0])
+            assert (one.segments[keys] == one.segments[queries]).all()
+        for queries, keys in zip(cells.equal.queries, cells.equal.keys, strict=True):
+            assert (one.segments[keys] != one.segments[queries]).all()
+            assert not one.special[keys].any()
+
+
+def test_controls_depend_on_seed_and_example_only(store, tokens) -> None:
+    first, again, other = (measure(store, tokens, seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first.stripes, again.stripes)
+    assert (first.stripes["control"] != other.stripes["control"]).any()
+    chances = measures.feature_chances(tokens)
+    alone = measures.control_cells([tokens[2]], chances, 1)
+    together = measures.control_cells(tokens, chances, 1)
+    of_third = [
+        k for k, e in zip(together.features.keys, together.features.examples, strict=True) if e == 2
+    ]
+    for a, b in zip(alone.features.keys, of_third, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_control_tokens_stand_where_the_feature_stands() -> None:
+    """Tokens with the feature stand in the first fifth: so do nine in ten random ones."""
+    rng = np.random.default_rng(0)
+    examples = []
+    for idx in range(200):
+        special = np.isin(np.arange(52), [0, 51])
+        features = np.zeros((52, len(FEATURES)), dtype=np.bool_)
+        features[rng.integers(1, 10) if idx % 10 else rng.integers(30, 50), 0] = True
+        features[0, -2] = features[51, -1] = True
+        none = np.empty((0, 2), dtype=np.int64)
+        layout = (np.zeros(52, dtype=np.int64), special, features)
+        examples.append(Tokens(idx, *layout, (none,) * 4, none))
+    chances = measures.feature_chances(examples)
+    cells = measures.control_cells(examples, chances, 0).features
+    nouns = np.concatenate(
+        [k.ravel() for k, f in zip(cells.keys, cells.kinds, strict=True) if f == 0]
+    )
+    # 2000 draws: five standard deviations are 0.034
+    assert np.mean(nouns < 11) == pytest.approx(0.9, abs=0.034)
+    cls = np.concatenate(
+        [k.ravel() for k, f in zip(cells.keys, cells.kinds, strict=True) if f == 7]
+    )
+    assert cls.max() <= 5, "near the first token"
+    sep = np.concatenate(
+        [k.ravel() for k, f in zip(cells.keys, cells.kinds, strict=True) if f == 8]
+    )
+    assert sep.min() >= 46, "near the last token"
+
+
+def test_sets_of_tokens_are_drawn_by_their_chances() -> None:
+    rng = np.random.default_rng(0)
+    drawn = tokens_at_likely_places(1, np.array([0, 1, 2, 1.0]), 8000, rng)[:, 0]
+    # binomial with n = 8000: five standard deviations are at most 0.028
+    np.testing.assert_allclose(np.bincount(drawn) / 8000, [0, 0.25, 0.5, 0.25], atol=0.028)
+    pairs = tokens_at_likely_places(2, np.array([0, 1, 2, 1.0]), 8000, rng)
+    first_two = np.mean((pairs == [2, 1]).all(axis=1))
+    assert first_two == pytest.approx(0.5 * 0.5, abs=0.028)  # of what is left, 1 of 2
+    assert tokens_at_likely_places(5, np.array([0, 1, 2, 1.0]), 3, rng).shape == (3, 3)
+
+
+def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
+    maps = [np.full((1, 2, 3, 3), 1 / 3, dtype=np.float16)]
+    none = np.empty((0, 2), dtype=np.int64)
+    features = np.zeros((3, len(FEATURES)), dtype=np.bool_)
+    features[0, -2] = features[2, -1] = features[1, 0] = True
+    special = np.array([True, False, True])
+    one = Tokens(0, np.zeros(3, dtype=np.int64), special, features, (none,) * 4, none)
+    found = measure(save(tmp_path / "store", maps), [one], 0)
+    assert set(found.stripes["feature"]) == {"noun", "[CLS]", "[SEP]"}
+    assert found.token_pairs.empty
+    assert found.equal_words.empty
+    assert not found.stripes.isna().to_numpy().any()
+    assert list(found.token_pairs.columns) == [
+        *("relation", "layer", "head", "weight", "control", "diagonal", "examples")
+    ]
+
+
+def test_memory_does_not_grow_with_the_examples(tmp_path: Path) -> None:
+    """Of the annotation, too: read, brought to the tokens, and measured."""
+    rng = np.random.default_rng(0)
+    weights = rng.random((6, 6, 40, 40))
+    maps = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)
+    annotation = tmp_path / "annotation.jsonl"
+    word = {"text": "w", "start": 0, "end": 1, "tag": "NN", "dep": "nsubj", "head": 0}
+    sentence = {"text": "w", "tokens": [word | {"antecedent": None}] * 38}
+    peaks = []
+    for count in (6, 96):
+        store = save(tmp_path / str(count), [maps] * count)
+        lines = [json.dumps({"idx": idx, "sentence1": sentence}) for idx in range(count)]
+        annotation.write_text("\n".join(lines) + "\n")
+        tracemalloc.start()
+        measure(store, describe(store, annotation), 0, max_bytes=3 * maps.nbytes)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
+    assert peaks[0] < 30 * 3 * maps.nbytes

@@ -1,0 +1,468 @@
+"""Fine-tuning against a plain loop, killed and resumed, diverging; scores against one by one."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.metrics
+import torch
+from datasets import load_from_disk
+from hub.client import ROOT
+from safetensors.torch import load_file
+from tiny_models import save_classifier
+from toy_data import save_bert, save_dataset
+
+from darksecrets.data import metrics
+from darksecrets.data.batches import GroupedByLength, load_split
+from darksecrets.data.tasks import TASKS, Task
+from darksecrets.finetuning import evaluation, training
+from darksecrets.models import loading
+from darksecrets.run.errors import InputError
+
+TRAIN, VALIDATION = 39, 21
+SETTINGS = {"batch_size": 4, "learning_rate": 3e-3, "max_length": 32, "precision": "float32"}
+STEPS_PER_EPOCH = math.ceil(TRAIN / SETTINGS["batch_size"])
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of ``model`` and of a data set per task."""
+    folder = tmp_path_factory.mktemp("inputs")
+    save_bert(folder / "model")
+    for name in ("MRPC", "STS-B", "SST-2"):
+        save_dataset(folder / name, TASKS[name], TRAIN, VALIDATION)
+    return folder
+
+
+def finetune(
+    inputs: Path,
+    folder: Path,
+    task: str = "MRPC",
+    state: str = "finetuned",
+    seed: int = 3,
+    checkpoint_seconds: float = 300.0,
+    **settings: Any,
+) -> dict[str, Any]:
+    return training.finetune(
+        inputs / "model",
+        inputs / task,
+        folder / "model",
+        task=TASKS[task],
+        state=state,
+        seed=seed,
+        settings=training.Settings(**{**SETTINGS, **settings}),
+        threads=1,
+        scores=folder / "scores.csv",
+        predictions=folder / "predictions.csv",
+        curve=folder / "curve.csv",
+        checkpoint_seconds=checkpoint_seconds,
+    )
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    finetune(inputs, folder)
+    return folder
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model" / "model.safetensors")
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two runs ended with the same bits and the same tables."""
+    a, b = weights(one), weights(other)
+    tables = ("scores.csv", "predictions.csv", "curve.csv")
+    return (
+        a.keys() == b.keys()
+        and all(torch.equal(a[name], b[name]) for name in a)
+        and all((one / t).read_bytes() == (other / t).read_bytes() for t in tables)
+    )
+
+
+def one_by_one(folder: Path, data: Path, task: Task) -> np.ndarray:
+    """Logits of the validation split without batches and padding."""
+    model, new = loading.load_classifier(folder, task, seed=0, attention="eager")
+    assert new == []
+    tokenizer = loading.load_tokenizer(folder)
+    rows = load_from_disk(str(data))["validation"]
+    with torch.inference_mode():
+        return np.concatenate(
+            [
+                model(**tokenizer(*(row[c] for c in task.columns), return_tensors="pt")).logits
+                for row in rows
+            ]
+        )
+
+
+# --- What training does -----------------------------------------------------------------------
+
+
+def plain_loop(folder: Path, data: Path, task: Task, seed: int) -> dict[str, torch.Tensor]:
+    """Devlin et al.'s recipe written out: AdamW, linear warm-up and decay, clipping to norm 1."""
+    model, _ = loading.load_classifier(folder, task, seed, attention="eager")
+    split = load_split(data, "train", loading.load_tokenizer(folder), task, 32)
+    decayed = [p for n, p in model.named_parameters() if p.dim() == 2]
+    others = [p for n, p in model.named_parameters() if p.dim() == 1]
+    optimizer = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}],
+        foreach=False,
+    )
+    total = 3 * STEPS_PER_EPOCH
+    warmup = math.ceil(0.1 * total)
+    model.train()
+    step = 0
+    for epoch in range(3):
+        sampler = GroupedByLength(split.lengths, 4, seed)
+        sampler.set_epoch(epoch)
+        order = list(sampler)
+        for start in range(0, TRAIN, 4):
+            rate = step / warmup if step < warmup else (total - step) / (total - warmup)
+            for group in optimizer.param_groups:
+                group["lr"] = 3e-3 * rate
+            batch = split.batch(order[start : start + 4])
+            logits = model(**{k: v for k, v in batch.items() if k != "labels"}).logits
+            if task.is_regression:
+                loss = (logits[:, 0] - batch["labels"]).square().mean()
+            else:
+                loss = -logits.log_softmax(-1)[range(len(logits)), batch["labels"]].mean()
+            optimizer.zero_grad()
+            loss.backward()
+            norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
+            for parameter in model.parameters():
+                parameter.grad *= min(1.0, 1.0 / (norm.item() + 1e-6))
+            optimizer.step()
+            step += 1
+    return model.state_dict()
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B"])
+def test_weights_are_those_of_a_plain_loop(task: str, inputs: Path, tmp_path: Path) -> None:
+    """Without dropout; atol 2e-5 of weights that move by about 0.05."""
+    (tmp_path / task).symlink_to(inputs / task)
+    save_bert(tmp_path / "model", dropout=0.0)
+    finetune(tmp_path, tmp_path / "out", task)
+    expected = plain_loop(tmp_path / "model", inputs / task, TASKS[task], seed=3)
+    start = loading.load_classifier(tmp_path / "model", TASKS[task], seed=3)[0].state_dict()
+    found = weights(tmp_path / "out")
+    assert found.keys() == expected.keys()
+    for name, tensor in found.items():
+        torch.testing.assert_close(tensor, expected[name], atol=2e-5, rtol=0, msg=name)
+    moved = max((found[name] - start[name]).abs().max() for name in found)
+    assert moved > 0.02
+
+
+@pytest.mark.parametrize(
+    ("task", "state"),
+    [("MRPC", "finetuned"), ("SST-2", "finetuned-from-normal"), ("STS-B", "finetuned")],
+)
+def test_the_task_is_learned(task: str, state: str, inputs: Path, tmp_path: Path) -> None:
+    """A standard deviation of 0.2, because 16 hidden units see nothing through weights of 0.02."""
+    (tmp_path / "model").symlink_to(inputs / "model")
+    save_dataset(tmp_path / task, TASKS[task], 100, 40)
+    settings = {"epochs": 8, "learning_rate": 5e-3, "from_normal_std": 0.2}
+    result = finetune(tmp_path, tmp_path / "out", task, state, **settings)
+    assert result["scores"][TASKS[task].metrics[0]] > 0.95
+    assert result["steps"] == 8 * 25
+    assert (result["train_examples"], result["validation_examples"]) == (100, 40)
+    drawn = "bert.encoder.layer.0.output.dense.weight" in result["new_parameters"]
+    assert drawn == (state == "finetuned-from-normal")
+
+
+def test_from_normal_begins_without_the_pretrained_weights(inputs: Path, tmp_path: Path) -> None:
+    """With a learning rate of next to nothing the weights stay what was drawn."""
+    finetune(inputs, tmp_path, state="finetuned-from-normal", learning_rate=1e-12, epochs=1)
+    model, _ = loading.load_classifier(inputs / "model", TASKS["MRPC"], 3)
+    loading.draw_from_normal(model, 3, 0.02)
+    for name, tensor in weights(tmp_path).items():
+        torch.testing.assert_close(tensor, model.state_dict()[name], atol=1e-9, rtol=0)
+
+
+def test_bfloat16_trains_float32_weights_and_scores_in_float32(
+    inputs: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    result = finetune(inputs, tmp_path, precision="bfloat16")
+    assert result["precision"] == "bfloat16"
+    found, other = weights(tmp_path), weights(uninterrupted)
+    assert {tensor.dtype for tensor in found.values()} == {torch.float32}
+    differences = [(found[name] - other[name]).abs().max().item() for name in found]
+    assert 0 < max(differences) < 0.05
+    # bfloat16 has 3 digits, far less than this tolerance.
+    logits = pd.read_csv(tmp_path / "predictions.csv").filter(like="logit").to_numpy()
+    expected = one_by_one(tmp_path / "model", inputs / "MRPC", TASKS["MRPC"])
+    np.testing.assert_allclose(logits, expected, atol=1e-5)
+
+
+def test_same_seed_same_weights_whatever_was_drawn_before(
+    inputs: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    torch.manual_seed(12345)
+    finetune(inputs, tmp_path / "same")
+    assert same(tmp_path / "same", uninterrupted)
+    finetune(inputs, tmp_path / "other", seed=4)
+    assert not same(tmp_path / "other", uninterrupted)
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+# --- Tables -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B", "SST-2"])
+def test_tables(task: str, inputs: Path, tmp_path: Path) -> None:
+    result = finetune(inputs, tmp_path, task)
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    validation = load_from_disk(str(inputs / task))["validation"]
+    assert predictions["idx"].tolist() == list(validation["idx"])
+    assert predictions["label"].tolist() == list(validation["label"])
+    logits = predictions.filter(like="logit_").to_numpy()
+    expected = one_by_one(tmp_path / "model", inputs / task, TASKS[task])
+    np.testing.assert_allclose(logits, expected, atol=1e-5)
+
+    scores = pd.read_csv(tmp_path / "scores.csv")
+    assert list(scores.columns) == ["task", "state", "seed", "metric", "score"]
+    assert scores["metric"].tolist() == list(TASKS[task].metrics)
+    assert set(scores["state"]) == {"finetuned"}
+    assert set(scores["seed"]) == {3}
+    expected_scores = metrics.compute(TASKS[task], logits, np.asarray(validation["label"]))
+    # The file has 9 digits of each logit; logits of STS-B differ in the last few after 3 epochs.
+    hundred_times = [100 * value for value in expected_scores.values()]
+    assert scores["score"].tolist() == pytest.approx(hundred_times, abs=0.01)
+    assert result["scores"] == pytest.approx(expected_scores, abs=1e-4)
+    if "accuracy" in expected_scores:
+        accuracy = sklearn.metrics.accuracy_score(predictions["label"], predictions["prediction"])
+        assert expected_scores["accuracy"] == pytest.approx(accuracy)
+
+    curve = pd.read_csv(tmp_path / "curve.csv")
+    columns = ["task", "state", "seed", "step", "epoch", "split", "quantity", "value"]
+    assert list(curve.columns) == columns
+    scored = curve[curve["split"] == "validation"]
+    assert set(scored["quantity"]) == {"loss", *TASKS[task].metrics}
+    assert scored["epoch"].unique().tolist() == [1, 2, 3]
+    last = scored[scored["epoch"] == 3].set_index("quantity")["value"]
+    assert last[list(TASKS[task].metrics)].tolist() == pytest.approx(scores["score"].tolist())
+    losses = curve[curve["split"] == "train"]
+    assert losses["step"].tolist() == list(range(1, 3 * STEPS_PER_EPOCH + 1))
+    assert losses["value"].iloc[-10:].mean() < losses["value"].iloc[:10].mean()
+
+
+def test_pretrained_is_scored_with_the_classifier_that_finetuning_begins_with(
+    inputs: Path, tmp_path: Path
+) -> None:
+    result = evaluation.evaluate_pretrained(
+        inputs / "model",
+        inputs / "MRPC",
+        task=TASKS["MRPC"],
+        seed=3,
+        max_length=32,
+        threads=1,
+        scores=tmp_path / "scores.csv",
+        predictions=tmp_path / "predictions.csv",
+    )
+    model, new = loading.load_classifier(inputs / "model", TASKS["MRPC"], seed=3)
+    model.save_pretrained(tmp_path / "model")
+    loading.load_tokenizer(inputs / "model").save_pretrained(tmp_path / "model")
+    expected = one_by_one(tmp_path / "model", inputs / "MRPC", TASKS["MRPC"])
+    found = pd.read_csv(tmp_path / "predictions.csv")
+    np.testing.assert_allclose(found.filter(like="logit_").to_numpy(), expected, atol=1e-6)
+    assert set(found["state"]) == {"pretrained"}
+    assert result["new_parameters"] == new == ["classifier.bias", "classifier.weight"]
+    scores = pd.read_csv(tmp_path / "scores.csv")["score"].tolist()
+    assert scores == pytest.approx([100 * value for value in result["scores"].values()])
+
+
+def test_evaluation_leaves_the_mode_of_the_model(inputs: Path) -> None:
+    model, _ = loading.load_classifier(inputs / "model", TASKS["MRPC"], seed=3)
+    tokenizer = loading.load_tokenizer(inputs / "model")
+    split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
+    model.train()
+    logits = evaluation.evaluate(model, split)
+    assert model.training
+    np.testing.assert_array_equal(logits, evaluation.evaluate(model.eval(), split))
+    assert not model.training
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 512])
+def test_logits_depend_on_the_batch_by_rounding_alone(
+    inputs: Path, tmp_path: Path, batch_size: int
+) -> None:
+    folder = save_classifier(tmp_path / "model", "bert", TASKS["MRPC"])
+    model, _ = loading.load_classifier(folder, TASKS["MRPC"], seed=3)
+    tokenizer = loading.load_tokenizer(folder)
+    split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
+    assert evaluation.examples_at_once(model, split) == evaluation.BATCH_SIZE
+    expected = evaluation.evaluate(model, split)
+    found = evaluation.evaluate(model, split, batch_size=batch_size)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+    assert np.ptp(expected, axis=0).min() > 0.1
+
+
+# --- Killed and resumed -----------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import test_training
+from darksecrets.finetuning import training
+save = training._Checkpoints.on_save
+def on_save(self, args, state, control, **others):
+    kill = state.global_step == {step}
+    if not (kill and {unfinished}):
+        save(self, args, state, control, **others)
+    if kill:
+        os.kill(os.getpid(), signal.SIGKILL)
+training._Checkpoints.on_save = on_save
+test_training.finetune(Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "unfinished", "resumed"),
+    [
+        (STEPS_PER_EPOCH + 3, False, STEPS_PER_EPOCH + 3),
+        (STEPS_PER_EPOCH, False, STEPS_PER_EPOCH),
+        (2 * STEPS_PER_EPOCH + 5, True, 2 * STEPS_PER_EPOCH + 4),
+    ],
+    ids=["within an epoch", "between epochs", "while a checkpoint is written"],
+)
+def test_killed_and_resumed_is_the_same_as_uninterrupted(
+    step: int, unfinished: bool, resumed: int, inputs: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    """Same bits of all weights, same tables."""
+    code = KILLED.format(
+        tests=str(Path(__file__).parents[1]),
+        step=step,
+        unfinished=unfinished,
+        inputs=str(inputs),
+        folder=str(tmp_path),
+    )
+    path = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parents[1])]
+    environment = {"PYTHONPATH": ":".join(path), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.returncode == -9, done.stderr.decode()
+    assert not (tmp_path / "model").exists()
+    assert finetune(inputs, tmp_path)["resumed_from_step"] == resumed
+    assert same(tmp_path, uninterrupted)
+    names = {"model", "scores.csv", "predictions.csv", "curve.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+class InterruptedHereError(Exception):
+    pass
+
+
+@pytest.fixture
+def interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break training off at the checkpoint of step 5."""
+    save = training._Checkpoints.on_save
+
+    def on_save(self: Any, args: Any, state: Any, control: Any, **others: Any) -> None:
+        save(self, args, state, control, **others)
+        if state.global_step == 5:
+            raise InterruptedHereError
+
+    monkeypatch.setattr(training._Checkpoints, "on_save", on_save)
+
+
+@pytest.mark.parametrize("change", [{"seed": 4}, {"learning_rate": 2e-3}, {"epochs": 2}])
+def test_checkpoint_of_another_configuration_is_not_resumed(
+    change: dict[str, Any],
+    inputs: Path,
+    tmp_path: Path,
+    interrupt: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(InterruptedHereError):
+        finetune(inputs, tmp_path / "broken", checkpoint_seconds=0.0)
+    assert (tmp_path / "broken" / ".model.checkpoints" / "checkpoint-5").is_dir()
+    assert finetune(inputs, tmp_path / "broken", **change)["resumed_from_step"] is None
+    finetune(inputs, tmp_path / "fresh", **change)
+    assert same(tmp_path / "broken", tmp_path / "fresh")
+
+
+def test_checkpoint_of_other_data_is_not_resumed(
+    inputs: Path, tmp_path: Path, interrupt: None
+) -> None:
+    with pytest.raises(InterruptedHereError):
+        finetune(inputs, tmp_path / "out", checkpoint_seconds=0.0)
+    (tmp_path / "model").symlink_to(inputs / "model")
+    save_dataset(tmp_path / "MRPC", TASKS["MRPC"], TRAIN + 1, VALIDATION)
+    assert finetune(tmp_path, tmp_path / "out")["resumed_from_step"] is None
+
+
+def test_error_before_the_first_checkpoint_leaves_nothing(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(training.FineTuner, "_save", full)
+    with pytest.raises(OSError, match="No space"):
+        finetune(inputs, tmp_path, checkpoint_seconds=0.0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_checkpoints_are_rare_by_default(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unexpected(*_: object, **__: object) -> None:
+        raise AssertionError("a checkpoint was written within seconds")
+
+    monkeypatch.setattr(training.FineTuner, "_save_checkpoint", unexpected)
+    finetune(inputs, tmp_path, epochs=1)
+
+
+# --- Diverging --------------------------------------------------------------------------------
+
+
+def poison(folder: Path) -> None:
+    """Make a number of the pre-trained model NaN."""
+    from safetensors.torch import save_file
+
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    tensors["pooler.dense.bias"][0] = math.nan
+    save_file(tensors, file, metadata={"format": "pt"})
+
+
+def test_exploding_loss_stops_with_what_and_where(inputs: Path, tmp_path: Path) -> None:
+    message = (
+        r"MRPC, finetuned, seed 3: training diverged at step \d+ of 30: the training loss is "
+        r"[\d.e+]+, above 6\.93, at a learning rate of \S+ \(peak 100, float32\)\. Lower "
+        r"fine_tuning\.learning_rate"
+    )
+    with pytest.raises(InputError, match=message):
+        finetune(inputs, tmp_path, learning_rate=100.0, checkpoint_seconds=0.0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_loss_that_is_not_finite_stops_at_once(inputs: Path, tmp_path: Path) -> None:
+    (tmp_path / "MRPC").symlink_to(inputs / "MRPC")
+    poison(save_bert(tmp_path / "model"))
+    with pytest.raises(InputError, match=r"diverged at step 1 of 30: the training loss is nan"):
+        finetune(tmp_path, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_outputs_that_are_not_finite_are_not_scored(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        training, "evaluate", lambda *_: np.full((VALIDATION, 2), np.inf, dtype=np.float32)
+    )
+    with pytest.raises(InputError, match=r"diverged at step \d+ .* outputs are not finite"):
+        finetune(inputs, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_state(inputs: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'pretrained', expected one of finetuned, finetuned-"):
+        finetune(inputs, tmp_path, state="pretrained")

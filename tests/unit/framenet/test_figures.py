@@ -1,0 +1,157 @@
+"""Figures 3 and 4 against what they are drawn from, read back from the drawn objects."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+
+from darksecrets.framenet import figure4 as drawing
+from darksecrets.framenet.example import Example
+from darksecrets.framenet.figure3 import LINK, figure3
+from darksecrets.framenet.figure4 import choose, figure4
+from darksecrets.framenet.links import Annotation, Element
+from darksecrets.run.errors import InputError
+
+LABEL = "run x · tiny BERT · built-in corpus (not comparable with the paper) · links: FrameNet 1.7"
+TOKENS = ["[CLS]", "the", "cat", "was", "not", "snor", "##ing", ".", "[SEP]"]
+
+
+def table(layers: int, heads: int) -> pd.DataFrame:
+    layer, head = np.indices((layers, heads)) + 1
+    rng = np.random.default_rng(1)
+    parts = [
+        pd.DataFrame(
+            {
+                "direction": direction,
+                "layer": layer.ravel(),
+                "head": head.ravel(),
+                "weight": rng.uniform(0, 0.2, layers * heads),
+                "sentences": 473,
+            }
+        )
+        for direction in ("predicate_to_element", "element_to_predicate")
+    ]
+    return pd.concat(parts).sample(frac=1, random_state=2)
+
+
+def example(heads: list[tuple[int, int]]) -> Example:
+    maps = np.random.default_rng(3).dirichlet(np.ones(9), size=(len(heads), 9)).astype(np.float16)
+    layers, numbers = np.array(heads).T
+    return Example(np.array(TOKENS), layers, numbers, maps, np.array([1, 2]), np.array([5, 6]))
+
+
+def axes_of(figure: Figure) -> dict[str, Axes]:
+    return {str(axes.get_label()): axes for axes in figure.axes}
+
+
+@pytest.mark.parametrize(("layers", "heads", "framed"), [(12, 12, 2), (6, 6, 1), (24, 16, 4)])
+def test_figure3_shows_the_published_direction_and_frames_the_highest(layers, heads, framed):
+    weights = table(layers, heads)
+    rows = weights[weights["direction"] == "element_to_predicate"]
+    values = rows.set_index(["layer", "head"])["weight"]
+    highest = values.nlargest(framed).index.tolist()
+    figure = figure3(weights, example([(a - 1, b - 1) for a, b in highest]), LABEL)
+    axes = axes_of(figure)["heads"]
+    mesh = next(part for part in axes.collections if isinstance(part, QuadMesh))
+    for layer, head in np.ndindex(layers, heads):
+        assert mesh.get_array()[layer, head] == pytest.approx(values[layer + 1, head + 1])
+    frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    centres = [(patch.get_y() + 0.5, patch.get_x() + 0.5) for patch in frames]
+    assert sorted(centres) == sorted(highest)
+    top, bottom = (axes.transData.transform((1, layer))[1] for layer in (1, layers))
+    assert top > bottom
+    assert "473 sentences" in axes.get_title()
+
+
+def test_figure3_shows_maps_and_the_distribution_of_the_linked_piece():
+    shown = example([(1, 3), (0, 0)])
+    axes = axes_of(figure3(table(2, 4), shown, LABEL))
+    for number, title in enumerate(("Layer 2, head 4", "Layer 1, head 1")):
+        whole, single = axes[f"map {number + 1}"], axes[f"distribution {number + 1}"]
+        assert whole.get_title() == title
+        assert np.array_equal(whole.images[0].get_array(), shown.maps[number].astype(float))
+        assert [tick.get_text() for tick in whole.get_yticklabels()] == TOKENS
+        (frame,) = whole.patches
+        assert (frame.get_x(), frame.get_width()) == (4.5, 2)  # columns: the predicate
+        assert (frame.get_y(), frame.get_height()) == (0.5, 2)  # rows: the element
+        block = shown.maps[number][1:3, 5:7]
+        query = 1 + int(block.max(axis=1).argmax())
+        widths = [bar.get_width() for bar in single.patches]
+        assert widths == pytest.approx(shown.maps[number][query].astype(float).tolist())
+        blue = [i for i, bar in enumerate(single.patches) if same_color(bar.get_facecolor(), LINK)]
+        assert blue == [5, 6]
+        assert TOKENS[query] in single.get_title()
+
+
+def test_figure3_refuses_a_table_without_its_columns():
+    with pytest.raises(InputError, match=r"framenet_heads\.csv.*missing: direction"):
+        figure3(table(2, 2).drop(columns="direction"), example([(0, 0)]), LABEL)
+
+
+def annotate(sentence: str, predicate: str, *elements: str, frame: str = "") -> Annotation:
+    def span(text: str) -> tuple[int, int]:
+        return sentence.index(text), sentence.index(text) + len(text)
+
+    roles = [Element(span(text), f"Role {i}" if frame else "") for i, text in enumerate(elements)]
+    return Annotation(sentence, span(predicate), tuple(roles), frame)
+
+
+LONG = annotate(
+    "Anything else that you had ever wanted to tell them, you confessed.",
+    "confessed",
+    "Anything else",
+    "that",
+    "them",
+    frame="Statement",
+)
+SHORT = annotate("The book is no mess.", "mess", "The book")
+
+
+@pytest.mark.parametrize("annotation", [LONG, SHORT])
+def test_figure4_draws_boxes_labels_and_arcs_around_the_right_words(annotation):
+    figure = figure4([annotation], LABEL)
+    axes = axes_of(figure)["sentence"]
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    words = {text.get_text(): text.get_window_extent(renderer) for text in axes.texts}
+    assert set(annotation.sentence.split()) <= set(words)
+    boxes = [
+        patch.get_window_extent() for patch in axes.patches if isinstance(patch, FancyBboxPatch)
+    ]
+    arcs = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(boxes) == 1 + len(annotation.elements)
+    assert len(arcs) == len(annotation.elements)
+    for span in (annotation.predicate, *(element.span for element in annotation.elements)):
+        first = annotation.sentence[slice(*span)].split()[0]
+        left = min(box.x0 for name, box in words.items() if name.startswith(first))
+        assert any(abs(box.x0 - left) < 4 for box in boxes), first
+    for text in axes.texts:  # nothing leaves the figure
+        extent = text.get_window_extent(renderer)
+        assert extent.x0 >= 0
+        assert extent.x1 <= figure.bbox.width
+    labels = [text for text in axes.texts if text.get_fontsize() == drawing.LABEL]
+    extents = [label.get_window_extent(renderer) for label in labels]
+    for number, one in enumerate(extents):
+        assert not any(one.overlaps(other) for other in extents[number + 1 :])
+    names = {label.get_text() for label in labels}
+    expected = (
+        {"predicate (Statement)", "Role 0", "Role 1", "Role 2"}
+        if annotation is LONG
+        else {"predicate", "core element"}
+    )
+    assert names == expected
+
+
+def test_figure4_takes_a_plain_sentence_with_most_elements_and_of_these_the_longest():
+    twice = annotate("She slept there and he slept and so did we .", "slept", "She", "he", "we")
+    longer = annotate("The heavy old book is no mess.", "mess", "The heavy old book")
+    assert choose([SHORT, LONG, twice]) is LONG
+    assert choose([twice, SHORT, longer]) is longer
+    with pytest.raises(InputError, match="no sentence"):
+        choose([])

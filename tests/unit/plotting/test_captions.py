@@ -1,0 +1,87 @@
+"""Captions of the report: rendered as Snakemake does, for every kind of run."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from docutils.core import publish_parts
+from jinja2 import Environment, StrictUndefined
+
+from workflow.lib.configuration import resolve
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    "demo": {"run": "demo", "data": {"source": "builtin"}, "model": {"source": "builtin"}},
+    "files": {
+        "run": "files",
+        "tasks": ["RTE"],
+        "data": {"source": "tsv", "folder": "glue"},
+        "model": {"source": "folder", "folder": "model"},
+    },
+    "paper": {
+        "run": "paper",
+        "seeds": [1, 2, 3],
+        "data": {"source": "hub"},
+        "model": {"source": "hub"},
+    },
+}
+
+
+def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
+    """Text of a caption; a name that is not defined and a slip in the markup are errors."""
+    environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    snakemake = SimpleNamespace(
+        config=config,
+        params=SimpleNamespace(label="run x · data · model", tasks=config["tasks"], paper=paper),
+        input=SimpleNamespace(
+            table="tables/t.csv", scores="tables/table1.csv", correlations="tables/c.csv"
+        ),
+    )
+    text = environment.from_string(path.read_text(encoding="utf-8")).render(snakemake=snakemake)
+    strict = {"halt_level": 2, "report_level": 2, "raw_enabled": False}
+    html = publish_parts(text, writer="html", settings_overrides=strict)["body"]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def captions(root: Path) -> list[Path]:
+    return sorted((root / "workflow" / "report").glob("*.rst"))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_captions_render_for_every_kind_of_run(name: str, root: Path) -> None:
+    config = resolve(CONFIGS[name])
+    assert len(captions(root)) >= 4
+    for path in captions(root):
+        text = render(path, config, paper=name == "paper")
+        assert len(text.split()) > 50, path
+        assert not re.search(r"\{[{%]|None|\*\*|``", text), text
+
+
+def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> None:
+    config = resolve(CONFIGS["demo"])
+    for path in captions(root):
+        if path.stem != "workflow":
+            text = render(path, config, paper=False)
+            assert re.search(r"\(section \d", text), path
+            assert "run x · data · model" in text, path
+            assert "tables/t" in text, path
+
+
+def test_the_description_says_what_data_a_run_has(root: Path) -> None:
+    path = root / "workflow" / "report" / "workflow.rst"
+    texts = {name: render(path, resolve(config), paper=False) for name, config in CONFIGS.items()}
+    assert "cannot be compared with the paper's" in texts["demo"]
+    assert "cannot be compared" not in texts["files"] + texts["paper"]
+    assert "google-bert/bert-base-uncased" in texts["paper"]
+    assert "nyu-mll/glue" in texts["paper"]
+
+
+@pytest.mark.parametrize("paper", [True, False])
+def test_the_caption_of_table_1_says_whether_numbers_can_be_compared(
+    paper: bool, root: Path
+) -> None:
+    path = root / "workflow" / "report" / "table1.rst"
+    text = render(path, resolve(CONFIGS["paper"]), paper=paper)
+    assert ("stand beside ours" in text) == paper
+    assert ("not shown beside this run" in text) != paper

@@ -1,0 +1,113 @@
+"""What heads look at, against a loop over pairs of tokens."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from darksecrets.pretraining.head_table import MEASURES, PLACES, kind, measure, summary
+
+CLS, SEP = 2, 3
+IDS = np.array([2, 10, 11, 10, 3, 11, 12, 10, 3])
+SEGMENTS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+
+
+def random_maps(layers: int = 2, heads: int = 3, tokens: int = len(IDS)) -> np.ndarray:
+    logits = np.random.default_rng(0).normal(0, 2, (layers, heads, tokens, tokens))
+    weights = np.exp(logits)
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
+
+
+def loop(attention: np.ndarray) -> dict[str, float]:
+    """The same measures of one map, a pair of tokens at a time."""
+    sums = dict.fromkeys(MEASURES, 0.0)
+    for i in range(len(IDS)):
+        if IDS[i] in (CLS, SEP):
+            continue
+        entropy = 0.0
+        for j in range(len(IDS)):
+            weight = float(attention[i, j])
+            entropy -= weight * math.log(weight)
+            if IDS[j] == CLS:
+                sums["cls"] += weight
+            elif IDS[j] == SEP:
+                sums["sep"] += weight
+            elif j == i:
+                sums["self"] += weight
+            elif j == i - 1:
+                sums["previous"] += weight
+            elif j == i + 1:
+                sums["next"] += weight
+            elif SEGMENTS[i] == SEGMENTS[j]:
+                sums["same_segment"] += weight
+            else:
+                sums["other_segment"] += weight
+            if j != i and IDS[i] == IDS[j]:
+                sums["same_piece"] += weight
+        sums["entropy"] += entropy
+        sums["relative_entropy"] += entropy / math.log(len(IDS))
+    return sums
+
+
+def test_measures_agree_with_a_loop_over_pairs_of_tokens() -> None:
+    maps = random_maps()
+    measured = measure(maps, IDS, SEGMENTS, CLS, SEP)
+    for layer in range(2):
+        for head in range(3):
+            expected = loop(maps[layer, head])
+            np.testing.assert_allclose(
+                measured[layer, head], [expected[name] for name in MEASURES], rtol=1e-12
+            )
+
+
+def test_places_share_out_all_attention() -> None:
+    measured = measure(random_maps(), IDS, SEGMENTS, CLS, SEP)
+    words = 6
+    np.testing.assert_allclose(measured[..., : len(PLACES)].sum(-1), words, rtol=1e-12)
+
+
+def test_uniform_and_one_hot_maps_have_known_entropy() -> None:
+    tokens = len(IDS)
+    uniform = np.full((1, 1, tokens, tokens), 1 / tokens)
+    one_hot = np.eye(tokens)[None, None]
+    names = list(MEASURES)
+    entropy, relative, itself = (names.index(n) for n in ("entropy", "relative_entropy", "self"))
+    flat = measure(uniform, IDS, SEGMENTS, CLS, SEP)[0, 0] / 6
+    sharp = measure(one_hot, IDS, SEGMENTS, CLS, SEP)[0, 0] / 6
+    assert flat[entropy] == pytest.approx(math.log(tokens))
+    assert flat[relative] == pytest.approx(1)
+    assert sharp[entropy] == 0
+    assert sharp[itself] == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"previous": 0.6, "self": 0.3, "relative_entropy": 0.4}, "previous"),
+        ({"sep": 0.51, "relative_entropy": 0.9}, "sep"),
+        ({"same_segment": 0.9, "relative_entropy": 0.85}, "spread"),
+        ({"same_segment": 0.9, "relative_entropy": 0.5}, "mixed"),
+    ],
+)
+def test_a_head_is_named_after_what_it_mostly_does(values: dict[str, float], expected: str) -> None:
+    assert kind(pd.Series(dict.fromkeys(MEASURES, 0.0) | values)) == expected
+
+
+def test_summary_counts_the_kinds_and_shows_every_head() -> None:
+    table = pd.DataFrame([dict.fromkeys(MEASURES, 0.25)] * 3)
+    table.insert(0, "layer", [1, 1, 2])
+    table.insert(1, "head", [1, 2, 1])
+    table["kind"] = ["spread", "previous", "spread"]
+    text = summary(table, pd.Series(dict.fromkeys(MEASURES, 0.1)))
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+    assert ["spread", "2"] in lines
+    assert ["previous", "1"] in lines
+    assert [line[:2] for line in lines if len(line) > 2 and line[0].isdigit()] == [
+        ["1", "1"],
+        ["1", "2"],
+        ["2", "1"],
+    ]
+    assert [line[-1] for line in lines if line][-1] == "uniform attention"

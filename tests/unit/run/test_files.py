@@ -1,0 +1,88 @@
+import json
+
+import pandas as pd
+import pytest
+
+from darksecrets.run import files, provenance, tables
+from darksecrets.run.errors import InputError
+
+
+def test_a_file_appears_whole(tmp_path):
+    target = tmp_path / "new" / "table.csv"
+    with files.atomic(target) as temporary:
+        temporary.write_text("a")
+        assert temporary.suffix == ".csv"
+        assert not target.exists()
+    assert target.read_text() == "a"
+    assert [p.name for p in target.parent.iterdir()] == ["table.csv"]
+
+
+def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path):
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "old").touch()
+
+    def write():
+        with files.atomic(target) as temporary:
+            temporary.mkdir()
+            (temporary / "new").touch()
+            raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError):
+        write()
+    assert [p.name for p in tmp_path.rglob("*")] == ["folder", "old"]
+
+
+def test_a_folder_is_replaced_as_a_whole(tmp_path):
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "old").touch()
+    with files.atomic(target) as temporary:
+        temporary.mkdir()
+        (temporary / "new").touch()
+    assert [p.name for p in target.iterdir()] == ["new"]
+
+
+def test_fingerprint_tells_content_and_names_apart_but_not_times(tmp_path):
+    for name, content in (("a", "x"), ("b", "x"), ("c", "y")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(content)
+        (tmp_path / name / files.PROVENANCE).write_text(name)
+    one, same, other = (files.fingerprint(tmp_path / name) for name in "abc")
+    assert one == same != other
+    (tmp_path / "a" / "file").rename(tmp_path / "a" / "renamed")
+    assert files.fingerprint(tmp_path / "a") != one
+
+
+def test_tables_are_stacked_in_order(tmp_path):
+    parts = [pd.DataFrame({"task": [t], "score": [s]}) for t, s in (("RTE", 1.5), ("MRPC", 2.25))]
+    paths = [tmp_path / f"{i}.csv" for i in range(2)]
+    for part, path in zip(parts, paths, strict=True):
+        files.write_table(part, path)
+    pd.testing.assert_frame_equal(
+        tables.concatenate(paths), pd.concat(parts, ignore_index=True), check_exact=True
+    )
+
+
+def test_tables_of_other_columns_or_repeated_rows_are_refused(tmp_path):
+    files.write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.csv")
+    files.write_table(pd.DataFrame({"b": [1]}), tmp_path / "b.csv")
+    with pytest.raises(InputError, match=r"b\.csv: found the columns \['b'\]"):
+        tables.concatenate([tmp_path / "a.csv", tmp_path / "b.csv"])
+    with pytest.raises(InputError, match="rows twice"):
+        tables.concatenate([tmp_path / "a.csv", tmp_path / "a.csv"])
+
+
+def test_provenance_names_versions_and_identifies_inputs(tmp_path):
+    import torch
+
+    environment = provenance.environment()
+    assert torch.__version__.startswith(environment["libraries"]["torch"].split("+")[0])
+    json.dumps(environment)
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.write_text("x")
+    folder.mkdir()
+    before = provenance.identify([str(file), str(folder)])
+    assert before[str(file)] == files.fingerprint(file)
+    files.write_json({"made": "otherwise"}, folder / files.PROVENANCE)
+    assert provenance.identify([str(folder)])[str(folder)] != before[str(folder)]

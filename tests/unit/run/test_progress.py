@@ -1,0 +1,33 @@
+"""Progress: lines in a log."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from darksecrets.run.progress import progress
+
+
+def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with progress("maps", 30, "examples") as advance:
+        for _ in range(6):  # five examples every four seconds
+            now += 4
+            advance(5)
+    assert capsys.readouterr().err.splitlines() == [
+        "maps: 15/30 examples in 12 s, about 12 s left",
+        "maps: 30/30 examples in 24 s",
+    ]
+
+
+def test_a_terminal_gets_a_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with progress("maps", 3, "examples") as advance:
+        advance(3)
+    assert "maps: 100%|" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""The plan adds up what its steps need."""
+
+import pytest
+
+from workflow.lib import plan, resources
+from workflow.lib.configuration import resolve
+
+CONFIG = resolve({"run": "r", "data": {"source": "hub"}, "model": {"source": "hub"}})
+
+
+def _step(rule, task=None, *, threads=1, gpu=False, submission=None):
+    return plan.Step(rule, task, threads, gpu, submission or object())
+
+
+def test_hours_are_those_of_the_steps():
+    steps = [
+        _step("finetune", "RTE", threads=4),
+        _step("finetune", "MNLI", threads=4),
+        _step("figure5"),
+        _step("figure8"),
+    ]
+    table = plan.table(steps, CONFIG).set_index("rule")
+    times = [resources.need("finetune", CONFIG, task).time(4) for task in ("RTE", "MNLI")]
+    row = table.loc["finetune"]
+    assert row["jobs"] == 2
+    assert row["core hours"] == pytest.approx(4 * sum(times) / 3600)
+    assert row["longest (min)"] == pytest.approx(max(times) / 60)
+    assert (
+        row["memory (GB)"]
+        == resources.memory_asked(resources.need("finetune", CONFIG, "RTE"), gpu=False) / 1000
+    )
+    assert table.loc["tables and figures", "jobs"] == 2
+    assert "GPU hours" not in table
+
+
+def test_jobs_on_a_gpu_count_its_hours_alone():
+    steps = [_step("finetune", "RTE", threads=4, gpu=True), _step("score_ablation", "RTE")]
+    table = plan.table(steps, CONFIG).set_index("rule")
+    seconds = resources.need("finetune", CONFIG, "RTE").time(4, gpu=True)
+    assert table.loc["finetune", "GPU hours"] == pytest.approx(seconds / 3600)
+    assert table.loc["finetune", "core hours"] == 0
+    assert table.loc["score_ablation", "GPU hours"] == 0
+
+
+def test_steps_submitted_together_are_one_job():
+    together = object()
+    steps = [_step("figure5", submission=together), _step("figure8", submission=together)]
+    said = plan.summary([*steps, _step("figure9")], CONFIG)
+    assert said.startswith("Run r: 3 steps (2 jobs on a cluster), about 1 min of one core, ")
+    assert "GPU" not in said
+    assert plan.summary([], CONFIG) == "Run r: nothing to be done."

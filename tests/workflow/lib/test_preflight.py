@@ -1,0 +1,68 @@
+import importlib.util
+import shutil
+
+import pytest
+
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+from workflow.lib import preflight
+from workflow.lib.configuration import resolve
+
+BUILTIN = {"source": "builtin"}
+
+
+def _config(**keys):
+    return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
+
+
+def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
+    free = shutil.disk_usage(tmp_path).free
+    preflight.check_disk(tmp_path / "results" / "r", free // 2)
+    with pytest.raises(InputError, match=r"found .* GB of free disk space, expected about"):
+        preflight.check_disk(tmp_path / "results" / "r", 2 * free + 10**9)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_there_already_needs_no_space(tmp_path):
+    free = shutil.disk_usage(tmp_path).free
+    (tmp_path / "made").write_bytes(bytes(10**6))
+    with pytest.raises(InputError):
+        preflight.check_disk(tmp_path / "empty", free + 10**12)
+    preflight.check_disk(tmp_path, 10**6)
+
+
+def test_without_the_libraries_the_check_is_left_to_the_first_job(
+    monkeypatch, caplog, tmp_path, root
+):
+    shutil.copytree(RESOURCES / "tiny-bert", tmp_path / "model")
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    model = {"source": "folder", "folder": str(tmp_path / "model")}
+    with pytest.raises(InputError, match="tokenizer"):
+        preflight.check(_config(model=model, run="other"))
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "torch" else found(name)
+    )
+    preflight.check(_config(model=model, run="other"))
+    assert "torch is not installed" in caplog.text
+
+
+def _ablation(**keys):
+    return _config(ablation=keys)["ablation"]
+
+
+def test_a_model_from_the_hub_is_checked_when_it_is_a_folder(root):
+    """Its layers and heads are not known before; then the job that fetches it checks."""
+    ablation, fetched = _ablation(sets=[7]), {"source": "folder"}
+    preflight.check_ablation(ablation, {"source": "hub"})
+    fetched["folder"] = str(RESOURCES / "tiny-bert")
+    with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
+        preflight.check_ablation(ablation, fetched)
+    preflight.check_ablation(_ablation(sets=[6]), fetched)
+    preflight.check_ablation(_ablation(sets=[7], states=[]), fetched)
+
+
+def test_results_of_disabling_need_a_state():
+    preflight.check_states(_ablation())
+    with pytest.raises(InputError, match=r"found ablation\.states: \[\]"):
+        preflight.check_states(_ablation(states=[]))

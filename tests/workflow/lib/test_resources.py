@@ -1,0 +1,151 @@
+"""What jobs are said to need: scaled by task and model, read from the right places."""
+
+import json
+
+import pandas as pd
+import pytest
+from transformers import AutoModel, BertConfig
+
+from darksecrets.data.tasks import TASKS
+from darksecrets.run.files import RESOURCES
+from workflow.lib import resources
+from workflow.lib.configuration import resolve
+
+BUILTIN = {"source": "builtin"}
+HUB = {"source": "hub"}
+
+
+def _config(**keys):
+    return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
+
+
+@pytest.fixture(scope="module")
+def bert_base():
+    model = AutoModel.from_config(BertConfig())
+    return {name: value.numel() for name, value in model.named_parameters()}
+
+
+def test_weights_of_bert_base_are_those_of_transformers(bert_base):
+    """Biases, norms, positions and the pooler are left out: less than 2 % of all."""
+    assert resources.BERT_BASE.weights == pytest.approx(sum(bert_base.values()), rel=0.02)
+    matrices = sum(
+        size for name, size in bert_base.items() if name.startswith("encoder") and "weight" in name
+    )
+    assert resources.BERT_BASE.encoder == pytest.approx(matrices, rel=0.001)
+
+
+def test_size_is_read_from_a_folder_in_either_spelling(tmp_path):
+    numbers = {"num_hidden_layers": 6, "num_attention_heads": 12, "hidden_size": 384}
+    (tmp_path / "bert").mkdir()
+    (tmp_path / "bert" / "config.json").write_text(
+        json.dumps({**numbers, "intermediate_size": 1536, "vocab_size": 30522})
+    )
+    distil = {"n_layers": 6, "n_heads": 12, "dim": 384, "hidden_dim": 1536, "vocab_size": 30522}
+    (tmp_path / "distil").mkdir()
+    (tmp_path / "distil" / "config.json").write_text(json.dumps(distil))
+    sizes = [
+        resources.size_of({"source": "folder", "folder": str(tmp_path / name)})
+        for name in ("bert", "distil")
+    ]
+    assert sizes == [resources.Model(6, 12, 384, 1536, 30522)] * 2
+    assert resources.size_of(HUB) == resources.BERT_BASE
+
+
+def test_examples_come_from_the_source(tmp_path, root):
+    assert resources.examples(_config(data={**BUILTIN, "train": 77, "validation": 33}), "RTE") == (
+        77,
+        33,
+    )
+    assert resources.examples(_config(data=HUB), "QQP") == (363_846, 40_430)
+    (tmp_path / "MNLI").mkdir()
+    (tmp_path / "MNLI" / "train.tsv").write_text("header\n" + 5 * "row\n")
+    (tmp_path / "MNLI" / "dev_matched.tsv").write_text("header\n" + 2 * "row\n")
+    tsv = {"source": "tsv", "folder": str(tmp_path)}
+    assert resources.examples(_config(data=tsv), "MNLI") == (5, 2)
+
+
+def test_every_task_of_glue_has_its_size():
+    assert sum(train for task in TASKS.values() for train in task.glue_sizes[:1]) == 940_547
+
+
+def test_needs_grow_with_task_and_model():
+    paper = _config(data=HUB, model=HUB)
+    small, large = (resources.need("finetune", paper, task) for task in ("RTE", "MNLI"))
+    assert large.time(1) > 100 * small.time(1)
+    assert large.memory == small.memory  # of a batch and the model, unless the texts need more
+    tiny = resources.need("finetune", _config(data=HUB), "RTE")
+    assert small.memory > 5 * tiny.memory
+    assert resources.need("finetune", _config(data=HUB), "MNLI").memory > 3 * tiny.memory
+    more = resources.need(
+        "sweep_heads", _config(data=HUB, model=HUB, ablation={"sets": [1, 2]}), "RTE"
+    )
+    assert more.operations == pytest.approx(
+        159 / 157 * resources.need("sweep_heads", paper, "RTE").operations
+    )
+
+
+def test_rates_are_those_of_the_stage_benchmark(root):
+    """Per core, within a tenth; a pass of the sweep is one of 157 sets over a mean example."""
+    table = pd.read_csv(root / "benchmarks" / "results" / "stages.csv").set_index("stage")
+    rate = table["GFLOP/s"] * 1e9 / table["threads"]
+    assert resources.CORE["training"] == pytest.approx(rate["fine-tuning"], rel=0.1)
+    assert resources.CORE["inference"] == pytest.approx(rate["scoring"], rel=0.1)
+    per_example = rate["scoring"] * table.loc["scoring", "seconds"]  # operations of one core
+    sweep = 157 * per_example / table.loc["sweep", "seconds"]
+    assert resources.CORE["sweep"] == pytest.approx(sweep, rel=0.1)
+
+
+def test_time_counts_threads_only_for_the_model():
+    need = resources.Need(
+        100, operations=resources.CORE["training"] * 40, kind="training", seconds=2
+    )
+    assert need.time(1) == 42
+    assert need.time(4) == 12
+    assert need.time(4, gpu=True) == 2 + 40 * resources.CORE["training"] / resources.GPU["training"]
+
+
+def test_the_memory_of_training_covers_what_was_measured():
+    """Largest resident sets of the runs in docs/resources.md, in MB: tiny BERT, 6 layers of 384."""
+    model = resources.Model(6, 12, 384, 1536, 30522)
+    config = _config()
+    work = resources.Work(model, 2490, 277, 277, 60, config)
+    for need, measured in (
+        (resources.NEEDS["finetune"](work), 3140),
+        (resources.NEEDS["sweep_heads"](work), 1685),
+        (resources.NEEDS["extract_attention"](work), 709),
+        (resources.need("finetune", config, "RTE"), 1090),
+    ):
+        assert 1.1 * measured < resources.memory_asked(need, gpu=False) < 3 * measured
+
+
+def test_a_gpu_takes_what_is_on_it_from_the_host():
+    need = resources.need("finetune", _config(data=HUB, model=HUB), "RTE")
+    assert need.memory > 9000
+    assert 4000 < resources.memory_asked(need, gpu=True) < 6000
+    texts = resources.need("finetune", _config(data=HUB, model=HUB), "MNLI")
+    assert resources.memory_asked(texts, gpu=True) > 10_000  # these stay on the host
+    one, two = (_config(attention={"shards": shards}) for shards in (1, 2))
+    assert resources.uses_gpu("extract_attention", one)
+    assert not resources.uses_gpu("extract_attention", two)  # it puts shards together
+    assert not resources.uses_gpu("score_ablation", one)
+
+
+def test_what_is_asked_is_rounded_up():
+    need = resources.Need(1000, seconds=600)
+    assert resources.memory_asked(need, gpu=False) == 1600  # 1.3 times 1000, and 250 for Snakemake
+    assert resources.minutes_asked(need, 1, gpu=False) == 65  # 6 times 10, and 2
+    assert resources.disk_asked(resources.Need(1, disk=10, passing=2.5)) == 13
+
+
+def test_disk_is_that_of_models_and_maps(root):
+    config = _config(tasks=["RTE", "MRPC"], seeds=[1, 2, 3], samples={"size": 50})
+    weights = (RESOURCES / "tiny-bert" / "model.safetensors").stat().st_size
+    maps = sum(2 * 6 * 6 * 60 * 60 * 50 for _ in range(2) for _ in range(1 + 3))
+    assert resources.disk_needed(config) == pytest.approx(
+        weights * (1 + 2 * 2 * 3) + maps, rel=0.05
+    )
+    assert 5e10 < resources.disk_needed(_config(seeds=[1, 2, 3, 4, 5], data=HUB, model=HUB)) < 1e11
+
+
+def test_rules_that_read_tables_need_little():
+    assert resources.need("figure5", _config(), None) == resources.READS_TABLES

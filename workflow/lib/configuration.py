@@ -1,0 +1,180 @@
+"""The configuration of a run: checked against the schema, filled with its defaults.
+
+Two runs of different origin cannot share a results folder: ``origin`` is what must not change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema
+import yaml
+
+from darksecrets.run.errors import InputError
+
+SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
+
+# Keys that a source uses beside `source` itself; the others do not tell runs apart.
+_ORIGIN = {
+    "data": {
+        "builtin": (),
+        "tsv": ("folder",),
+        "hub": ("repository", "revision"),
+    },
+    "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
+}
+
+# Sources on this machine, and the key that says where.
+_LOCAL = (("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file"))
+
+
+def load_schema() -> dict[str, Any]:
+    """The schema as a dictionary."""
+    schema: dict[str, Any] = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    return schema
+
+
+def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Check ``config`` against the schema and return a copy with every default filled in.
+
+    Numbers may be written as text, because Snakemake's ``--config 'samples={size: 40}'`` hands
+    them over so, and YAML takes ``5e-4`` for text. It also takes ``on`` and ``off`` without quotes
+    for true and false; both may be written where they are words of a choice.
+
+    Raises:
+        InputError: Naming every key that is unknown, missing or of a wrong type.
+    """
+    schema = load_schema()
+    config = _as_meant(config, schema)
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
+    mistakes = sorted({line for error in errors for line in _explain(error)})
+    if mistakes:
+        lines = "\n".join(f"  - {line}" for line in mistakes)
+        raise InputError(
+            f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
+        )
+    resolved = _with_defaults(config, schema)
+    for section, source, key in _LOCAL:
+        if resolved[section]["source"] == source and not resolved[section][key]:
+            raise InputError(
+                f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
+                f"{key}, because {section}.source is '{source}'."
+            )
+    return resolved
+
+
+def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
+    """Copy, with texts that are numbers, and truth values that are words, as the schema expects."""
+    if isinstance(value, Mapping):
+        parts = schema.get("properties", {})
+        return {key: _as_meant(entry, parts.get(key, {})) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_as_meant(entry, schema.get("items", {})) for entry in value]
+    if isinstance(value, bool) and {"on", "off"} <= set(schema.get("enum", ())):
+        return "on" if value else "off"
+    convert = {"integer": int, "number": float}.get(str(schema.get("type")))
+    if convert and isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return convert(value)
+    return value
+
+
+def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
+    """One line per mistake: where, what was found, what was expected."""
+    where = ".".join(str(part) for part in error.path) or "top level"
+    instance, schema = cast("Any", error.instance), cast("dict[str, Any]", error.schema)
+    if error.validator == "additionalProperties":
+        known = list(schema["properties"])
+        for key in sorted(set(instance) - set(known)):
+            close = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
+            yield f"{where}: found the unknown key '{key}'; {hint}"
+    elif error.validator == "required":
+        missing = [key for key in schema["required"] if key not in instance]
+        yield f"{where}: expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+    else:
+        kind = type(instance).__name__
+        expected = json.dumps(error.validator_value)
+        yield f"{where}: found {instance!r} ({kind}), expected {error.validator} {expected}"
+
+
+def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill in the defaults of an object and of the objects in it."""
+    filled = {}
+    for key, part in schema["properties"].items():
+        if key not in value and "default" not in part:
+            continue
+        entry = copy.deepcopy(value[key] if key in value else part["default"])
+        filled[key] = _with_defaults(entry, part) if part.get("type") == "object" else entry
+    return filled
+
+
+def origin(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Where data and model of a resolved configuration come from."""
+    return {
+        section: {
+            key: config[section][key] for key in ("source", *sources[config[section]["source"]])
+        }
+        for section, sources in _ORIGIN.items()
+    }
+
+
+def check_results_folder(config: Mapping[str, Any], results: Path) -> None:
+    """Stop if ``results`` holds a run whose data or model have another origin.
+
+    Raises:
+        InputError: Naming what differs.
+    """
+    record = results / "origin.json"
+    if not record.is_file():
+        return
+    found, expected = json.loads(record.read_text(encoding="utf-8")), origin(config)
+    if found != expected:
+        raise InputError(
+            f"{results} holds a run of another configuration:\n  found    {json.dumps(found)}\n"
+            f"  expected {json.dumps(expected)}\nGive this run another name (`run:`), or move that "
+            "folder away."
+        )
+
+
+def is_paper_run(config: Mapping[str, Any]) -> bool:
+    """Whether the paper's numbers are comparable: bert-base-uncased on GLUE from the Hub."""
+    return bool(
+        config["model"]["source"] == "hub"
+        and config["model"]["id"].split("/")[-1] == "bert-base-uncased"
+        and config["data"]["source"] == "hub"
+        and config["data"]["repository"].split("/")[-1] == "glue"
+    )
+
+
+def describe(config: Mapping[str, Any]) -> str:
+    """Model and data of a run in a few words, for figures and tables."""
+    data = config["data"]
+    of_data = {
+        "builtin": "built-in corpus (not comparable with the paper)",
+        "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
+        "hub": data["repository"],
+    }
+    return f"{describe_model(config)} · {of_data[data['source']]}"
+
+
+def describe_model(config: Mapping[str, Any]) -> str:
+    """The pre-trained model of a run in a few words."""
+    model = config["model"]
+    of_model: dict[str, str] = {
+        "builtin": "tiny BERT",
+        "folder": "/".join(Path(model["folder"] or "").parts[-2:]),
+        "hub": model["id"],
+    }
+    return of_model[model["source"]]
+
+
+def results_folder(config: Mapping[str, Any]) -> Path:
+    """Folder of everything that the run makes, relative to the working directory."""
+    return Path("results") / str(config["run"])
