@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from darksecrets.patterns import crossvalidation, quality
+from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import COLUMNS, MapSet
 
 MODEL = "m"
+NAMES = list(PATTERNS)
 
 
 def _weights(pattern, length, rng):
@@ -64,3 +67,26 @@ def save(mapset, folder):
     mapset.save(folder)
     mapset.labels.to_csv(folder / "labels.csv", index=False)
     return folder
+
+
+def predictions(maps=80, seed=0, names=NAMES):
+    """Made-up predictions, more often right than not, two maps of every example."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(names, size=maps)
+    logits = rng.normal(size=(maps, len(NAMES)))
+    logits[np.arange(maps), [NAMES.index(name) for name in labels]] += 1.5
+    table = pd.DataFrame(
+        {
+            "classifier": quality.NETWORK,
+            "left_out": quality.EXAMPLE,
+            "model": MODEL,
+            "map": [f"x-{number}" for number in range(maps)],
+            "example": np.arange(maps) // 2 * 7,
+            "fold": rng.integers(1, 4, size=maps),
+            "label": labels,
+            "predicted": np.array(NAMES)[logits.argmax(axis=1)],
+        }
+    )
+    table[crossvalidation.logit_columns()] = logits
+    table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
+    return table

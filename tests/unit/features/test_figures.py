@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import axes_named, mesh_of, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from test_figures import axes_named, mesh_of, written
 
 from darksecrets.data.tasks import TASKS
 from darksecrets.features import figure7 as seventh

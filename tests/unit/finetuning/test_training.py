@@ -338,13 +338,18 @@ def test_killed_and_resumed_is_the_same_as_uninterrupted(
 ) -> None:
     """Same bits of all weights, same tables."""
     code = KILLED.format(
-        tests=str(Path(__file__).parents[1]),
+        tests=str(Path(__file__).parent),
         step=step,
         unfinished=unfinished,
         inputs=str(inputs),
         folder=str(tmp_path),
     )
-    path = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parents[1])]
+    path = [
+        str(ROOT),
+        str(ROOT / "tests"),
+        str(ROOT / "tests" / "unit"),
+        str(Path(__file__).parent),
+    ]
     environment = {"PYTHONPATH": ":".join(path), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert done.returncode == -9, done.stderr.decode()

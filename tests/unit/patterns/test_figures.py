@@ -6,11 +6,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from labelled import labelled_maps
+from drawn import ALL, LABEL, axes_named, written
+from labelled import labelled_maps, predictions
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
-from test_figures import ALL, LABEL, axes_named, written
-from test_pattern_quality import predictions
 
 from darksecrets.patterns import quality, typical
 from darksecrets.patterns.annotations import Annotations

@@ -1,38 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from labelled import labelled_maps, save
+from labelled import NAMES, labelled_maps, predictions, save
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares
 from darksecrets.patterns.classes import PATTERNS
 
-NAMES = list(PATTERNS)
 COUNT = len(NAMES)
-
-
-def predictions(maps=80, seed=0, names=NAMES):
-    """Made-up predictions, more often right than not, two maps of every example."""
-    rng = np.random.default_rng(seed)
-    labels = rng.choice(names, size=maps)
-    logits = rng.normal(size=(maps, COUNT))
-    logits[np.arange(maps), [NAMES.index(name) for name in labels]] += 1.5
-    table = pd.DataFrame(
-        {
-            "classifier": quality.NETWORK,
-            "left_out": quality.EXAMPLE,
-            "model": "m",
-            "map": [f"x-{number}" for number in range(maps)],
-            "example": np.arange(maps) // 2 * 7,
-            "fold": rng.integers(1, 4, size=maps),
-            "label": labels,
-            "predicted": np.array(NAMES)[logits.argmax(axis=1)],
-        }
-    )
-    table[crossvalidation.logit_columns()] = logits
-    table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
-    return table
 
 
 @pytest.fixture(scope="module")

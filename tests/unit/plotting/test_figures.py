@@ -10,11 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
+from drawn import ALL, LABEL, axes_named, mesh_of, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import QuadMesh
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 from PIL import Image
 
 from darksecrets.data.tasks import TASKS
@@ -22,9 +19,6 @@ from darksecrets.finetuning.figure5 import figure5
 from darksecrets.finetuning.learning_curves import learning_curves
 from darksecrets.plotting import style
 from darksecrets.run.errors import InputError
-
-ALL = list(TASKS)
-LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
 
 
 def similarities(
@@ -58,14 +52,6 @@ def curves(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
                         rows.append((*at, metric, random.uniform(40, 90)))
     columns = ["task", "state", "seed", "step", "epoch", "split", "quantity", "value"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def axes_named(figure: Figure, name: str) -> Axes:
-    return next(axes for axes in figure.axes if axes.get_label() == name)
-
-
-def mesh_of(axes: Axes) -> QuadMesh:
-    return next(part for part in axes.collections if isinstance(part, QuadMesh))
 
 
 def mean_of_seeds(table: pd.DataFrame, task: str) -> dict[tuple[int, int], float]:
@@ -159,19 +145,6 @@ def test_only_the_finetuned_state_is_drawn() -> None:
     alone = figure5(table, ["RTE"], LABEL)
     drawn, expected = (mesh_of(axes_named(f, "RTE heads")).get_array() for f in (figure, alone))
     assert (drawn == expected).all()
-
-
-def written(figure: Figure) -> list[Text]:
-    """All texts of a figure, without the labels of ticks outside of the axes' limits."""
-    hidden = set()
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            for place, tick in zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True):
-                if not low - 1e-9 <= place <= high + 1e-9:
-                    hidden |= {tick.label1, tick.label2}
-    texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-    return [text for text in texts if text not in hidden]
 
 
 @pytest.mark.parametrize("tasks", [ALL[:n] for n in range(1, 8)], ids=len)

@@ -57,7 +57,7 @@ def test_jobs_on_one_machine_keep_apart(listing, tmp_path):
 
 def test_a_gpu_is_free_again_when_its_process_has_ended(listing, tmp_path, root):
     arguments = f"1, {listing!r}, pathlib.Path({str(tmp_path)!r})"
-    call = f"import pathlib; from darksecrets import gpus; print(gpus.take({arguments}))"
+    call = f"import pathlib; from darksecrets.run import gpus; print(gpus.take({arguments}))"
     first, second = (
         subprocess.run(
             [sys.executable, "-c", call], cwd=root, capture_output=True, text=True, check=True
