@@ -1,0 +1,416 @@
+"""Reading and changing what an encoder's attention does: the only place that reaches into a model.
+
+One function is registered with the attention interface of `transformers`. While a context of this
+module is open, every layer of the encoder computes its attention through it:
+
+    with observe(model, maps=True) as seen, intervene(model, SomeIntervention()):
+        model(**inputs)
+    seen.maps[3]  # layer 3, [example, head, query, key]
+
+Nothing else in the project knows what an encoder is made of. Layers are told apart by the order in
+which they are called in a forward pass, not by the names of their modules, so that encoders whose
+layers share their weights (ALBERT) work, too. Layers and heads count from 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+from darksecrets.models.selectors import Shape
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+_NAME = "darksecrets"
+# Attributes of modules, while a context is open: on all modules of an encoder the session, and on
+# the encoder, from then on, why it cannot be reached (empty if it can).
+_SESSION, _PROBLEM = "_darksecrets_session", "_darksecrets_problem"
+# Outputs through the registered function may differ by rounding from those of the model's own.
+_SAME = 1e-4
+
+
+@dataclass(frozen=True)
+class Call:
+    """The attention of one layer in one forward pass.
+
+    Attributes:
+        layer: Which layer, from 1.
+        query: [example, head, query, size].
+        key: [example, head, key, size].
+        value: [example, head, key, size].
+        mask: [example, 1, query, key], 0 where a query may attend to a key and very negative
+            elsewhere; None if it may attend everywhere.
+    """
+
+    layer: int
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor | None
+
+    @property
+    def real(self) -> torch.Tensor | None:
+        """[example, 1, query, key], whether a query may attend to a key; None if to all."""
+        return None if self.mask is None else self.mask == 0
+
+
+class Intervention:
+    """A change of the attention of an encoder; subclasses override what they change.
+
+    Example, a gate on the output of every head:
+
+        class Gate(Intervention):
+            def __init__(self, gates):  # [layer, head]
+                self.gates = gates
+
+            def outputs(self, outputs, call):
+                return outputs * self.gates[call.layer - 1, :, None, None]
+    """
+
+    def weights(self, weights: torch.Tensor, call: Call) -> torch.Tensor:  # noqa: ARG002
+        """Return the attention weights to use, [example, head, query, key], after the softmax."""
+        return weights
+
+    def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:  # noqa: ARG002
+        """Return the heads' outputs to use, [example, head, query, size]."""
+        return outputs
+
+
+class Layers(Mapping[int, torch.Tensor]):
+    """Tensors of the layers of one forward pass, by number.
+
+    Args:
+        name: What they are, for messages.
+        first: Number of the first one.
+    """
+
+    def __init__(self, name: str, first: int = 1) -> None:
+        self._name, self._first = name, first
+        self._tensors: list[torch.Tensor] = []
+
+    def __getitem__(self, layer: int) -> torch.Tensor:
+        if not self._tensors:
+            raise InputError(
+                f"Found no {self._name}, expected those of a forward pass: ask for them with "
+                f"`observe(model, {self._name}=True)` and run the model in that context."
+            )
+        last = self._first + len(self._tensors) - 1
+        if not self._first <= layer <= last:
+            raise InputError(
+                f"Found layer {layer}, expected a layer from {self._first} to {last}."
+            )
+        return self._tensors[layer - self._first]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._first, self._first + len(self._tensors)))
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def head(self, layer: int, head: int) -> torch.Tensor:
+        """One head of one layer, both from 1: [example, ...]."""
+        of_layer = self[layer]
+        if not 1 <= head <= of_layer.shape[1]:
+            raise InputError(f"Found head {head}, expected a head from 1 to {of_layer.shape[1]}.")
+        return of_layer[:, head - 1]
+
+    def stack(self) -> torch.Tensor:
+        """All layers, [example, layer, ...]."""
+        return torch.stack([self[layer] for layer in self], dim=1)
+
+
+@dataclass
+class Observation:
+    """What was seen in the last forward pass; of earlier ones nothing is kept.
+
+    Attributes:
+        maps: By layer, attention weights [example, head, query, key], as interventions left them.
+        values: By layer, value vectors [example, head, key, size].
+        outputs: By layer, what the heads give [example, head, query, size], before their outputs
+            are joined and projected.
+        hidden: By layer, hidden states [example, token, size] after it; 0 are the embeddings.
+    """
+
+    maps: Layers = field(default_factory=lambda: Layers("maps"))
+    values: Layers = field(default_factory=lambda: Layers("values"))
+    outputs: Layers = field(default_factory=lambda: Layers("outputs"))
+    hidden: Layers = field(default_factory=lambda: Layers("hidden", first=0))
+
+    def clear(self) -> None:
+        """Forget what was seen."""
+        for layers in (self.maps, self.values, self.outputs, self.hidden):
+            layers._tensors = []
+
+
+@dataclass
+class _Session:
+    """What happens in the attention of one encoder while contexts are open.
+
+    Attributes:
+        layers: How many the encoder has.
+        interventions: The innermost context's last.
+        observers: What they keep, and where.
+        layer: The layer that was called last in the current forward pass, from 1.
+    """
+
+    layers: int
+    interventions: list[Intervention] = field(default_factory=list)
+    observers: list[tuple[frozenset[str], Observation]] = field(default_factory=list)
+    layer: int = 0
+
+    def begin(self) -> None:
+        """Start a forward pass."""
+        self.layer = 0
+        for _, observation in self.observers:
+            observation.clear()
+
+    def observe(self, call: Call, weights: torch.Tensor, outputs: torch.Tensor) -> None:
+        """Keep what the observers ask for."""
+        seen = {"maps": weights, "values": call.value, "outputs": outputs}
+        for kinds, observation in self.observers:
+            for kind in kinds & seen.keys():
+                getattr(observation, kind)._tensors.append(seen[kind])
+
+
+@contextlib.contextmanager
+def intervene(model: PreTrainedModel, *interventions: Intervention) -> Iterator[None]:
+    """Change a model's attention while the context lasts; contexts nest, the inner one comes last.
+
+    Args:
+        model: A model of `transformers` that uses the attention interface, with or without a head.
+        interventions: Applied in this order, in every layer.
+
+    Raises:
+        InputError: The model's attention cannot be reached.
+    """
+    require_reachable(model)
+    with _session(model) as session:
+        session.interventions.extend(interventions)
+        try:
+            yield
+        finally:
+            del session.interventions[len(session.interventions) - len(interventions) :]
+
+
+@contextlib.contextmanager
+def observe(
+    model: PreTrainedModel,
+    *,
+    maps: bool = False,
+    values: bool = False,
+    outputs: bool = False,
+    hidden: bool = False,
+) -> Iterator[Observation]:
+    """See what goes on in a model's attention while the context lasts.
+
+    Tensors are the model's own, on its device and in its precision, padding included; gradients
+    flow through them. Interventions come first, whichever context was opened first.
+
+    Args:
+        model: A model of `transformers`, with or without a head. Of one that does not use the
+            attention interface (DeBERTa), only ``maps`` and ``hidden`` can be seen.
+        maps: Whether to keep attention weights.
+        values: Whether to keep value vectors.
+        outputs: Whether to keep the outputs of the heads.
+        hidden: Whether to keep hidden states.
+
+    Yields:
+        What the last forward pass showed.
+
+    Raises:
+        InputError: The model's attention cannot be reached.
+    """
+    seen = Observation()
+    wanted = {"maps": maps, "values": values, "outputs": outputs}
+    kinds = frozenset(name for name, asked in wanted.items() if asked)
+    reported = {"hidden"} if hidden else set()
+    if kinds == {"maps"} and _problem(model):
+        kinds, reported = frozenset(), reported | {"maps"}
+    with contextlib.ExitStack() as contexts:
+        if kinds:
+            require_reachable(model)
+            session = contexts.enter_context(_session(model))
+            session.observers.append((kinds, seen))
+            contexts.callback(session.observers.pop)
+        if reported:
+            contexts.enter_context(_reported(model, reported, seen))
+        yield seen
+
+
+def shape_of(model: PreTrainedModel) -> Shape:
+    """How many layers and heads a model has."""
+    config = model.config
+    return Shape(config.num_hidden_layers, config.num_attention_heads)
+
+
+def require_reachable(model: PreTrainedModel) -> None:
+    """Check that every layer's attention goes through the registered function, and is the same.
+
+    The model runs once on two short texts as it is, and once through the function: as many calls
+    as the configuration has layers, and the model's own outputs, are expected. The answer is kept
+    on the model.
+
+    Raises:
+        InputError: Saying what was found instead.
+    """
+    if problem := _problem(model):
+        raise InputError(problem)
+
+
+@contextlib.contextmanager
+def _session(model: PreTrainedModel) -> Iterator[_Session]:
+    """The open session of a model's encoder, or a new one; let its attention go through it."""
+    encoder = model.base_model
+    if session := encoder.__dict__.get(_SESSION):
+        yield session
+        return
+    session = _Session(model.config.num_hidden_layers)
+    modules = list(encoder.modules())
+    for module in modules:
+        module.__dict__[_SESSION] = session
+    before = model.config._attn_implementation
+    model.set_attn_implementation(_NAME)
+    handle = encoder.register_forward_pre_hook(lambda *_: session.begin())
+    try:
+        yield session
+    finally:
+        handle.remove()
+        model.set_attn_implementation(before)
+        for module in modules:
+            del module.__dict__[_SESSION]
+
+
+@contextlib.contextmanager
+def _reported(model: PreTrainedModel, kinds: set[str], seen: Observation) -> Iterator[None]:
+    """Keep what a model itself reports in its outputs."""
+    names = {"maps": "attentions", "hidden": "hidden_states"}
+
+    def ask(_: object, arguments: Any, named: dict[str, Any]) -> Any:  # noqa: ANN401
+        asked = {f"output_{names[kind]}": True for kind in kinds}
+        return arguments, {**named, **asked, "return_dict": True}
+
+    def keep(_: object, __: object, output: Any) -> None:  # noqa: ANN401 - a ModelOutput
+        for kind in kinds:
+            found = output.get(names[kind]) or ()
+            getattr(seen, kind)._tensors = [tensor for tensor in found if tensor is not None]
+
+    encoder = model.base_model
+    handles = [
+        encoder.register_forward_pre_hook(ask, with_kwargs=True),
+        encoder.register_forward_hook(keep),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _problem(model: PreTrainedModel) -> str:
+    """Why a model's attention cannot be reached; empty if it can."""
+    encoder = model.base_model
+    if _PROBLEM not in encoder.__dict__:
+        encoder.__dict__[_PROBLEM] = _find_problem(model)
+    problem: str = encoder.__dict__[_PROBLEM]
+    return problem
+
+
+def _find_problem(model: PreTrainedModel) -> str:
+    inputs, training = _trial_inputs(model), model.training
+    model.train(False)
+    try:
+        with torch.inference_mode():
+            expected = model(**inputs)[0]
+            with _session(model) as session:
+                found = model(**inputs)[0]
+    finally:
+        model.train(training)
+    if session.layer != session.layers:
+        return _unreachable(model, f"{session.layer} calls of the attention interface")
+    if found.dim() == 3:  # an encoder without a head: what it gives for padding is nothing
+        real = inputs["attention_mask"].bool()
+        expected, found = expected[real], found[real]
+    if not torch.allclose(expected, found, rtol=_SAME, atol=_SAME, equal_nan=True):
+        difference = (expected - found).abs().max().item()
+        return _unreachable(
+            model, f"outputs that differ by {difference:.2g} from those of the intact model"
+        )
+    return ""
+
+
+def _unreachable(model: PreTrainedModel, found: str) -> str:
+    return (
+        f"{type(model).__name__}: its attention cannot be reached. Found {found}; expected "
+        f"{model.config.num_hidden_layers} layers of softmaxed attention that go through "
+        "transformers' AttentionInterface. Use a checkpoint of BERT, RoBERTa, ELECTRA, DistilBERT "
+        "or a similar encoder."
+    )
+
+
+def _trial_inputs(model: PreTrainedModel) -> dict[str, torch.Tensor]:
+    """Two texts, of 6 and 4 tokens."""
+    padding = getattr(model.config, "pad_token_id", None)
+    word = next(number for number in range(3) if number != padding)
+    ids = torch.full((2, 6), word)
+    mask = torch.ones_like(ids)
+    mask[1, 4:] = 0
+    ids[1, 4:] = word if padding is None else padding
+    return {"input_ids": ids.to(model.device), "attention_mask": mask.to(model.device)}
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: Any,  # noqa: ANN401 - whatever else a model hands to its attention
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Softmaxed attention of one layer, as the model's session wants it.
+
+    Args:
+        module: The attention module that calls.
+        query: [example, head, query, size].
+        key: [example, head, key, size]; fewer heads where groups of queries share theirs.
+        value: As ``key``.
+        attention_mask: See `Call`.
+        scaling: Factor of the products; 1/√size if None.
+        dropout: Probability that a weight is dropped in training.
+
+    Returns:
+        The heads' outputs, [example, query, head, size], and the maps, [example, head, query, key].
+    """
+    session: _Session = module.__dict__[_SESSION]
+    session.layer += 1
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    groups = query.shape[1] // key.shape[1]
+    if groups > 1:
+        key, value = (t.repeat_interleave(groups, dim=1) for t in (key, value))
+    scores = query @ key.transpose(2, 3) * scaling
+    if attention_mask is not None:
+        scores = scores + attention_mask
+    weights = torch.softmax(scores, dim=-1)
+    weights = torch.nn.functional.dropout(weights, dropout, module.training)
+    call = Call(session.layer, query, key, value, attention_mask)
+    for intervention in session.interventions:
+        weights = intervention.weights(weights, call)
+    outputs = weights @ value
+    for intervention in session.interventions:
+        outputs = intervention.outputs(outputs, call)
+    session.observe(call, weights, outputs)
+    return outputs.transpose(1, 2).contiguous(), weights
+
+
+AttentionInterface.register(_NAME, _attention)
+# Without it transformers gives the function no mask, and padding would get weight.
+AttentionMaskInterface.register(_NAME, eager_mask)
