@@ -103,8 +103,8 @@ class SharedPath:
         # Half of the memory for each: what passes through a layer; and the hidden states, with the
         # trunk and what is joined to them.
         each = 2 * devices.sequence_bytes(model.config, 1)
-        self._piece = devices.at_once(model.device, each, **PIECE)
-        self._batch = devices.at_once(model.device, 2 * 4 * 2, **BATCH)
+        self._piece = devices.batch_size(model.device, each, **PIECE)
+        self._batch = devices.batch_size(model.device, 2 * 4 * 2, **BATCH)
         self._exact = [_Layer(layer, model.dtype, mode) for layer in layers]
         self._mode, self._first = mode, first_layers(self._selected)
 

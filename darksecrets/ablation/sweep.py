@@ -27,7 +27,7 @@ import pandas as pd
 import torch
 import transformers
 
-from darksecrets.ablation.disable import attention_modules, check_mode, disable, shape_of
+from darksecrets.ablation.disable import check_mode, disable
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.screening import (
     SAFETY,
@@ -44,6 +44,7 @@ from darksecrets.ablation.shared import SharedPath, first_layers, knows
 from darksecrets.data.batches import MASK, EncodedSplit, by_length, load_split
 from darksecrets.data.metrics import predict
 from darksecrets.models import devices, precision
+from darksecrets.models.hooks import require_reachable, shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
@@ -203,8 +204,7 @@ def _load(
     split = load_split(dataset_folder, "validation", tokenizer, task, max_length)
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, seed)
-    device: Any = devices.best()
-    model.to(device)
+    model = devices.place(model)
     sets = sweep_sets(shape_of(model), settings.sets)
     identity = {
         "model": fingerprint(model_folder),
@@ -320,7 +320,7 @@ def _plan(
 ) -> tuple[Way, list[list[int]], Bounds | None]:
     """Choose the way, cut the examples into blocks, and prepare to screen where that is wanted."""
     check_mode(settings.mode)
-    attention_modules(model)
+    require_reachable(model)
     way = (Sharing if knows(model) else OneByOne)(model, split, sets, settings)
     screening = screens(model, task, settings.screening)
     _log.info(
@@ -402,7 +402,7 @@ class OneByOne(Way):
         """All examples are one group."""
         device = self.model.device
         size = devices.sequence_bytes(self.model.config, int(self.split.lengths[rows].max()))
-        together = devices.at_once(device, size, cpu=len(rows), gpu=len(rows))
+        together = devices.batch_size(device, size, cpu=len(rows), gpu=len(rows))
 
         def ask(pairs: Mask, *, screening: bool = False) -> Logits:
             assert not screening, "only the shared path screens"

@@ -14,19 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
-
-SENTENCES = Task(
-    name="FrameNet",
-    labels=(),
-    metrics=(),
-    hub_config="",
-    hub_columns=("sentence",),
-    tsv_columns=("sentence",),
-    tsv_label="",
-)
-"""The sentences as a task without labels: so their maps come from the one extraction there is."""
 
 LONGEST_SENTENCE = 12
 LONGEST_ELEMENT = 3

@@ -497,9 +497,7 @@ def measure_heads(
 ) -> tuple[pd.DataFrame, pd.Series]:
     """Make the table of heads of a saved model on held-out pairs (see ``head_table``)."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = BertForPreTraining.from_pretrained(
-        folder, attn_implementation="eager", dtype=torch.float32
-    )
+    model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32)
     rng = np.random.default_rng([seed, 2])
     pairs = draw_pairs(heldout, configuration.table_pairs, rng)
     examples = Examples(heldout, pairs, tokenizer, configuration.max_length)

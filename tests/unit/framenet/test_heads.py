@@ -357,8 +357,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from darksecrets.attention.extraction import extract_columns
-    from darksecrets.framenet.links import SENTENCES as TASK
+    from darksecrets.attention.extraction import extract
 
     folder = RESOURCES / "tiny-bert"
     texts = ["Zoë sat still and then unbelievably chuckled .", "Kim was not at all tired ."]
@@ -368,7 +367,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
     ]
     columns = {"idx": [0, 1], "sentence1": texts}
     output = tmp_path / "store"
-    extract_columns(folder, columns, output, task=TASK, max_length=128, batch_size=2)
+    extract(folder, columns, output, max_length=128, batch_size=2)
     store = AttentionStore.open(output)
     table = heads.table(heads.measure(store, links, draws=99, seed=0))
     table = table.set_index(["direction", "layer", "head"])["weight"]
