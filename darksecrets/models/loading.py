@@ -170,7 +170,7 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
 def _load(
     folder: Path,
     kind: str,
-    attention: str = "sdpa",
+    attention: str = "eager",
     seed: int = 0,
     dtype: str = "auto",
     **settings: Any,  # noqa: ANN401 - keys of the model's configuration
@@ -180,7 +180,7 @@ def _load(
     Args:
         folder: The checkpoint.
         kind: ``ENCODER`` or ``CLASSIFIER``, a class of `transformers`.
-        attention: Kernel of the attention; of a model that has the eager one only, that.
+        attention: Kernel of the attention; every model has the eager one.
         seed: Seed of parameters that the checkpoint lacks.
         dtype: Format of the numbers.
         settings: Keys to set in the model's configuration.
@@ -206,9 +206,10 @@ def _load(
                 output_loading_info=True,
             )
     except (RuntimeError, ValueError, OSError) as error:
+        outputs = f"classifier with {config.num_labels} outputs"
         raise InputError(
-            f"{folder}: the weights cannot be loaded as a model of type '{config.model_type}' "
-            f"({error})."
+            f"{folder}: the weights cannot be loaded as a '{config.model_type}' "
+            f"{outputs if kind == CLASSIFIER else 'encoder'} ({error})."
         ) from error
     _check_mapping(folder, model, info)
     return model, info
