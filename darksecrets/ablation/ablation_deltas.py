@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import panel, panel_figure, rows_of
-from darksecrets.ablation.results import LEVEL
 from darksecrets.plotting.style import CHANGE, HELPED, HURT, INK, SMALL, grid
+from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
-from darksecrets.ablation.results import LEVEL, PARTS
+from darksecrets.ablation.results import PARTS
 from darksecrets.plotting.style import (
     BAND,
     COLUMN,
@@ -27,6 +27,7 @@ from darksecrets.plotting.style import (
     new_figure,
     style,
 )
+from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

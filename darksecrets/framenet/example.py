@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.attention.store import AttentionStore, HalfArray
-from darksecrets.framenet.heads import Positions, Weights, links_in, standing_out
+from darksecrets.framenet.heads import Positions, Weights, links_in, marked
 from darksecrets.framenet.links import Annotation
 from darksecrets.run.files import atomic
 
@@ -58,7 +58,7 @@ def choose(store: AttentionStore, annotations: list[Annotation], weights: Weight
         weights: Of the same sentences.
     """
     published = 0
-    layers, heads = np.nonzero(standing_out(weights.drawn[0, published]))
+    layers, heads = np.nonzero(marked(weights.drawn[0, published]))
     order = np.argsort(-weights.drawn[0, published, layers, heads], kind="stable")
     layers, heads = layers[order], heads[order]
     idx = int(weights.sentences[:, published, layers, heads].mean(axis=1).argmax())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE, standing_out
+from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE, marked
 from darksecrets.plotting.style import (
     GREY,
     INK,
@@ -71,7 +71,7 @@ def _weights(axes: Axes, weights: NDArray[np.float64], sentences: int) -> None:
     """The heatmap of layers × heads, with frames around the heads that stand out."""
     axes.set_label("heads")
     mesh = heatmap(axes, weights, cmap=WEIGHT, vmin=0, vmax=float(weights.max()))
-    for layer, head in np.argwhere(standing_out(weights)):
+    for layer, head in np.argwhere(marked(weights)):
         frame = Rectangle((head + 0.5, layer + 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.2)
         axes.add_patch(frame)
     bar = axes.figure.colorbar(mesh, ax=axes, orientation="horizontal", aspect=30, pad=0.02)
