@@ -18,18 +18,11 @@ import pandas as pd
 
 from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.data.alignment import tokens_of_span
-from darksecrets.framenet.links import Annotation
+from darksecrets.framenet.links import DIRECTIONS, Annotation
 from darksecrets.run.errors import InputError
 from darksecrets.stats.controls import pairs_at_the_same_distance
 from darksecrets.stats.corrections import benjamini_hochberg, family_p_values
-from darksecrets.stats.percentiles import above_percentile
 from darksecrets.stats.permutation import upper_p_values
-
-ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
-    "element_to_predicate",
-    "predicate_to_element",
-)
-"""What attends, to what. The first is the direction of the published numbers, see the protocol."""
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -249,11 +242,6 @@ def _mean(values: Array) -> Array:
     """Mean over sentences; NaN where there are none."""
     result: Array = values.mean(axis=0) if len(values) else np.full(values.shape[1:], np.nan)
     return result
-
-
-def marked(weights: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-    """Heads above the 99th percentile of all heads, as Figure 3 frames them; never none."""
-    return above_percentile(weights, or_highest=True)
 
 
 def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

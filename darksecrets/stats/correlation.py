@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,6 +37,8 @@ def standardized(values: npt.NDArray[np.generic], *, ranks: bool = False) -> Flo
     """
     numbers = np.asarray(values, dtype=np.float64)
     if ranks:
+        from scipy.stats import rankdata
+
         numbers = rankdata(numbers, axis=-1)
     centered = numbers - numbers.mean(axis=-1, keepdims=True)
     spread = np.sqrt(np.mean(centered**2, axis=-1, keepdims=True))
