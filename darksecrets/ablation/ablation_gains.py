@@ -15,17 +15,16 @@ from darksecrets.ablation.panels import rows_of, title
 from darksecrets.ablation.results import PARTS
 from darksecrets.plotting.style import (
     BAND,
-    COLUMN,
     GREY,
     HELPED,
     HURT,
     INK,
-    PAGE,
     SMALL,
     blocks,
     label_run,
     new_figure,
     style,
+    width_for,
 )
 from darksecrets.stats import LEVEL
 
@@ -69,7 +68,7 @@ def ablation_gains(
     }
     rows, beside = blocks(len(tasks))
     with style():
-        figure = new_figure(COLUMN if beside <= 2 else PAGE, 1.75 * rows + 0.5)
+        figure = new_figure(width_for(beside), 1.75 * rows + 0.5)
         slots = figure.add_gridspec(rows, beside)
         for index, (task, (heads, gains)) in enumerate(panels.items()):
             slot = slots[index // beside, index % beside]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from darksecrets.plotting.style import (
     SMALL,
     WEIGHT,
     check_columns,
+    colour_bar,
     grid,
     heatmap,
     label_run,
@@ -76,10 +77,9 @@ def _weights(axes: Axes, weights: NDArray[np.float64], sentences: int) -> None:
     for layer, head in np.argwhere(above_percentile(weights, or_highest=True)):
         frame = Rectangle((head + 0.5, layer + 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.2)
         axes.add_patch(frame)
-    bar = axes.figure.colorbar(mesh, ax=axes, orientation="horizontal", aspect=30, pad=0.02)
-    bar.set_label("Greatest attention of a linked pair, mean of sentences")
-    bar.outline.set_visible(False)  # type: ignore[operator]
-    bar.ax.tick_params(length=0)
+    text = "Greatest attention of a linked pair, mean of sentences"
+    place: dict[str, Any] = {"orientation": "horizontal", "aspect": 30, "pad": 0.02}
+    colour_bar(axes.figure, mesh, text, ax=axes, **place)
     axes.set_title(f"Element → predicate, {sentences} sentences")
 
 
