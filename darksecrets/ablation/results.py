@@ -16,8 +16,6 @@ SETS, PREDICTIONS = "sets.csv", "predictions.npz"
 PARTS = ("head", "layer")
 """Kinds that are parts of the model, each disabled alone; the best of a kind is looked for."""
 KINDS = ("baseline", *PARTS, "set")
-LEVEL = 0.05
-"""Of tests and, both sides together, of intervals."""
 
 
 @dataclass(frozen=True)

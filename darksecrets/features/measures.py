@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.tokens import RELATIONS, Tokens
@@ -188,9 +189,7 @@ def head_statistics(maps: Single, columns: Single, features: npt.NDArray[np.bool
     beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
     kinds = [FEATURES.index(name) for name in STATISTICS if name in FEATURES]
     shares = np.einsum("ejk,ejlh->klh", features[..., kinds], columns, dtype=np.float64)
-    tiny = np.finfo(np.float32).tiny
-    logarithms = np.log(np.maximum(maps, tiny))
-    entropy = -np.einsum("elhij,elhij->elh", maps, logarithms).sum(axis=0) / length
+    entropy = entropy_sums(maps).sum(axis=0) / length
     return np.stack([*beside, *shares, entropy])
 
 

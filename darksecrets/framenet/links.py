@@ -25,6 +25,12 @@ COLUMNS = (
     *("role", "element_start", "element_end"),
 )
 
+ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
+    "element_to_predicate",
+    "predicate_to_element",
+)
+"""What attends, to what. The first is the direction of the published numbers, see the protocol."""
+
 Span = tuple[int, int]
 """First character, and the one after the last."""
 

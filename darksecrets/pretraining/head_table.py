@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from darksecrets.attention.entropy import entropy_sums
+
 if TYPE_CHECKING:
     from transformers import BertForPreTraining, PreTrainedTokenizerBase
 
@@ -71,7 +73,7 @@ def measure(
     shares = [np.where(place == i, rows, 0).sum(axis=(2, 3)) for i in range(len(PLACES))]
     equal = (ids[None, :] == ids[:, None]) & ~np.eye(len(ids), dtype=bool)
     same_piece = np.where(equal[words], rows, 0).sum(axis=(2, 3))
-    entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=(2, 3))
+    entropy = entropy_sums(rows)
     return np.stack([*shares, same_piece, entropy, entropy / np.log(len(ids))], axis=-1)
 
 

@@ -7,6 +7,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
 COUNT = len(NAMES)
 
@@ -148,7 +149,7 @@ def test_scores_are_those_of_scikit_learn(names):
 
 def test_bootstrap_scores_are_those_of_a_loop_over_resamples():
     table = predictions(40)
-    weights = quality.resampled(table, 30, np.random.default_rng(3))
+    weights = cluster_weights(30, table["example"].to_numpy(), np.random.default_rng(3))
     assert (weights[:, ::2] == weights[:, 1::2]).all()  # both maps of an example or none
     assert (weights.sum(axis=1) == 40).all()
     found = quality._values(table, weights)
@@ -311,8 +312,8 @@ def test_shares_and_their_intervals_are_those_of_loops(model, views, lacking):
         assert found.loc[name, "share"] == pytest.approx((maps["pattern"] == name).mean())
     rng = np.random.default_rng(4)  # the same resamples, example by example
     examples, labelled = sorted(set(maps["idx"])), sorted(set(known["example"]))
-    counts = quality.draws(draws, len(examples), rng)
-    of_labelled = quality.draws(draws, len(labelled), rng)
+    counts = multinomial_weights(draws, np.ones(len(examples), dtype=np.int64), rng)
+    of_labelled = multinomial_weights(draws, np.ones(len(labelled), dtype=np.int64), rng)
     parts = dict(iter(known.groupby("example")))
     shown, corrected = [], {tuple(view): [] for view in views}
     for weights, its in zip(counts, of_labelled, strict=True):
