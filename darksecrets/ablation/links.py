@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE
+from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.run.errors import InputError
 
 PERCENTILE = 99.0  # the paper's: heads above it stand out

@@ -133,3 +133,5 @@ def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
 
 
 _METRICS = {"accuracy": accuracy, "f1": f1, "pearson": pearson, "spearman": spearman}
+NAMES = tuple(_METRICS)
+"""Every score that a task can have."""

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE, standing_out
+from darksecrets.framenet.heads import standing_out
+from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.plotting.style import (
     GREY,
     INK,

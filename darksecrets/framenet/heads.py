@@ -19,14 +19,9 @@ import pandas as pd
 from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
+from darksecrets.framenet.tables import DIRECTIONS
 from darksecrets.run.errors import InputError
 from darksecrets.stats.controls import pairs_at_the_same_distance
-
-ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
-    "element_to_predicate",
-    "predicate_to_element",
-)
-"""What attends, to what. The first is the direction of the published numbers, see the protocol."""
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]

@@ -9,24 +9,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, NETWORK, OVERALL
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
-    "convolutional network",
-    "hand-made features",
-    "majority class",
-)
-"""What the cross-validation compares."""
-EXAMPLE, MODEL = "example", "model"
-"""What the cross-validation leaves out of the training: `left_out` of its table."""
 ALL = "all"
 LEVEL = 0.05  # of intervals, both sides together
 BINS = 10  # of probabilities, for the calibration
 PERCENT = 100.0
-OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
-BY_CLASS = ("precision", "recall", "f1")
 
 
 def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
