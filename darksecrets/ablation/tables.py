@@ -49,7 +49,7 @@ _GAINS = (
     replace(
         _GAIN,
         name="unbiased_gain",
-        meaning="mean `delta` on halves of the examples that did not choose it",
+        meaning="mean `delta` on random halves that did not choose it",
     ),
     *interval("unbiased_gain", unit="× 100", bounds=(-200, 200)),
 )

@@ -1,4 +1,4 @@
-"""Tables of section 4.1: patterns of maps, labels of people, and what the classifier makes of them."""
+"""Tables of section 4.1: labelled maps, the classifier's quality, the patterns of all maps."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ P_VALUE = Column("p_value", "number", "p-value of one test", low=0, high=1)
 Q_VALUE = Column(
     "q_value",
     "number",
-    "p-value corrected for all tests of the family (Benjamini and Hochberg)",
+    "false discovery rate",
     low=0,
     high=1,
 )

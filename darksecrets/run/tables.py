@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Kind = Literal["text", "integer", "number", "flag"]
 
 ROUNDING = 2e-3
-"""How far a value may lie outside its bounds: sums of half-precision attention exceed 1 a little."""
+"""How far a value may lie outside its bounds: sums of half-precision attention may exceed 1."""
 
 _RUN_AGAIN = "Remove the file and run again."
 _NOT_WRITTEN = "Nothing was written: correct what makes this table, or its declaration."

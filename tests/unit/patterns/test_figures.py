@@ -11,7 +11,7 @@ from labelled import labelled_maps, predictions
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
-from darksecrets.patterns import quality, typical
+from darksecrets.patterns import quality, tables, typical
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.figure1 import figure1

@@ -5,7 +5,7 @@ from labelled import NAMES, labelled_maps, predictions, save
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares
+from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares, tables
 from darksecrets.patterns.classes import PATTERNS
 
 COUNT = len(NAMES)
