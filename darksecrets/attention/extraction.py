@@ -15,6 +15,7 @@ import torch
 from darksecrets.attention.chunks import batches_of_shard
 from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
 from darksecrets.data.encoding import encode
+from darksecrets.data.tables import SAMPLE
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
@@ -318,7 +319,7 @@ def _sampled_columns(dataset_folder: Path, sample: Path, task: Task) -> dict[str
 
     split = load_from_disk(str(dataset_folder))["validation"]
     rows = {idx: row for row, idx in enumerate(split["idx"])}
-    wanted = pd.read_csv(sample)["idx"].tolist()
+    wanted = SAMPLE.read(sample)["idx"].tolist()
     unknown = [idx for idx in wanted if idx not in rows]
     if unknown:
         raise InputError(

@@ -14,7 +14,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -284,58 +284,64 @@ class _Wrong(Exception):  # noqa: N818 - becomes an InputError
     """What was found, and what was expected."""
 
 
-def _convert(values: pd.Series, column: Column) -> pd.Series:  # type: ignore[type-arg]
+def _convert(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
     """Bring a column to its declared type and check each of its values."""
     name = f"column `{column.name}`"
     typed = _typed(values.reset_index(drop=True), column)
-    missing = (typed == "") if column.kind == "text" else typed.isna()
+    missing = typed == "" if column.kind == "text" else typed.isna()
     if missing.any() and not column.optional:
         raise _Wrong(f"no value in {name}, {_row(missing)}", "one in every row")
     known = typed[~missing]
-    if column.values:
-        wrong, expected = ~known.isin(column.values), f"one of {', '.join(column.values)}"
-    elif column.kind in ("integer", "number"):
-        numbers = known.astype("float64")
-        wrong = (numbers < column.low - ROUNDING) | (numbers > column.high + ROUNDING)
-        wrong |= numbers.abs() == math.inf
-        expected = f"a number {column.range}" if column.range else "a finite number"
-    else:
-        return typed.astype(column.dtype)
+    wrong, expected = _outside(known, column)
     if wrong.any():
-        found = known[wrong].iloc[0]
-        raise _Wrong(f"`{found}` in {name}, {_row(wrong)}", expected.strip())
-    return typed.astype(column.dtype)
+        raise _Wrong(f"`{known[wrong].iloc[0]}` in {name}, {_row(wrong)}", expected)
+    dtype: Any = column.dtype
+    converted: pd.Series[Any] = typed.astype(dtype)
+    return converted
 
 
-def _typed(values: pd.Series, column: Column) -> pd.Series:  # type: ignore[type-arg]
+def _outside(values: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], str]:
+    """Which values a column cannot have, and what it can."""
+    if column.values:
+        return ~values.isin(column.values), f"one of {', '.join(column.values)}"
+    if column.kind in ("text", "flag"):
+        return pd.Series(data=False, index=values.index), ""
+    numbers = values.astype("float64")
+    inside = numbers.between(column.low - ROUNDING, column.high + ROUNDING)
+    return ~inside | numbers.isin(
+        [-math.inf, math.inf]
+    ), f"a number {column.range}" if column.range else "a finite number"
+
+
+def _typed(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
     """Values of the declared kind, missing ones as pandas has them (text: empty)."""
     name = f"column `{column.name}`"
     if column.kind == "flag":
         wrong = ~values.isin([True, False])
         if wrong.any():
             raise _Wrong(f"`{values[wrong].iloc[0]}` in {name}, {_row(wrong)}", "True or False")
-        return values.astype("bool")
+        return values
     if column.kind == "text":
         words = values.fillna("")
         if len(words) and not pd.api.types.is_string_dtype(words):
             raise _Wrong(f"values of the type {values.dtype} in {name}", "text")
         return words.astype("str")
     if pd.api.types.is_integer_dtype(values):
-        return values.astype("Int64" if column.kind == "integer" else "float64")
+        return values
     if pd.api.types.is_bool_dtype(values):
         raise _Wrong(f"True or False in {name}", f"{column.kind}s")
-    numbers = pd.to_numeric(values, errors="coerce")
+    numbers = pd.to_numeric(values, errors="coerce").astype("Float64")
     wrong = numbers.isna() & values.notna()
     if column.kind == "integer":
-        wrong |= numbers.notna() & (numbers.astype("Float64") % 1 != 0).fillna(False)
+        wrong |= (numbers % 1 != 0).fillna(value=False)
     if wrong.any():
         raise _Wrong(f"`{values[wrong].iloc[0]}` in {name}, {_row(wrong)}", f"{column.kind}s")
-    return numbers.astype("Int64" if column.kind == "integer" else "float64")
+    return numbers.astype("Int64") if column.kind == "integer" else numbers.astype("float64")
 
 
-def _row(wrong: pd.Series) -> str:  # type: ignore[type-arg]
+def _row(wrong: pd.Series[bool]) -> str:
     """The first row of which something is true, counted from 1 without the header."""
-    return f"row {int(wrong[wrong].index[0]) + 1}"
+    return f"row {int(wrong.index[wrong.to_numpy(dtype=bool)][0]) + 1}"
 
 
 def _check_rows(table: Table, frame: pd.DataFrame) -> None:
@@ -362,20 +368,21 @@ def _check_rows(table: Table, frame: pd.DataFrame) -> None:
 def _check_complete(table: Table, frame: pd.DataFrame) -> None:
     """Every number up to the greatest has a row, for whatever the rest of the key says."""
     every = list(table.every)
-    expected = int(frame[every].max().prod())
+    expected = math.prod(frame[every].max())
     rest = [name for name in table.key if name not in every]
-    if not rest:
-        rows, missing = len(frame), pd.Series([len(frame) != expected])
-    else:
-        sizes = frame.groupby(rest, dropna=False)[every[0]].transform("size")
-        missing = sizes != expected
-        rows = int(sizes[missing].iloc[0]) if missing.any() else expected
+    # As keys are unique, counting is enough.
+    groups = frame.groupby(rest, dropna=False) if rest else frame.groupby(lambda _: 0)
+    sizes = groups[every[0]].transform("size")
+    missing = sizes != expected
     if missing.any():
         whose = f" of {_say(frame, rest, missing)}" if rest else ""
-        raise _Wrong(f"{rows} rows{whose}", f"{expected}, one for every {' and '.join(every)}")
+        raise _Wrong(
+            f"{sizes[missing].iloc[0]} rows{whose}",
+            f"{expected}, one for every {' and '.join(every)}",
+        )
 
 
-def _say(frame: pd.DataFrame, names: list[str], which: pd.Series) -> str:  # type: ignore[type-arg]
+def _say(frame: pd.DataFrame, names: list[str], which: pd.Series[bool]) -> str:
     """The first row of which something is true, by its key."""
     first = frame.loc[which, names].iloc[0]
     return ", ".join(f"{name} {value}" for name, value in first.items() if not pd.isna(value))
@@ -398,22 +405,26 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
             f"({table._what()}). {_RUN_AGAIN}"
         )
     wanted = None if columns is None else [name for name in table.names if name in columns]
-    options = {"keep_default_na": False, "usecols": wanted}
+    options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted}
     # Text is never missing; of numbers, an empty field is.
     numbers = {c.name: [""] for c in table.columns if c.kind != "text"}
     types = {c.name: c.dtype for c in table.columns}
     try:
-        return pd.read_csv(path, dtype=types, na_values=numbers, **options)  # type: ignore[call-overload, no-any-return]
+        frame: pd.DataFrame = pd.read_csv(path, dtype=types, na_values=numbers, **options)
     except (ValueError, TypeError):
         # A value is not of its type. As text, `check` finds which.
-        return _as_text(path, options)
+        return _as_text(table, path, options)
+    return frame
 
 
-def _as_text(path: Path, options: dict[str, object]) -> pd.DataFrame:
+def _as_text(table: Table, path: Path, options: dict[str, Any]) -> pd.DataFrame:
+    """Read values as they stand, those of flags apart."""
     try:
-        frame: pd.DataFrame = pd.read_csv(path, dtype=str, **options)  # type: ignore[call-overload]
+        frame: pd.DataFrame = pd.read_csv(path, dtype=str, **options)
     except ValueError as error:
         raise InputError(f"{path}: cannot be read as CSV: {error}. {_RUN_AGAIN}") from None
+    flags = [c.name for c in table.columns if c.kind == "flag" and c.name in frame]
+    frame[flags] = frame[flags].replace({"True": True, "False": False})
     return frame.replace("", None)
 
 
@@ -450,9 +461,10 @@ def _read_parquet(table: Table, path: Path, columns: Collection[str] | None) -> 
                     f"({table._what()}). {_RUN_AGAIN}"
                 )
             wanted = None if columns is None else [name for name in table.names if name in columns]
-            return file.read(wanted).to_pandas()
+            frame: pd.DataFrame = file.read(wanted).to_pandas()
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: cannot be read as Parquet: {error}. {_RUN_AGAIN}") from None
+    return frame
 
 
 def _listed(schema: pyarrow.Schema) -> str:
