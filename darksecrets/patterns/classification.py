@@ -47,7 +47,7 @@ def classify(
 
     Returns:
         A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1),
-        ``pattern`` and its ``probability`` with 4 decimals.
+        ``pattern`` and its ``probability``.
     """
     device = devices.best()
     net = net.to(device)
@@ -93,6 +93,6 @@ def _table(
             "layer": layers.ravel() + 1,
             "head": heads.ravel() + 1,
             "pattern": np.array(list(PATTERNS))[patterns.ravel()],
-            "probability": sure.ravel().astype(np.float64).round(4),
+            "probability": sure.ravel(),
         }
     )

@@ -47,6 +47,7 @@ LABELLED_MAPS = Table(
     "Single maps to label; their arrays, in this order, are in `maps.npz`.",
     _ORIGIN,
     key=("map",),
+    by_hand=True,
 )
 
 LABELS = Table(
@@ -159,7 +160,7 @@ PATTERN_MAPS = Table(
         LAYER,
         HEAD,
         _PATTERN,
-        Column("probability", "number", "calibrated, 4 decimals", low=0, high=1),
+        Column("probability", "number", "of it, calibrated", low=0, high=1, decimals=4),
     ),
     key=names(*MAPS, IDX, LAYER, HEAD),
     every=("layer", "head"),

@@ -29,7 +29,6 @@ Kind = Literal["text", "integer", "number", "flag"]
 ROUNDING = 2e-3
 """How far a value may lie outside its bounds: sums of half-precision attention may exceed 1."""
 
-_RUN_AGAIN = "Remove the file and run again."
 _NOT_WRITTEN = "Nothing was written: correct what makes this table, or its declaration."
 
 
@@ -46,6 +45,7 @@ class Column:
         low: The least value that it may have, up to `ROUNDING`.
         high: The greatest.
         optional: Whether values may be missing (an empty field).
+        decimals: How many decimals are written; None for all.
         control_of: The column whose control it is: the same estimate where no effect is expected.
         interval_of: The column of which it is an end of the 95% interval.
     """
@@ -58,6 +58,7 @@ class Column:
     low: float = -math.inf
     high: float = math.inf
     optional: bool = False
+    decimals: int | None = None
     control_of: str = ""
     interval_of: str = ""
 
@@ -124,7 +125,8 @@ class Table:
         every: Columns of the key that count from 1 and of which every combination has a row, for
             whatever else the key says: all heads of all layers.
         may_be_empty: Whether no row at all is a result.
-        by_hand: Whether people edit the file: its last line may end without a line break.
+        by_hand: Whether it is the work of people: never to be made again by a run, and its last
+            line may end without a line break.
         row_group: For tables of millions of rows, which are Parquet: columns of the key that are
             the same throughout a part (one model), of which the gathered table has a row group.
     """
@@ -170,6 +172,7 @@ class Table:
             InputError: See `check`; what stood at ``path`` stays.
         """
         table = self.check(frame, str(path), _NOT_WRITTEN)
+        table = table.round({c.name: c.decimals for c in self.columns if c.decimals is not None})
         with atomic(path) as temporary:
             if self.row_group:
                 self._model(table, path)
@@ -191,7 +194,7 @@ class Table:
             raise InputError(f"{path} is missing; expected {self._what()}. Run again to make it.")
         read = _read_parquet if self.row_group else _read_csv
         frame = read(self, path, columns)
-        return self._part(columns).check(frame, str(path), _RUN_AGAIN)
+        return self._part(columns).check(frame, str(path), self._remedy)
 
     def gather(self, paths: Sequence[Path], target: Path) -> None:
         """Write the rows of several files, each a part of the table, into one, in this order.
@@ -262,6 +265,11 @@ class Table:
             )
         return tuple(value for value in models.iloc[0] if not pd.isna(value))
 
+    @property
+    def _remedy(self) -> str:
+        """What to do about a file that is not as declared."""
+        return "Correct or restore the file." if self.by_hand else "Remove the file and run again."
+
     def _what(self) -> str:
         return f"table `{self.name}` of docs/contracts.md"
 
@@ -308,9 +316,8 @@ def _outside(values: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], s
         return pd.Series(data=False, index=values.index), ""
     numbers = values.astype("float64")
     inside = numbers.between(column.low - ROUNDING, column.high + ROUNDING)
-    return ~inside | numbers.isin(
-        [-math.inf, math.inf]
-    ), f"a number {column.range}" if column.range else "a finite number"
+    inside &= ~numbers.isin([-math.inf, math.inf])
+    return ~inside, f"a number {column.range}" if column.range else "a finite number"
 
 
 def _typed(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
@@ -397,12 +404,12 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
     if header.split(",") != list(table.names):
         raise InputError(
             f"{path}: found the columns {header or '(none)'}; expected {','.join(table.names)}, in "
-            f"this order ({table._what()}). {_RUN_AGAIN}"
+            f"this order ({table._what()}). {table._remedy}"
         )
     if not ended and not table.by_hand:
         raise InputError(
             f"{path}: found no line break at its end, the file was cut off; expected whole lines "
-            f"({table._what()}). {_RUN_AGAIN}"
+            f"({table._what()}). {table._remedy}"
         )
     wanted = None if columns is None else [name for name in table.names if name in columns]
     options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted}
@@ -422,7 +429,9 @@ def _as_text(table: Table, path: Path, options: dict[str, Any]) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = pd.read_csv(path, dtype=str, **options)
     except ValueError as error:
-        raise InputError(f"{path}: cannot be read as CSV: {error}. {_RUN_AGAIN}") from None
+        raise InputError(
+            f"{path}: cannot be read as CSV: {str(error).strip()}. {table._remedy}"
+        ) from None
     flags = [c.name for c in table.columns if c.kind == "flag" and c.name in frame]
     frame[flags] = frame[flags].replace({"True": True, "False": False})
     return frame.replace("", None)
@@ -458,12 +467,12 @@ def _read_parquet(table: Table, path: Path, columns: Collection[str] | None) -> 
             if not found.equals(expected):
                 raise InputError(
                     f"{path}: found the columns {_listed(found)}; expected {_listed(expected)} "
-                    f"({table._what()}). {_RUN_AGAIN}"
+                    f"({table._what()}). {table._remedy}"
                 )
             wanted = None if columns is None else [name for name in table.names if name in columns]
             frame: pd.DataFrame = file.read(wanted).to_pandas()
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: cannot be read as Parquet: {error}. {_RUN_AGAIN}") from None
+        raise InputError(f"{path}: cannot be read as Parquet: {error}. {table._remedy}") from None
     return frame
 
 
