@@ -15,6 +15,7 @@ import torch
 from darksecrets.attention.chunks import batches_of_shard
 from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
 from darksecrets.data.encoding import encode, sentence_columns
+from darksecrets.data.tables import SAMPLE
 from darksecrets.models import devices
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe, shape_of
@@ -48,7 +49,7 @@ def read_sample(dataset_folder: Path, sample: Path) -> dict[str, list[Any]]:
 
     split = load_from_disk(str(dataset_folder))["validation"]
     rows = {idx: row for row, idx in enumerate(split["idx"])}
-    wanted = pd.read_csv(sample)["idx"].tolist()
+    wanted = SAMPLE.read(sample)["idx"].tolist()
     unknown = [idx for idx in wanted if idx not in rows]
     if unknown:
         raise InputError(

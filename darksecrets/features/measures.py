@@ -17,12 +17,11 @@ import pandas as pd
 
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features.labels import FEATURES
-from darksecrets.features.tokens import RELATIONS, Tokens
+from darksecrets.features.labels import FEATURES, RELATIONS
+from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tokens import Tokens
 from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_likely_places
 
-#: Where Clark et al. (2019) look; shares of a token's attention that may overlap, then entropy.
-STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
 DIAGONAL = ("previous", "self", "next")
 
 #: Sets of random tokens, or pairs, for every real one.

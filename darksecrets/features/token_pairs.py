@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from darksecrets.features.labels import RELATIONS
 from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
-
-RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
-"""Rows of the figure, from the top."""
 
 
 def token_pairs(

@@ -12,9 +12,9 @@ import torch
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, by_length, load_split
+from darksecrets.finetuning import tables
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
-from darksecrets.run.files import write_table
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -94,9 +94,8 @@ def write_results(
 ) -> dict[str, float]:
     """Write the scores and what they were computed from.
 
-    ``scores``: columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
-    ``predictions``: ``task``, ``state``, ``seed``, ``idx``, ``label``, ``prediction`` and the
-    logits ``logit_0``, …; for regression the prediction is the one logit.
+    ``scores`` are a part of `tables.SCORES`; ``predictions`` are as in `tables.predictions`, and
+    for regression the prediction is the one logit.
 
     Returns:
         The scores by name, not multiplied by 100.
@@ -104,7 +103,7 @@ def write_results(
     values = metrics.compute(task, logits, split.labels)
     run = {"task": task.name, "state": state, "seed": seed}
     rows = [{**run, "metric": name, "score": 100 * value} for name, value in values.items()]
-    write_table(pd.DataFrame(rows), scores)
+    tables.SCORES.write(pd.DataFrame(rows), scores)
     table = pd.DataFrame(
         {
             "idx": split.idx,
@@ -113,7 +112,8 @@ def write_results(
             **{f"logit_{k}": logits[:, k] for k in range(logits.shape[1])},
         }
     )
-    write_table(pd.DataFrame({**run, **table}), predictions)
+    columns = pd.DataFrame({**run, **table})
+    tables.predictions(logits.shape[1]).write(columns, predictions)
     _log.info(
         "%s, %s, seed %d: %s",
         task.name,

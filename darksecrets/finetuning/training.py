@@ -37,10 +37,11 @@ from transformers import (
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
 from darksecrets.finetuning.evaluation import batch_size_for, evaluate, loss, write_results
+from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint, remove, write_json, write_table
+from darksecrets.run.files import atomic, fingerprint, remove, write_json
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def finetune(
     values = write_results(
         logits, validation, task, state, seed, scores=scores, predictions=predictions
     )
-    write_table(learning_curve(trainer.state.log_history, task, state, seed), curve)
+    LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
     with atomic(output) as temporary, quiet():
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
@@ -173,9 +174,9 @@ def learning_curve(
     """Turn a Trainer's log into a tidy table.
 
     Returns:
-        Columns ``task``, ``state``, ``seed``, ``step``, ``epoch``, ``split``, ``quantity``,
-        ``value``. Quantities of ``train``: ``loss``, the mean over the steps since the row before.
-        Of ``validation``, after every epoch: ``loss`` and the task's metrics (×100).
+        A part of `LEARNING_CURVES`. Quantities of ``train``: ``loss``, the mean over the steps
+        since the row before. Of ``validation``, after every epoch: ``loss`` and the task's
+        metrics (×100).
     """
     rows = []
     for entry in history:
@@ -185,8 +186,7 @@ def learning_curve(
         if "validation_loss" in entry:
             rows.append((*at, "validation", "loss", entry["validation_loss"]))
             rows += [(*at, "validation", m, 100 * entry[f"validation_{m}"]) for m in task.metrics]
-    columns = ["task", "state", "seed", "step", "epoch", "split", "quantity", "value"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=list(LEARNING_CURVES.names))
 
 
 class FineTuner(Trainer):

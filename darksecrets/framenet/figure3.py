@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from darksecrets.framenet.links import ELEMENT_TO_PREDICATE
+from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.plotting.style import (
     GREY,
     INK,

@@ -18,7 +18,8 @@ import pandas as pd
 
 from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.data.alignment import tokens_of_span
-from darksecrets.framenet.links import DIRECTIONS, Annotation
+from darksecrets.framenet.links import Annotation
+from darksecrets.framenet.tables import DIRECTIONS
 from darksecrets.run.errors import InputError
 from darksecrets.stats.controls import pairs_at_the_same_distance
 from darksecrets.stats.corrections import benjamini_hochberg, family_p_values

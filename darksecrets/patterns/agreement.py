@@ -12,14 +12,12 @@ import pandas as pd
 
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import SETTLED
+from darksecrets.patterns.tables import AGREEMENT, CONFUSION
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_table
 from darksecrets.stats.agreement import cohens_kappa, positive_agreement
 from darksecrets.stats.resampling import interval, multinomial_weights
 
 RESAMPLES = 2000
-COLUMNS = ("first", "second", "pattern", "maps", "agreement", "kappa", "ci_low", "ci_high")
-CONFUSION_COLUMNS = ("first", "second", "label_first", "label_second", "maps")
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def describe(pair: Agreement) -> str:
 
 
 def write_tables(pairs: list[Agreement], folder: Path) -> None:
-    """Write ``agreement.csv`` (``COLUMNS``) and ``confusion.csv`` (``CONFUSION_COLUMNS``).
+    """Write ``agreement.csv`` (table `AGREEMENT`) and ``confusion.csv`` (`CONFUSION`).
 
     The pattern ``all`` is the agreement over all classes; the others are those of `per_class`, and
     ``maps`` is then the number of labels, of both passes, that name the class.
@@ -143,5 +141,5 @@ def write_tables(pairs: list[Agreement], folder: Path) -> None:
             (*names, *cell, int(count))
             for cell, count in zip(cells, pair.confusion.ravel(), strict=True)
         ]
-    write_table(pd.DataFrame(shares, columns=list(COLUMNS)), folder / "agreement.csv")
-    write_table(pd.DataFrame(counts, columns=list(CONFUSION_COLUMNS)), folder / "confusion.csv")
+    AGREEMENT.write(pd.DataFrame(shares, columns=list(AGREEMENT.names)), folder / AGREEMENT.file)
+    CONFUSION.write(pd.DataFrame(counts, columns=list(CONFUSION.names)), folder / CONFUSION.file)

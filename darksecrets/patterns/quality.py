@@ -10,23 +10,14 @@ import pandas as pd
 
 from darksecrets.data.metrics import PERCENT
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, NETWORK, OVERALL
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.resampling import cluster_weights, interval
 
 Floats = npt.NDArray[np.float64]
 
-CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
-    "convolutional network",
-    "hand-made features",
-    "majority class",
-)
-"""What the cross-validation compares."""
-EXAMPLE, MODEL = "example", "model"
-"""What the cross-validation leaves out of the training: `left_out` of its table."""
 ALL = "all"
 BINS = 10  # of probabilities, for the calibration
-OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
-BY_CLASS = ("precision", "recall", "f1")
 
 
 def of_network(predictions: pd.DataFrame) -> pd.DataFrame:

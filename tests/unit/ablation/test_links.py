@@ -6,7 +6,7 @@ import pytest
 
 from darksecrets.ablation.agreement import seed_agreement
 from darksecrets.ablation.links import DIRECTION, linked
-from darksecrets.framenet.links import ELEMENT_TO_PREDICATE
+from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.run.errors import InputError
 
 MODELS = [("RTE", "accuracy", 1), ("RTE", "accuracy", 2), ("STS-B", "pearson", 1)]

@@ -5,7 +5,7 @@ from labelled import NAMES, labelled_maps, predictions, save
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares
+from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares, tables
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
@@ -47,9 +47,9 @@ def test_cross_validation_never_tests_what_it_learned(separable, monkeypatch):
     assert len(table) == 3 * len(separable.table)
     network = quality.of_network(table)
     assert set(network["predicted"]) == {"block"}
-    features = table[table["classifier"] == quality.FEATURES]
+    features = table[table["classifier"] == tables.FEATURES]
     assert (features["label"] == features["predicted"]).mean() > 0.8
-    majority = table[table["classifier"] == quality.MAJORITY]
+    majority = table[table["classifier"] == tables.MAJORITY]
     assert majority.groupby("fold")["predicted"].nunique().eq(1).all()
     for name, rows in table.groupby("classifier"):
         np.testing.assert_allclose(rows.filter(like="probability_").sum(axis=1), 1)
@@ -93,24 +93,24 @@ def test_each_model_is_classified_by_what_learned_from_the_others_alone(separabl
         # all but the two maps of the example that shares a sentence with the tested model
         assert len(learned[tested]) == (table["model"] == other).sum() - 2
     assert "x-0000" not in set(learned["n"]["map"])
-    outside = predictions[predictions["left_out"] == quality.MODEL]
+    outside = predictions[predictions["left_out"] == tables.MODEL]
     assert len(outside) == 3 * len(table)
     assert not set(outside["predicted"][outside["model"] == "m"]) & {"heterogeneous"}
-    majority = outside[(outside["classifier"] == quality.MAJORITY) & (outside["model"] == "m")]
+    majority = outside[(outside["classifier"] == tables.MAJORITY) & (outside["model"] == "m")]
     assert set(majority["predicted"]) <= {"block", "diagonal"}
     assert len(quality.of_network(predictions)) == len(table)
     scores = quality.scores(predictions, 100, seed=0)
     assert list(scores["maps_of"].unique()) == ["all", "m", "n", "unseen m", "unseen n"]
     for name, rows in (("all", predictions), ("m", predictions[predictions["model"] == "m"])):
-        inside = rows[rows["left_out"] == quality.EXAMPLE]
+        inside = rows[rows["left_out"] == tables.EXAMPLE]
         check_accuracy(scores, name, inside)
     check_accuracy(scores, "unseen n", outside[outside["model"] == "n"])
 
 
 def check_accuracy(scores, name, rows):
     """The accuracy of the hand-made features, which are right in part."""
-    rows = rows[rows["classifier"] == quality.FEATURES]
-    chosen = (scores["classifier"] == quality.FEATURES) & (scores["metric"] == "accuracy")
+    rows = rows[rows["classifier"] == tables.FEATURES]
+    chosen = (scores["classifier"] == tables.FEATURES) & (scores["metric"] == "accuracy")
     found = scores[chosen & (scores["maps_of"] == name)]
     assert found["score"].item() == pytest.approx(
         100 * np.mean([a == b for a, b in zip(rows["label"], rows["predicted"], strict=True)])
