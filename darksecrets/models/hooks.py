@@ -104,9 +104,7 @@ class Layers(Mapping[int, torch.Tensor]):
             )
         last = self._first + len(self._tensors) - 1
         if not self._first <= layer <= last:
-            raise InputError(
-                f"Found layer {layer}, expected a layer from {self._first} to {last}."
-            )
+            raise InputError(f"Found layer {layer}, expected a layer from {self._first} to {last}.")
         return self._tensors[layer - self._first]
 
     def __iter__(self) -> Iterator[int]:
