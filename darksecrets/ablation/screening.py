@@ -1,60 +1,40 @@
-"""Which outputs computed in bfloat16 need float32 to be sure of the prediction.
+"""Most of the work in bfloat16, with the predictions of float32.
 
-The error of an output is how far differences of its logits may be off. It is measured on pairs of a
-set and an example that are computed both ways: a seeded sample over all of them, and every pair
-that is recomputed. The bound is the largest error seen times a safety factor, for each layer that
-sets begin at, because a set that begins higher has fewer layers in bfloat16 above it. A prediction
-whose margin is larger than the bound is that of float32; the others are recomputed.
+The error of an output is how far differences of its logits may be off. It is measured on pairs of
+an intervention and an example that are computed both ways: a seeded sample over all of them, and
+every pair that is recomputed. The bound is the largest error seen times a safety factor, for each
+layer that interventions begin at, because one that begins higher has fewer layers in bfloat16 above
+it. A prediction whose margin is larger than the bound is that of float32; the others are
+recomputed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import numpy.typing as npt
 
-SAFETY = 2.0
-SEED = 2019
+from darksecrets.ablation.backends import Backend, Block
+from darksecrets.ablation.ties import SAFETY, SEED, margins, ties
+
+if TYPE_CHECKING:
+    from darksecrets.ablation.backends import Logits, Mask
+    from darksecrets.ablation.shared import Group, Shared
+
 # Of every layer's pairs, this share is sampled, and no fewer than this number (all if there are
 # fewer).
 SHARE, SAMPLED = 0.01, 50
 # So many errors must have been seen before a bound counts.
 ENOUGH = 20
-# Outputs in float32 depend in their last digits on how examples are batched. Margins below this,
-# relative to logits above 1, are ties; or below the safety factor times what was seen on so many.
-TIE, TRIALS = 1e-5, 64
-
-Array = npt.NDArray[np.floating]
-Mask = npt.NDArray[np.bool_]
-
-
-def margins(logits: Array) -> Array:
-    """Largest logit minus the second largest, over the last axis."""
-    top = np.partition(logits, -2, axis=-1)
-    difference: Array = top[..., -1] - top[..., -2]
-    return difference
-
-
-def rounding(logits: Array, others: Array) -> float:
-    """Largest relative difference of margins between two computations of [pairs, outputs]."""
-    return float(np.max(np.ptp(logits.astype(np.float64) - others, axis=-1) / _scale(others)))
-
-
-def ties(logits: Array, below: float = TIE) -> Mask:
-    """Whether rounding in float32 could change the prediction."""
-    tied: Mask = ~(margins(logits) >= below * _scale(logits))  # so that NaN is one
-    return tied
-
-
-def _scale(logits: Array) -> Array:
-    scale: Array = np.maximum(1.0, np.abs(logits).max(axis=-1))
-    return scale
 
 
 class Bounds:
-    """Error bounds by the layer that sets begin at.
+    """Error bounds by the layer that interventions begin at.
 
     Args:
-        first: [sets], the layers, from 0.
+        first: [interventions], the layers, from 0.
         layers: Number of layers.
         examples: Number of examples.
     """
@@ -64,19 +44,19 @@ class Bounds:
         self._largest, self._seen = np.zeros(layers), np.zeros(layers, dtype=np.int64)
         pairs = examples * np.bincount(first, minlength=layers)
         self._enough = np.minimum(ENOUGH, pairs)
-        #: [sets, examples], the pairs that are computed both ways.
+        #: [interventions, examples], the pairs that are computed both ways.
         self.sample: Mask = np.zeros((len(first), examples), dtype=bool)
         rng = np.random.default_rng(SEED)
         for layer, count in enumerate(np.maximum(SAMPLED, np.ceil(SHARE * pairs)).astype(int)):
-            sets = np.flatnonzero(first == layer)
+            chosen = np.flatnonzero(first == layer)
             drawn = rng.choice(pairs[layer], min(count, pairs[layer]), replace=False)
-            self.sample[sets[drawn // examples], drawn % examples] = True
+            self.sample[chosen[drawn // examples], drawn % examples] = True
 
-    def see(self, screened: Array, exact: Array) -> None:
+    def see(self, screened: Logits, exact: Logits) -> None:
         """Take errors into account.
 
         Args:
-            screened: [sets, examples, outputs].
+            screened: [interventions, examples, outputs].
             exact: Likewise, NaN where it was not computed.
         """
         difference = screened.astype(np.float64) - exact
@@ -96,14 +76,84 @@ class Bounds:
     def limits(self) -> npt.NDArray[np.float64]:
         """The bounds by layer; infinite where too few errors have been seen.
 
-        A set that begins lower has at least the bound of one that begins higher.
+        An intervention that begins lower has at least the bound of one that begins higher.
         """
         limits = np.where(self._seen >= self._enough, SAFETY * self._largest, np.inf)
         accumulated: npt.NDArray[np.float64] = np.maximum.accumulate(limits[::-1])[::-1]
         return accumulated
 
-    def unsure(self, screened: Array) -> Mask:
-        """Pairs whose prediction float32 may change, of [sets, examples, outputs]."""
+    def unsure(self, screened: Logits) -> Mask:
+        """Pairs whose prediction float32 may change, of [interventions, examples, outputs]."""
         sure = margins(screened) >= self.limits[self._first][:, None]  # False for NaN, too
         unsure: Mask = ~sure | ties(screened)
         return unsure
+
+
+class Screening(Backend):
+    """The shared backend, in bfloat16 first and in float32 where that could change a prediction.
+
+    Args:
+        shared: The backend to wrap.
+    """
+
+    name = "shared, screened"
+    arithmetic = "bfloat16, then float32 where that could change a prediction"
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.model, shared.split, shared.interventions)
+        self.shared = shared
+        layers = int(shared.model.config.num_hidden_layers)
+        self.bounds = Bounds(shared.first_layers, layers, len(shared.split))
+
+    def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
+        """See `Backend.logits`."""
+        return self.shared.logits(rows, pairs)
+
+    def block(self, rows: Sequence[int]) -> Block:
+        """Screen every pair; compute exactly a sample, and what the bounds so far leave unsure."""
+        block = Block(self.empty(len(rows)), self.empty(len(rows)))
+        for group in self.shared.groups(rows):
+            screened, exact = self._screen(group)
+            block.screened[:, group.places], block.exact[:, group.places] = screened, exact
+        return block
+
+    def _screen(self, group: Group) -> tuple[Logits, Logits]:
+        sample = self.bounds.sample[:, group.rows]
+        screened = group.logits(np.ones_like(sample), in_bfloat16=True)
+        exact = group.logits(sample)
+        self.bounds.see(screened, exact)
+        more = group.logits(self.bounds.unsure(screened) & ~sample)
+        self.bounds.see(screened, more)
+        return screened, np.where(sample[..., None], exact, more)
+
+    def resume(self, block: Block) -> None:
+        """See the errors of a block that was computed before."""
+        self.bounds.see(block.screened, block.exact)
+
+    def settle(self, blocks: Sequence[Sequence[int]], found: Block) -> dict[str, Any]:
+        """Compute exactly, in place, what the bounds of all blocks leave unsure.
+
+        What is recomputed may raise the bounds; so until nothing is left. The errors of all blocks
+        must have been seen.
+        """
+        screened, exact = found.screened, found.exact
+        while (pending := self.bounds.unsure(screened) & np.isnan(exact[..., 0])).any():
+            for block in blocks:
+                rows = [row for row in block if pending[:, row].any()]
+                more = self.logits(rows, pending[:, rows])
+                self.bounds.see(screened[:, rows], more)
+                exact[:, rows] = np.where(pending[:, rows, None], more, exact[:, rows])
+        return {"screening": self._describe(found)}
+
+    def _describe(self, found: Block) -> dict[str, Any]:
+        recomputed = ~np.isnan(found.exact[..., 0])
+        corrected = (found.screened.argmax(-1) != found.exact.argmax(-1)) & recomputed
+        return {
+            "largest_error_by_layer": self.bounds.errors,
+            "bound_by_layer": self.bounds.limits.tolist(),
+            "safety_factor": SAFETY,
+            "sampled": int(self.bounds.sample.sum()),
+            "recomputed": int(recomputed.sum()),
+            "recomputed_share": float(recomputed.mean()),
+            "corrected": int(corrected.sum()),
+        }

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from darksecrets.models.selectors import Heads, Shape
 from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from darksecrets.models.hooks import Intervention
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,16 @@ class HeadSet:
     def head(self) -> int | None:
         """The head, if it is one."""
         return next(iter(*self.heads.values())) if self.kind == "head" else None
+
+    def intervention(self, mode: str) -> Intervention | None:
+        """What disables these heads; None if there are none.
+
+        Args:
+            mode: A name in `darksecrets.ablation.disable.INTERVENTIONS`.
+        """
+        from darksecrets.ablation.disable import INTERVENTIONS
+
+        return INTERVENTIONS[mode](self.heads) if self.heads else None
 
 
 def check(selectors: Sequence[object], shape: Shape) -> None:

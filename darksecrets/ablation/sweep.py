@@ -1,22 +1,20 @@
 """The sweep of section 4.6: a model's predictions with every head, and every layer, disabled.
 
-Predictions are those of running the model once per set of disabled heads, in float32, with
-`disable`. Batching alone changes the last digits of an output. Where that can change a prediction,
-the example alone, without padding, decides; how close outputs must be for that is measured on some
-pairs of a set and an example. There are two ways to the predictions:
+Predictions are those of running the model once per set of disabled heads, in float32. Examples are
+cut into blocks. `sweep_chunk` computes some of the blocks; `gather_sweep` puts the blocks of all
+chunks together, decides what no block can decide alone, and writes a `SweepResult`.
 
-- the shared path (`darksecrets.ablation.shared`) for BERT, RoBERTa and ELECTRA, with or without
-  screening in bfloat16 (`darksecrets.ablation.screening`);
-- the general path for everything else: one set after the other, examples of similar length in a
-  batch.
+What the sweep does to the heads of a set is any `Intervention` with a name in
+`darksecrets.ablation.disable.INTERVENTIONS`. One of two backends computes it: `Shared`, with or
+without `Screening` in bfloat16, or else `Loop`.
 """
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,207 +25,201 @@ import pandas as pd
 import torch
 import transformers
 
-from darksecrets.ablation.disable import check_mode, disable
+from darksecrets.ablation.backends import Backend, Block, Loop
+from darksecrets.ablation.disable import UNIFORM, check_mode
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.screening import (
-    SAFETY,
-    SEED,
-    TIE,
-    TRIALS,
-    Bounds,
-    Mask,
-    rounding,
-    ties,
-)
+from darksecrets.ablation.screening import Screening
 from darksecrets.ablation.sets import HeadSet, sweep_sets
-from darksecrets.ablation.shared import SharedPath, first_layers, knows
-from darksecrets.data.batches import MASK, EncodedSplit, by_length, load_split
+from darksecrets.ablation.shared import Shared, knows
+from darksecrets.ablation.ties import decide_ties
+from darksecrets.data.batches import by_length, load_split
 from darksecrets.data.metrics import predict
 from darksecrets.models import devices, precision
-from darksecrets.models.hooks import require_reachable, shape_of
+from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.run import resuming
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import fingerprint
+from darksecrets.run.files import fingerprint, remove
 from darksecrets.run.progress import progress
-from darksecrets.run.resuming import Arrays, Partial
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from darksecrets.ablation.backends import Logits
+    from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
+    from darksecrets.models.hooks import Intervention
 
-    # Logits, [sets, examples, outputs], of pairs of a set and an example of a group, NaN elsewhere.
-    Ask = Callable[..., npt.NDArray[np.float32]]
+AUTO, ON, OFF = SCREENING = ("auto", "on", "off")
 
-AUTO, ON = "auto", "on"
-SCREENING = (AUTO, ON, "off")
-
-# Examples between two checkpoints, and at most in a batch of the general path.
+# Examples in a block: between two checkpoints, and at most in a batch of the loop.
 BLOCK = {"cpu": 64, "cuda": 256}
-
-ARITHMETIC = {False: "float32", True: "bfloat16, then float32 where that could change a prediction"}
-
-Logits = npt.NDArray[np.float32]
+BLOCKS = "block-*.npz"
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Section ``ablation`` of a configuration, as far as the sweep goes.
+    """What a sweep's numbers depend on, besides its files, the device and library versions.
+
+    Blocks of examples are reused only by a sweep with equal settings.
 
     Attributes:
-        mode: ``uniform`` or ``zero``, see `disable`.
+        task: The task.
+        seed: Draws a classifier where the checkpoint has none.
+        max_length: Longest sequence kept, in tokens.
+        mode: What is done to heads, a name in `darksecrets.ablation.disable.INTERVENTIONS`.
         sets: Selectors of further sets of heads, see `darksecrets.models.selectors`.
         screening: ``auto`` screens in bfloat16 where the hardware is fast at it; ``on``, ``off``.
     """
 
-    mode: str = "uniform"
+    task: Task
+    seed: int
+    max_length: int
+    mode: str = UNIFORM
     sets: Sequence[Any] = ()
     screening: str = AUTO
 
 
-def sweep_heads(
-    model_folder: Path,
-    dataset_folder: Path,
-    output: Path,
-    *,
-    task: Task,
-    seed: int,
-    max_length: int,
-    settings: Settings,
-    threads: int,
-    parts: Sequence[Path] = (),
-) -> dict[str, Any]:
-    """Sweep over the whole validation set and write a `SweepResult`.
+@dataclass(frozen=True)
+class _Sweep:
+    """A sweep, ready to run.
 
-    What a killed sweep has done is kept in a hidden folder beside the output, from which the next
-    one goes on.
-
-    Args:
-        model_folder: A classifier, or an encoder, which gets the classifier drawn from ``seed``.
-        dataset_folder: The task's data, see the data contract.
-        output: Folder of the result.
-        task: The task.
-        seed: Draws a classifier where the checkpoint has none.
-        max_length: Longest sequence kept, in tokens.
-        settings: What to disable, and how.
-        threads: Processor cores to use.
-        parts: What `sweep_heads_part` left; blocks of examples that are there are not computed
-            again.
-
-    Returns:
-        For the provenance: the path taken, the error bounds and how much was recomputed.
-
-    Raises:
-        InputError: A selector names what the model does not have, its attention cannot be reached,
-            the validation set has one class only, or a part is of another sweep.
+    Attributes:
+        settings: What was asked for.
+        sets: What to disable.
+        backend: What computes it.
+        blocks: Rows of the examples of each block, the longest first.
+        identity: Everything that the numbers depend on.
     """
-    start = time.perf_counter()
-    torch.set_num_threads(threads)
-    model, split, sets, identity = _load(
-        model_folder, dataset_folder, task, seed, max_length, settings
-    )
-    with _kept(output, identity, parts) as partial:
-        logits, details = compute(model, split, sets, task, settings, partial)
-    result(task, sets, logits, split).save(output)
-    partial.remove()
-    return {**details, "seconds": round(time.perf_counter() - start, 1)}
+
+    settings: Settings
+    sets: list[HeadSet]
+    backend: Backend
+    blocks: list[list[int]]
+    identity: dict[str, Any]
 
 
-def sweep_heads_part(
+def sweep_chunk(
     model_folder: Path,
     dataset_folder: Path,
     output: Path,
-    *,
-    task: Task,
-    seed: int,
-    max_length: int,
     settings: Settings,
+    *,
     threads: int,
-    part: int,
-    parts: int,
+    chunk: int = 1,
+    chunks: int = 1,
 ) -> dict[str, Any]:
-    """Compute every ``parts``-th block of examples under every set, for `sweep_heads`.
+    """Compute every ``chunks``-th block of examples under every set.
 
-    Parts differ in their examples, not in the layers that they disable: every part has then the
-    same work, as blocks go from long examples to short ones, and what the sets of an example have
-    in common is computed once. Blocks are those of the whole sweep; so in float32, every number is.
-    With screening, `sweep_heads` sees the errors of all parts before it says what is sure.
+    Chunks differ in their examples, not in the layers that they disable: all have then the same
+    work, as blocks go from long examples to short ones, and what the sets of an example have in
+    common is computed once. Blocks, and every number in float32, do not depend on ``chunks``. A
+    killed job goes on with the next block when it is started again.
 
     Args:
-        model_folder: As `sweep_heads`.
-        dataset_folder: As `sweep_heads`.
-        output: Folder of the part, which appears when all its blocks are done.
-        task: As `sweep_heads`.
-        seed: As `sweep_heads`.
-        max_length: As `sweep_heads`.
-        settings: As `sweep_heads`.
-        threads: As `sweep_heads`.
-        part: Which one, from 1.
-        parts: How many there are. Where there are fewer blocks, some parts are empty.
+        model_folder: A classifier, or an encoder, which gets the classifier drawn from the seed.
+        dataset_folder: The task's data, see the data contract.
+        output: Folder of the chunk, which appears when all its blocks are done.
+        settings: What to disable, and how.
+        threads: Number of CPU threads.
+        chunk: Which one, from 1.
+        chunks: How many there are. Where there are fewer blocks, some chunks are empty.
 
     Returns:
         For the provenance: how many examples were computed, and the seconds.
 
     Raises:
-        InputError: As `sweep_heads`.
+        InputError: A selector names what the model does not have, its attention cannot be reached,
+            an output is not finite, or the validation set has one class only.
     """
     start = time.perf_counter()
-    torch.set_num_threads(threads)
-    model, split, sets, identity = _load(
-        model_folder, dataset_folder, task, seed, max_length, settings
-    )
-    with _kept(output, identity) as partial:
-        way, blocks, bounds = _plan(model, split, sets, task, settings)
-        own = {number: blocks[number] for number in range(part - 1, len(blocks), parts)}
-        with torch.inference_mode():
-            _, _, resumed = _in_blocks(way, own, task, bounds, partial)
-    partial.move(output)
+    sweep = _load(model_folder, dataset_folder, settings, threads)
+    numbers = range(chunk - 1, len(sweep.blocks), chunks)
+    with resuming.resuming(output, sweep.identity, BLOCKS) as folder:
+        resumed = _compute_blocks(sweep, numbers, folder)
+        remove(output)
+        folder.replace(output)
     return {
-        "examples": sum(map(len, own.values())),
+        "examples": sum(len(sweep.blocks[number]) for number in numbers),
         "resumed_examples": resumed,
         "seconds": round(time.perf_counter() - start, 1),
     }
 
 
-def _load(
+def gather_sweep(
     model_folder: Path,
     dataset_folder: Path,
-    task: Task,
-    seed: int,
-    max_length: int,
+    chunks: Sequence[Path],
+    output: Path,
     settings: Settings,
-) -> tuple[PreTrainedModel, EncodedSplit, list[HeadSet], dict[str, Any]]:
-    """Read a sweep's model and examples, and say all that its numbers depend on."""
-    tokenizer = load_tokenizer(model_folder)
-    split = load_split(dataset_folder, "validation", tokenizer, task, max_length)
-    check_labels(split.labels, task, str(dataset_folder))
-    model, _ = load_classifier(model_folder, task, seed)
-    model = devices.place(model)
-    sets = sweep_sets(shape_of(model), settings.sets)
-    identity = {
-        "model": fingerprint(model_folder),
-        "data": split.fingerprint(),
-        "sets": [head_set.name for head_set in sets],
-        "settings": [settings.mode, task.name, seed],
-        # What `auto` comes to belongs here: unchecked bfloat16 must never pass for float32.
-        "screening": screens(model, task, settings.screening),
-        "device": model.device.type,
-        "versions": [torch.__version__, transformers.__version__],
+    *,
+    threads: int,
+) -> dict[str, Any]:
+    """Put chunks together, decide what no chunk can decide alone, and write a `SweepResult`.
+
+    With screening, what is sure depends on the errors that all chunks saw: the rest is computed in
+    float32. Of a classification, predictions that hang on rounding are those of the example alone.
+
+    Args:
+        model_folder: The model of the chunks.
+        dataset_folder: The data of the chunks.
+        chunks: Folders that `sweep_chunk` wrote.
+        output: Folder of the result.
+        settings: The settings of the chunks.
+        threads: Number of CPU threads.
+
+    Returns:
+        For the provenance: the backend, the error bounds, and how much was recomputed.
+
+    Raises:
+        InputError: A chunk is of another sweep, or one is missing.
+    """
+    start = time.perf_counter()
+    sweep = _load(model_folder, dataset_folder, settings, threads)
+    found = _gather_blocks(sweep, chunks)
+    with torch.inference_mode():
+        details = sweep.backend.settle(sweep.blocks, found)
+        logits = found.logits
+        if not settings.task.is_regression:
+            details |= decide_ties(sweep.backend, found.exact, logits)
+    split = sweep.backend.split
+    result(settings.task, sweep.sets, logits, split).save(output)
+    return {
+        "backend": sweep.backend.name,
+        "model": type(sweep.backend.model).__name__,
+        "device": str(sweep.backend.model.device),
+        "sets": len(sweep.sets),
+        "examples": len(split),
+        "arithmetic": sweep.backend.arithmetic,
+        **details,
+        "seconds": round(time.perf_counter() - start, 1),
     }
-    return model, split, sets, identity
 
 
-@contextlib.contextmanager
-def _kept(output: Path, identity: dict[str, Any], parts: Sequence[Path] = ()) -> Iterator[Partial]:
-    """Keep what is done in a hidden folder beside the output, for a job that is killed."""
-    partial = Partial(output.with_name(f".{output.name}.partial"), identity, parts)
-    try:
-        yield partial
-    except InputError:
-        partial.remove()  # it would stop there again
-        raise
+def choose_backend(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    interventions: Sequence[Intervention | None],
+    *,
+    screening: bool = False,
+) -> Backend:
+    """The fastest backend for some interventions.
+
+    Args:
+        model: A classifier in evaluation mode, on the device to use.
+        split: The examples.
+        interventions: What to do to its attention; None leaves it as it is.
+        screening: Whether to use bfloat16, where the backend can.
+
+    Raises:
+        InputError: The model's attention cannot be reached.
+    """
+    if not knows(model, interventions):
+        return Loop(model, split, interventions)
+    shared = Shared(model, split, interventions)
+    return Screening(shared) if screening else shared
 
 
 def check_labels(labels: npt.NDArray[np.generic], task: Task, where: str) -> None:
@@ -264,288 +256,101 @@ def result(task: Task, sets: Sequence[HeadSet], logits: Logits, split: EncodedSp
     return SweepResult(table, predictions, split.labels, split.idx)
 
 
-def compute(
-    model: PreTrainedModel,
-    split: EncodedSplit,
-    sets: Sequence[HeadSet],
-    task: Task,
-    settings: Settings,
-    partial: Partial,
-) -> tuple[Logits, dict[str, Any]]:
-    """Compute the logits whose largest is the prediction of every set for every example.
-
-    Args:
-        model: A classifier in evaluation mode, on the device to use.
-        split: The examples.
-        sets: What to disable.
-        task: The task.
-        settings: The mode, and whether to screen.
-        partial: Where what is done is kept.
-
-    Returns:
-        [sets, examples, outputs] in float32, and what the provenance should say. With screening,
-        only differences that decide a prediction are those of float32.
-
-    Raises:
-        InputError: The model's attention cannot be reached, or an output is not finite.
-    """
-    way, blocks, bounds = _plan(model, split, sets, task, settings)
-    with torch.inference_mode():
-        numbered = dict(enumerate(blocks))
-        screened, exact, resumed = _in_blocks(way, numbered, task, bounds, partial)
-        details: dict[str, Any] = {"resumed_examples": resumed}
-        if bounds:
-            recompute_unsure(way, blocks, bounds, screened, exact)
-            details["screening"] = _describe(bounds, screened, exact)
-        logits = np.where(np.isnan(exact), screened, exact)
-        if not task.is_regression:
-            details |= decide_ties(way, exact, logits)
-    return logits, {
-        "path": way.name,
-        "model": type(model).__name__,
-        "device": str(model.device),
-        "sets": len(sets),
-        "examples": len(split),
-        "arithmetic": ARITHMETIC[bool(bounds)],
-        **details,
-    }
-
-
-def _plan(
-    model: PreTrainedModel,
-    split: EncodedSplit,
-    sets: Sequence[HeadSet],
-    task: Task,
-    settings: Settings,
-) -> tuple[Way, list[list[int]], Bounds | None]:
-    """Choose the way, cut the examples into blocks, and prepare to screen where that is wanted."""
+def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads: int) -> _Sweep:
+    """Read the model and the examples of a sweep, and choose its backend."""
+    torch.set_num_threads(threads)
+    task = settings.task
     check_mode(settings.mode)
-    require_reachable(model)
-    way = (Sharing if knows(model) else OneByOne)(model, split, sets, settings)
-    screening = screens(model, task, settings.screening)
+    tokenizer = load_tokenizer(model_folder)
+    split = load_split(dataset_folder, "validation", tokenizer, task, settings.max_length)
+    check_labels(split.labels, task, str(dataset_folder))
+    model, _ = load_classifier(model_folder, task, settings.seed)
+    model = devices.place(model)
+    sets = sweep_sets(shape_of(model), settings.sets)
+    interventions = [of_set.intervention(settings.mode) for of_set in sets]
+    screening = _screens(settings.screening) and not task.is_regression
+    backend = choose_backend(model, split, interventions, screening=screening)
     _log.info(
-        "%s: %s (%s), %d sets, %d examples, %s",
-        *(task.name, way.name, type(model).__name__, len(sets), len(split)),
-        ARITHMETIC[screening],
+        "%s: backend %s (%s), %d sets, %d examples, %s",
+        *(task.name, backend.name, type(model).__name__, len(sets), len(split)),
+        backend.arithmetic,
     )
-    layers, first = model.config.num_hidden_layers, first_layers(way.selected).numpy()
-    bounds = Bounds(first, layers, len(split)) if screening else None
-    blocks = list(by_length(split.lengths, BLOCK.get(model.device.type, BLOCK["cpu"])))
-    return way, blocks, bounds
+    block_size = BLOCK.get(model.device.type, BLOCK["cpu"])
+    identity = {
+        **dataclasses.asdict(settings),
+        # What `auto` comes to belongs here: unchecked bfloat16 must never pass for float32.
+        "screening": ON if isinstance(backend, Screening) else OFF,
+        "model": fingerprint(model_folder),
+        "data": split.fingerprint(),
+        "block_size": block_size,
+        "device": model.device.type,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    return _Sweep(settings, sets, backend, list(by_length(split.lengths, block_size)), identity)
 
 
-def screens(model: PreTrainedModel, task: Task, wanted: str) -> bool:
-    """Whether a sweep screens in bfloat16: if so wanted, and where it can.
-
-    Raises:
-        InputError: ``wanted`` is none of ``SCREENING``.
-    """
+def _screens(wanted: str) -> bool:
+    """Whether to screen in bfloat16 where the backend can."""
     if wanted not in SCREENING:
         raise InputError(f"Found screening {wanted!r}, expected one of {', '.join(SCREENING)}.")
-    possible = knows(model) and not task.is_regression
-    return possible and (precision.fast_bfloat16() if wanted == AUTO else wanted == ON)
+    return precision.fast_bfloat16() if wanted == AUTO else wanted == ON
 
 
-class Way:
-    """A way to the logits of pairs of a set and an example; pairs are [sets, examples] masks."""
-
-    name: str
-
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        split: EncodedSplit,
-        sets: Sequence[HeadSet],
-        settings: Settings,
-    ) -> None:
-        self.model, self.split, self.sets, self.mode = model, split, sets, settings.mode
-        shape = shape_of(model)
-        self.selected = torch.zeros(len(sets), shape.layers, shape.heads, dtype=torch.bool)
-        for number, of_set in enumerate(sets):
-            for layer, heads in of_set.heads.items():
-                self.selected[number, layer - 1, [head - 1 for head in sorted(heads)]] = True
-
-    def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
-        """Cut examples into groups, each with a function that computes logits of pairs."""
-        raise NotImplementedError
-
-    def empty(self, examples: int) -> Logits:
-        """[sets, examples, outputs] of NaN."""
-        outputs = int(self.model.config.num_labels or 1)
-        return np.full((len(self.sets), examples, outputs), np.nan, dtype=np.float32)
-
-    def plain(self, number: int, rows: list[int]) -> Logits:
-        """Run the model as it is on a batch of examples, with a set disabled."""
-        batch = {name: t.to(self.model.device) for name, t in self.split.batch(rows).items()}
-        del batch["labels"]
-        heads = self.sets[number].heads
-        with disable(self.model, heads, self.mode) if heads else contextlib.nullcontext():
-            return self.check(self.model(**batch).logits)
-
-    def check(self, logits: torch.Tensor) -> Logits:
-        """Refuse what is not finite."""
-        if not logits.isfinite().all():
-            raise InputError(
-                f"{type(self.model).__name__}: found outputs that are not finite numbers with "
-                "heads disabled. The model has diverged, or its weights are damaged. Train again."
-            )
-        array: Logits = logits.float().cpu().numpy()
-        return array
-
-
-class OneByOne(Way):
-    """One set after the other, examples of similar length in a batch."""
-
-    name = "general path, one set after the other"
-
-    def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
-        """All examples are one group."""
-        device = self.model.device
-        size = devices.sequence_bytes(self.model.config, int(self.split.lengths[rows].max()))
-        together = devices.batch_size(device, size, cpu=len(rows), gpu=len(rows))
-
-        def ask(pairs: Mask, *, screening: bool = False) -> Logits:
-            assert not screening, "only the shared path screens"
-            logits = self.empty(len(rows))
-            for number in np.flatnonzero(pairs.any(axis=1)).tolist():
-                wanted = np.flatnonzero(pairs[number])
-                for start in range(0, len(wanted), together):
-                    part = wanted[start : start + together]
-                    logits[number, part] = self.plain(number, [rows[i] for i in part])
-            return logits
-
-        yield rows, ask
-
-
-class Sharing(Way):
-    """All sets of examples of equal length together."""
-
-    name = "shared path"
-
-    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401
-        super().__init__(*arguments)
-        self.path = SharedPath(self.model, self.selected, self.mode)
-
-    def groups(self, rows: list[int]) -> Iterator[tuple[list[int], Ask]]:
-        """Examples of a group are of equal length, the longest first."""
-        lengths = self.split.lengths[rows]
-        for length in np.unique(lengths)[::-1]:
-            equal = [row for row, of_row in zip(rows, lengths, strict=True) if of_row == length]
-            step = self.path.examples_at_once(int(length))
-            for start in range(0, len(equal), step):
-                group = equal[start : start + step]
-                yield group, self._ask(group)
-
-    def _ask(self, rows: list[int]) -> Ask:
-        inputs = {name: t.to(self.model.device) for name, t in self.split.batch(rows).items()}
-        trunk = self.path.trunk({n: t for n, t in inputs.items() if n not in (MASK, "labels")})
-
-        def ask(pairs: Mask, *, screening: bool = False) -> Logits:
-            logits = self.empty(len(rows))
-            numbers = [torch.from_numpy(n).to(self.model.device) for n in np.nonzero(pairs)]
-            if len(numbers[0]):
-                found = self.path.logits(trunk, *numbers, screening=screening)
-                logits[pairs] = self.check(found)
-            return logits
-
-        return ask
-
-
-def _in_blocks(
-    way: Way, blocks: dict[int, list[int]], task: Task, bounds: Bounds | None, partial: Partial
-) -> tuple[Logits, Logits, int]:
-    """Logits, screened and exact, of numbered blocks; and how many examples were done before."""
-    screened, exact = way.empty(len(way.split)), way.empty(len(way.split))
+def _compute_blocks(sweep: _Sweep, numbers: Iterable[int], folder: Path) -> int:
+    """Compute the blocks that are not in a folder; count the examples that were there."""
+    backend, numbers = sweep.backend, list(numbers)
+    total = len(sweep.sets) * sum(len(sweep.blocks[number]) for number in numbers)
     resumed = 0
-    total = len(way.sets) * sum(map(len, blocks.values()))
-    with progress(f"Disabling heads, {task.name}", total, "predictions") as advance:
-        for number, rows in blocks.items():
-            done = partial.load(f"block-{number}")
-            if done is None:
-                done = partial.keep(f"block-{number}", block_logits(way, rows, bounds))
-            else:
+    with (
+        torch.inference_mode(),
+        progress(f"Disabling heads, {sweep.settings.task.name}", total, "predictions") as advance,
+    ):
+        for number in numbers:
+            rows, file = sweep.blocks[number], _file(folder, number)
+            if file.is_file():
+                backend.resume(Block(**resuming.read_arrays(file)))
                 resumed += len(rows)
-                if bounds:
-                    bounds.see(done["screened"], done["exact"])
-            screened[:, rows], exact[:, rows] = done["screened"], done["exact"]
-            advance(len(way.sets) * len(rows))
-    return screened, exact, resumed
+            else:
+                resuming.write_arrays(vars(backend.block(rows)), file)
+            advance(len(sweep.sets) * len(rows))
+    return resumed
 
 
-def block_logits(way: Way, rows: list[int], bounds: Bounds | None) -> Arrays:
-    """Logits of some examples under every set: those screened, and the exact ones so far."""
-    screened, exact = way.empty(len(rows)), way.empty(len(rows))
-    place = {row: i for i, row in enumerate(rows)}
-    for group, ask in way.groups(rows):
-        at = [place[row] for row in group]
-        if bounds:
-            screened[:, at], exact[:, at] = _screen(ask, bounds.sample[:, group], bounds)
-        else:
-            exact[:, at] = ask(np.ones((len(way.sets), len(group)), dtype=bool))
-    return {"screened": screened, "exact": exact}
+def _gather_blocks(sweep: _Sweep, chunks: Sequence[Path]) -> Block:
+    """The logits of all examples, from the blocks of all chunks."""
+    for chunk in chunks:
+        _check_chunk(chunk, sweep.identity)
+    backend = sweep.backend
+    found = Block(*(backend.empty(len(backend.split)) for _ in dataclasses.fields(Block)))
+    for number, rows in enumerate(sweep.blocks):
+        files = [file for chunk in chunks if (file := _file(chunk, number)).is_file()]
+        if len(files) != 1:
+            raise InputError(
+                f"{chunks[0].parent}: found block {number} of {len(sweep.blocks)} in {len(files)} "
+                f"of {len(chunks)} chunks, expected it in one. Remove the folder and run again."
+            )
+        block = Block(**resuming.read_arrays(files[0]))
+        backend.resume(block)
+        found.screened[:, rows], found.exact[:, rows] = block.screened, block.exact
+    return found
 
 
-def _screen(ask: Ask, sample: Mask, bounds: Bounds) -> tuple[Logits, Logits]:
-    """Screen a group, compute the sample exactly, and then what the errors seen so far unsettle."""
-    screened = ask(np.ones_like(sample), screening=True)
-    exact = ask(sample)
-    bounds.see(screened, exact)
-    more = ask(bounds.unsure(screened) & ~sample)
-    bounds.see(screened, more)
-    return screened, np.where(sample[..., None], exact, more)
+def _check_chunk(chunk: Path, identity: dict[str, Any]) -> None:
+    """Refuse a chunk of another sweep."""
+    found = resuming.read_identity(chunk)
+    if found is None:
+        raise InputError(
+            f"{chunk} is no chunk of a sweep: {resuming.IDENTITY} is missing. Remove it and run "
+            "again."
+        )
+    if different := resuming.different(found, identity):
+        raise InputError(
+            f"{chunk} is a chunk of another sweep: {', '.join(different)} differ. Expected the "
+            "same model, data, settings, versions and kind of device in all jobs. Remove "
+            f"{chunk.parent} and run again; where machines differ, set `ablation.screening` to "
+            "`on` or `off`, and give a GPU to all of these jobs or to none."
+        )
 
 
-def recompute_unsure(
-    way: Way, blocks: list[list[int]], bounds: Bounds, screened: Logits, exact: Logits
-) -> None:
-    """Compute exactly, in place, what the bounds of the whole sweep unsettle and earlier ones not.
-
-    What is recomputed may raise the bounds; so until nothing is left.
-    """
-    while (pending := bounds.unsure(screened) & np.isnan(exact[..., 0])).any():
-        for rows in blocks:
-            for group, ask in way.groups([row for row in rows if pending[:, row].any()]):
-                more = ask(pending[:, group])
-                bounds.see(screened[:, group], more)
-                exact[:, group] = np.where(pending[:, group, None], more, exact[:, group])
-
-
-def _describe(bounds: Bounds, screened: Logits, exact: Logits) -> dict[str, Any]:
-    recomputed = ~np.isnan(exact[..., 0])
-    corrected = (screened.argmax(-1) != exact.argmax(-1)) & recomputed
-    return {
-        "largest_error_by_layer": bounds.errors,
-        "bound_by_layer": bounds.limits.tolist(),
-        "safety_factor": SAFETY,
-        "sampled": int(bounds.sample.sum()),
-        "recomputed": int(recomputed.sum()),
-        "recomputed_share": float(recomputed.mean()),
-        "corrected": int(corrected.sum()),
-    }
-
-
-def decide_ties(way: Way, exact: Logits, logits: Logits) -> dict[str, Any]:
-    """Put the logits of the example alone, without padding, where rounding could decide.
-
-    How much rounding does is seen on a seeded sample of the exact pairs.
-
-    Args:
-        way: The way that gave the logits.
-        exact: [sets, examples, outputs] computed in float32, NaN where only screened.
-        logits: Likewise, all of them; changed in place.
-
-    Returns:
-        ``rounding`` seen, ``tie_below`` which margins are ties, and the number of ``ties``.
-    """
-
-    def alone(pairs: npt.NDArray[np.int64]) -> Logits:
-        return np.stack([way.plain(number, [row])[0] for number, row in pairs.tolist()])
-
-    known = np.argwhere(~np.isnan(exact[..., 0]))
-    trials = np.random.default_rng(SEED).permutation(known)[:TRIALS]
-    seen = rounding(logits[tuple(trials.T)], alone(trials))
-    below = max(TIE, SAFETY * seen)
-    tied = np.argwhere(ties(logits, below))
-    if len(tied):
-        logits[tuple(tied.T)] = alone(tied)
-    return {"rounding": seen, "tie_below": below, "ties": len(tied)}
+def _file(folder: Path, number: int) -> Path:
+    return folder / BLOCKS.replace("*", str(number))

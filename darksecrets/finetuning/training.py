@@ -10,7 +10,6 @@ that was killed ends, when started again, with the weights of one that was not.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import math
 import os
@@ -41,8 +40,9 @@ from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint, remove, write_json
+from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.progress import progress
+from darksecrets.run.resuming import resuming
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +60,7 @@ EXPLODED = 10.0
 MEMORY_OF_LOSS = 0.9
 
 _WHOLE = "whole"  # a file written when all else in a checkpoint is
+_DONE = f"checkpoint-*/{_WHOLE}"
 
 _log = logging.getLogger(__name__)
 
@@ -107,7 +108,7 @@ def finetune(
         state: ``finetuned``, or ``finetuned-from-normal`` to draw all weights first.
         seed: Draws the new parameters, the order of the examples and the dropout.
         settings: How to train.
-        threads: Processor cores to use.
+        threads: Number of CPU threads.
         scores: File for the final scores, see `evaluation.write_results`.
         predictions: File for the final predictions.
         curve: File for the learning curve, see `learning_curve`.
@@ -140,20 +141,18 @@ def finetune(
         "model": fingerprint(model_folder),
         "data": [train.fingerprint(), validation.fingerprint()],
     }
-    checkpoints = output.with_name(f".{output.name}.checkpoints")
-    last = _last_checkpoint(checkpoints, identity)
-    with _deterministic(seed), _leaving_nothing_useless(checkpoints):
-        trainer = FineTuner(model, train, validation, task, run, checkpoints)
-        trainer.run(last, checkpoint_seconds)
-    logits = trainer.logits
-    values = write_results(
-        logits, validation, task, state, seed, scores=scores, predictions=predictions
-    )
-    LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
-    with atomic(output) as temporary, quiet():
-        model.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)
-    remove(checkpoints)
+    with resuming(output, identity, _DONE) as checkpoints:
+        last = _last_checkpoint(checkpoints)
+        with _deterministic(seed):
+            trainer = FineTuner(model, train, validation, task, run, checkpoints)
+            trainer.run(last, checkpoint_seconds)
+        values = write_results(
+            trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
+        )
+        LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
+        with atomic(output) as temporary, quiet():
+            model.save_pretrained(temporary)
+            tokenizer.save_pretrained(temporary)
     return {
         **run,
         "scores": values,
@@ -399,35 +398,10 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
     return arguments
 
 
-def _last_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Path | None:
-    """Last whole checkpoint of a run with this identity; anything else in the folder goes.
-
-    Args:
-        folder: Where the checkpoints are, or will be.
-        identity: All that the final weights depend on.
-    """
-    record = folder / "identity.json"
-    identity = json.loads(json.dumps(identity))
-    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) == identity:
-        whole = sorted((path.parent for path in folder.glob(f"*/{_WHOLE}")), key=_step)
-        if whole:
-            _log.info("Going on from the checkpoint of step %d in %s", _step(whole[-1]), folder)
-            return whole[-1]
-    remove(folder)
-    write_json(identity, record)
-    return None
-
-
-@contextlib.contextmanager
-def _leaving_nothing_useless(folder: Path) -> Iterator[None]:
-    """After an error, keep checkpoints only if a run that goes on from them can succeed."""
-    try:
-        yield
-    except BaseException as error:
-        # A run that diverged (InputError) would diverge again.
-        if isinstance(error, InputError) or not any(folder.glob(f"*/{_WHOLE}")):
-            remove(folder)
-        raise
+def _last_checkpoint(folder: Path) -> Path | None:
+    """Last whole checkpoint in a folder."""
+    whole = [path.parent for path in folder.glob(_DONE)]
+    return max(whole, key=_step, default=None)
 
 
 def _step(checkpoint: Path) -> int:

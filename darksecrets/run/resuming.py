@@ -1,10 +1,16 @@
-"""What a long computation has done so far, kept so that it can go on after it was killed."""
+"""Going on where a killed computation stopped.
+
+The steps that are done are kept in a hidden folder beside the output, with the computation's
+identity: everything that its result depends on. A computation with another identity never sees
+them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,82 +20,73 @@ import numpy.typing as npt
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, remove, write_json
 
-_log = logging.getLogger(__name__)
+IDENTITY = "identity.json"
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-IDENTITY = "identity.json"
+_log = logging.getLogger(__name__)
 
 
-class Partial:
-    """A folder of named arrays.
+@contextlib.contextmanager
+def resuming(output: Path, identity: Mapping[str, Any], done: str) -> Iterator[Path]:
+    """Keep the finished steps of a computation in a hidden folder until its output is written.
+
+    What a computation with another identity left there is removed, and so is everything when the
+    context ends. After an error or an interruption the folder stays if a step is done, unless the
+    error is an `InputError`: the same computation would stop there again.
 
     Args:
-        folder: Where it is; what it holds of a computation with another identity is removed.
-        identity: All that the arrays depend on.
-        parts: Folders with more of the arrays, which other jobs left; they are only read.
+        output: What the computation writes; the folder stands beside it.
+        identity: Everything that the result depends on, as JSON can hold it.
+        done: Pattern of the files in the folder, one of which is there as soon as a step is done.
 
-    Raises:
-        InputError: A part has another identity.
+    Yields:
+        The folder.
     """
-
-    def __init__(
-        self, folder: Path, identity: Mapping[str, Any], parts: Sequence[Path] = ()
-    ) -> None:
-        self.folder, self._parts = folder, parts
-        identity = json.loads(json.dumps(identity))
-        for part in parts:
-            _require_identity(part, identity)
-        if _identity_of(folder) != identity:
-            remove(folder)
-            write_json(identity, folder / IDENTITY)
-        elif found := len(list(folder.glob("*.npz"))):
-            _log.info("Going on from %d parts in %s", found, folder)
-
-    def load(self, name: str) -> Arrays | None:
-        """The arrays kept under a name, if they are there."""
-        for folder in (self.folder, *self._parts):
-            file = folder / f"{name}.npz"
-            if file.is_file():
-                with np.load(file, allow_pickle=False) as arrays:
-                    return dict(arrays)
-        return None
-
-    def keep(self, name: str, arrays: Arrays) -> Arrays:
-        """Keep arrays under a name."""
-        with atomic(self.folder / f"{name}.npz") as temporary:
-            np.savez(temporary, allow_pickle=False, **arrays)
-        return arrays
-
-    def move(self, folder: Path) -> None:
-        """Make the folder, complete now, a part that another `Partial` reads."""
+    folder = output.with_name(f".{output.name}.partial")
+    steps = len(list(folder.glob(done)))
+    if steps and read_identity(folder) == _as_json(identity):
+        _log.info("Going on from %d finished steps in %s", steps, folder)
+    else:
         remove(folder)
-        self.folder.replace(folder)
+        write_json(identity, folder / IDENTITY)
+    try:
+        yield folder
+    except BaseException as error:
+        if isinstance(error, InputError) or not any(folder.glob(done)):
+            remove(folder)
+        raise
+    remove(folder)
 
-    def remove(self) -> None:
-        """Remove everything, other than parts."""
-        remove(self.folder)
 
-
-def _identity_of(folder: Path) -> dict[str, Any] | None:
+def read_identity(folder: Path) -> dict[str, Any] | None:
+    """The identity of the computation that wrote a folder; None if it was none."""
     record = folder / IDENTITY
     if not record.is_file():
         return None
-    found: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
-    return found
+    identity: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+    return identity
 
 
-def _require_identity(part: Path, identity: Mapping[str, Any]) -> None:
-    found = _identity_of(part)
-    if found is None:
-        raise InputError(
-            f"{part} is no part of a computation: {IDENTITY} is missing. Remove it and run again."
-        )
-    other = sorted(name for name in {*found, *identity} if found.get(name) != identity.get(name))
-    if other:
-        raise InputError(
-            f"{part} is a part of another computation: {', '.join(other)} differ. Expected the "
-            "same model, data, settings, versions and kind of device in all jobs. Remove "
-            f"{part.parent} and run again; where machines differ, set `ablation.screening` to `on` "
-            "or `off`, and give a GPU to all of these jobs or to none."
-        )
+def different(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Names of what differs between two identities."""
+    found, expected = _as_json(found), _as_json(expected)
+    return sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
+
+
+def write_arrays(arrays: Arrays, file: Path) -> None:
+    """Write named arrays to an ``.npz`` file, atomically."""
+    with atomic(file) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def read_arrays(file: Path) -> Arrays:
+    """Read what `write_arrays` wrote."""
+    with np.load(file, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """An identity as it is read back: tuples are lists, keys are strings."""
+    plain: dict[str, Any] = json.loads(json.dumps(identity))
+    return plain

@@ -387,7 +387,7 @@ def test_checkpoint_of_another_configuration_is_not_resumed(
 ) -> None:
     with pytest.raises(InterruptedHereError):
         finetune(inputs, tmp_path / "broken", checkpoint_seconds=0.0)
-    assert (tmp_path / "broken" / ".model.checkpoints" / "checkpoint-5").is_dir()
+    assert (tmp_path / "broken" / ".model.partial" / "checkpoint-5").is_dir()
     assert finetune(inputs, tmp_path / "broken", **change)["resumed_from_step"] is None
     finetune(inputs, tmp_path / "fresh", **change)
     assert same(tmp_path / "broken", tmp_path / "fresh")

@@ -1,0 +1,162 @@
+"""How a sweep computes the outputs of a classifier under many interventions.
+
+A `Backend` gives logits for pairs of an intervention and an example. `Loop` takes any intervention
+and any encoder whose attention can be reached. `darksecrets.ablation.shared` is faster for those
+that it knows, and `darksecrets.ablation.screening` makes that faster still.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.models import devices
+from darksecrets.models.hooks import Intervention, intervene, require_reachable
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.batches import EncodedSplit
+
+#: [interventions, examples, outputs]; NaN where not computed.
+Logits = npt.NDArray[np.floating]
+#: [interventions, examples], pairs of an intervention and an example.
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Logits of some examples under every intervention, NaN where not computed.
+
+    Attributes:
+        screened: [interventions, examples, outputs], computed in bfloat16.
+        exact: Likewise, in the model's precision.
+    """
+
+    screened: Logits
+    exact: Logits
+
+    @property
+    def logits(self) -> Logits:
+        """The exact logits where they were computed, else the screened ones."""
+        return np.where(np.isnan(self.exact), self.screened, self.exact)
+
+
+class Backend(ABC):
+    """Computes the logits of a classifier for pairs of an intervention and an example.
+
+    Call its methods in `torch.inference_mode`.
+
+    Args:
+        model: A classifier in evaluation mode, on the device to use.
+        split: The examples.
+        interventions: What to do to its attention; None leaves it as it is.
+
+    Raises:
+        InputError: The model's attention cannot be reached.
+    """
+
+    name: ClassVar[str]
+    arithmetic: ClassVar[str] = "float32"
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        split: EncodedSplit,
+        interventions: Sequence[Intervention | None],
+    ) -> None:
+        require_reachable(model)
+        self.model, self.split, self.interventions = model, split, interventions
+
+    @abstractmethod
+    def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
+        """Compute some pairs exactly.
+
+        Args:
+            rows: Numbers of examples in the split, those of similar length together.
+            pairs: [interventions, rows], what to compute.
+
+        Returns:
+            [interventions, rows, outputs], NaN where ``pairs`` is False.
+
+        Raises:
+            InputError: An output is not finite.
+        """
+
+    def block(self, rows: Sequence[int]) -> Block:
+        """Compute some examples under every intervention, as far as it can be done block by block.
+
+        What is left, `settle` computes.
+        """
+        everything = np.ones((len(self.interventions), len(rows)), dtype=bool)
+        return Block(self.empty(len(rows)), self.logits(rows, everything))
+
+    def resume(self, block: Block) -> None:  # noqa: B027 - nothing to do for most
+        """Take into account a block that was computed before."""
+
+    def settle(
+        self,
+        blocks: Sequence[Sequence[int]],  # noqa: ARG002 - for those that leave something
+        found: Block,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Compute, in place, what is left when all blocks are known.
+
+        Args:
+            blocks: The rows of every block.
+            found: The logits of all examples.
+
+        Returns:
+            For the provenance: what was done.
+        """
+        return {}
+
+    def run(self, number: int, rows: Sequence[int]) -> Logits:
+        """Run the model on a padded batch of examples under one intervention, [rows, outputs]."""
+        batch = {name: t.to(self.model.device) for name, t in self.split.batch(list(rows)).items()}
+        del batch["labels"]
+        intervention = self.interventions[number]
+        with intervene(self.model, intervention) if intervention else contextlib.nullcontext():
+            return self.checked(self.model(**batch).logits)
+
+    def empty(self, examples: int) -> Logits:
+        """[interventions, examples, outputs] of NaN, in the model's precision."""
+        outputs = int(self.model.config.num_labels or 1)
+        shape = (len(self.interventions), examples, outputs)
+        empty: Logits = torch.full(shape, torch.nan, dtype=self.model.dtype).numpy()
+        return empty
+
+    def checked(self, logits: torch.Tensor) -> Logits:
+        """Logits as an array; refuse what is not finite."""
+        if not logits.isfinite().all():
+            raise InputError(
+                f"{type(self.model).__name__}: found outputs that are not finite numbers with "
+                "heads disabled. The model has diverged, or its weights are damaged. Train again."
+            )
+        array: Logits = logits.cpu().numpy()
+        return array
+
+
+class Loop(Backend):
+    """Any interventions, one after the other; examples of similar length in a batch."""
+
+    name = "loop"
+
+    def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
+        """See `Backend.logits`."""
+        size = devices.sequence_bytes(self.model.config, int(self.split.lengths[list(rows)].max()))
+        batch_size = devices.batch_size(self.model.device, size, cpu=len(rows), gpu=len(rows))
+        logits = self.empty(len(rows))
+        for number in np.flatnonzero(pairs.any(axis=1)).tolist():
+            wanted = np.flatnonzero(pairs[number])
+            for start in range(0, len(wanted), batch_size):
+                batch = wanted[start : start + batch_size]
+                logits[number, batch] = self.run(number, [rows[place] for place in batch])
+        return logits

@@ -1,0 +1,73 @@
+"""Predictions that hang on the last digits of float32, and what decides them.
+
+Outputs in float32 depend in their last digits on how examples are batched. Where that could change
+a prediction, the example alone, without padding, decides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from darksecrets.ablation.backends import Backend, Logits, Mask
+
+    Array = npt.NDArray[np.floating]
+
+SEED = 2019
+#: Margins below this, relative to logits above 1, are ties; or below the safety factor times what
+#: was seen on so many trials.
+TIE, TRIALS = 1e-5, 64
+SAFETY = 2.0
+
+
+def margins(logits: Array) -> Array:
+    """Largest logit minus the second largest, over the last axis."""
+    top = np.partition(logits, -2, axis=-1)
+    difference: Array = top[..., -1] - top[..., -2]
+    return difference
+
+
+def rounding(logits: Array, others: Array) -> float:
+    """Largest relative difference of margins between two computations of [pairs, outputs]."""
+    return float(np.max(np.ptp(logits.astype(np.float64) - others, axis=-1) / _scale(others)))
+
+
+def ties(logits: Array, below: float = TIE) -> Mask:
+    """Whether rounding in float32 could change the prediction."""
+    tied: Mask = ~(margins(logits) >= below * _scale(logits))  # so that NaN is one
+    return tied
+
+
+def decide_ties(backend: Backend, exact: Logits, logits: Logits) -> dict[str, Any]:
+    """Put the logits of the example alone where rounding could change the prediction.
+
+    How much rounding changes is measured on a seeded sample of the exact pairs.
+
+    Args:
+        backend: What computed the logits.
+        exact: [interventions, examples, outputs] in float32, NaN where only screened.
+        logits: Likewise, all of them; changed in place.
+
+    Returns:
+        ``rounding`` seen, ``tie_below`` which margins are ties, and the number of ``ties``.
+    """
+
+    def alone(pairs: npt.NDArray[np.int64]) -> Logits:
+        return np.stack([backend.run(number, [row])[0] for number, row in pairs.tolist()])
+
+    known = np.argwhere(~np.isnan(exact[..., 0]))
+    trials = np.random.default_rng(SEED).permutation(known)[:TRIALS]
+    seen = rounding(logits[tuple(trials.T)], alone(trials))
+    below = max(TIE, SAFETY * seen)
+    tied = np.argwhere(ties(logits, below))
+    if len(tied):
+        logits[tuple(tied.T)] = alone(tied)
+    return {"rounding": seen, "tie_below": below, "ties": len(tied)}
+
+
+def _scale(logits: Array) -> Array:
+    scale: Array = np.maximum(1.0, np.abs(logits).max(axis=-1))
+    return scale
