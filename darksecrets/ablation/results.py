@@ -59,12 +59,13 @@ class SweepResult:
             )
 
     @classmethod
-    def load(cls, folder: Path) -> SweepResult:
+    def load(cls, folder: str | Path) -> SweepResult:
         """Read what `save` wrote.
 
         Raises:
             InputError: A file is missing.
         """
+        folder = Path(folder)
         missing = [name for name in (SETS, PREDICTIONS) if not (folder / name).is_file()]
         if missing:
             raise InputError(

@@ -17,7 +17,7 @@ from darksecrets.stats.percentiles import above_percentile
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence under some heads. Layers and heads count from 0, as in the store.
+    """One sentence under some heads; layers and heads count from 1.
 
     Attributes:
         tokens: [L] word pieces.
@@ -41,7 +41,7 @@ class Example:
             np.savez_compressed(temporary, **vars(self))
 
     @classmethod
-    def load(cls, path: Path) -> Example:
+    def load(cls, path: str | Path) -> Example:
         """Read what `save` wrote."""
         with np.load(path, allow_pickle=False) as arrays:
             return cls(**arrays)
@@ -69,4 +69,5 @@ def choose(store: AttentionStore, annotations: list[Annotation], weights: Weight
     links = links_in(store, example, annotations[idx])
     strength = [maps[:, rows[:, None], columns].max(axis=(1, 2)).mean() for rows, columns in links]
     element, predicate = links[int(np.argmax(strength))]
-    return Example(np.array(store.tokens(example)), layers, heads, maps, element, predicate)
+    tokens = np.array(store.tokens(example))
+    return Example(tokens, layers + 1, heads + 1, maps, element, predicate)

@@ -102,7 +102,7 @@ def _map(axes: Axes, example: Example, number: int) -> None:
             labels[place].set(color=LINK, fontweight="bold")
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, linewidth=0.25)
-    axes.set_title(f"Layer {example.layers[number] + 1}, head {example.heads[number] + 1}")
+    axes.set_title(f"Layer {example.layers[number]}, head {example.heads[number]}")
     axes.set(xlabel="attended to", ylabel="attends")
 
 

@@ -51,13 +51,14 @@ class MapSet:
             np.savez_compressed(temporary / MAPS, values=np.concatenate(values))
 
     @classmethod
-    def load(cls, folder: Path) -> MapSet:
+    def load(cls, folder: str | Path) -> MapSet:
         """Read a set and check it.
 
         Raises:
             InputError: A file or an array is missing, the maps do not fit their table, or a label
                 names a class or a map that does not exist.
         """
+        folder = Path(folder)
         table = _read_table(folder)
         labels = _read_labels(folder / LABELS, set(table["map"]))
         return cls(table, list(_read_maps(folder, table)), labels)

@@ -288,7 +288,7 @@ def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tm
     choose(store, LINKS, weights).save(tmp_path / "example.npz")
     example = Example.load(tmp_path / "example.npz")
     layer, head = np.unravel_index(weights.drawn[0, 0].argmax(), (LAYERS, HEADS))
-    assert (example.layers.tolist(), example.heads.tolist()) == ([layer], [head])
+    assert (example.layers.tolist(), example.heads.tolist()) == ([layer + 1], [head + 1])
     scores = [loop(store, idx, "element_to_predicate", layer, head) for idx in range(len(LINKS))]
     idx = int(np.argmax(scores))
     assert example.tokens.tolist() == ["[CLS]", *SENTENCES[idx], "[SEP]"]
