@@ -84,13 +84,17 @@ def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset
     [
         (
             ("a-0001", "stripes", "x", 1),
+<<<<<<< HEAD
             r"labels.csv: found `stripes` in column `label`, row 1; expected one of vertical, dia",
+=======
+            "found `stripes` in column `label`, row 1; expected one of vertical, d",
+>>>>>>> tables
         ),
         (("b-0001", "block", "x", 1), "labels of 1 maps .* such as b-0001"),
         (("a-0001", "", "x", 1), "found no value in column `label`, row 1"),
         (
             ("a-0001", "block", "x", 4),
-            "found `4` in column `pass`, row 1; expected a number 1 to 3",
+            "found `4` in column `pass`, row 1; expected a number 1 to",
         ),
     ],
 )
@@ -118,13 +122,11 @@ def test_maps_that_do_not_fit_their_table_are_refused(folder):
 
 def test_a_map_that_stands_twice_and_a_missing_column_are_refused(mapset, folder):
     mapset.table.assign(map="a-0001").to_csv(folder / "maps.csv", index=False)
-    with pytest.raises(
-        InputError, match=r"maps.csv: found two rows of map a-0001; .* Correct or restore"
-    ):
+    with pytest.raises(InputError, match=r"two rows of map a-0001; .* Correct or restore"):
         MapSet.load(folder)
     mapset.table.drop(columns="layer").to_csv(folder / "maps.csv", index=False)
     with pytest.raises(
         InputError,
-        match=r"maps.csv: found the columns map,.*,idx,head,.*; expected map,.*,idx,layer,head",
+        match=r"found the columns map,.*,idx,head,.*; expected .*,idx,layer",
     ):
         MapSet.load(folder)
