@@ -84,11 +84,7 @@ def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset
     [
         (
             ("a-0001", "stripes", "x", 1),
-<<<<<<< HEAD
-            r"labels.csv: found `stripes` in column `label`, row 1; expected one of vertical, dia",
-=======
             "found `stripes` in column `label`, row 1; expected one of vertical, d",
->>>>>>> tables
         ),
         (("b-0001", "block", "x", 1), "labels of 1 maps .* such as b-0001"),
         (("a-0001", "", "x", 1), "found no value in column `label`, row 1"),
