@@ -1,15 +1,12 @@
 """Give every attention map of one model on one task its pattern (section 4.1)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> dict[str, Any]:
+@script
+def main(job: Job) -> dict[str, Any]:
     """Write the pattern of every map, compressed: they are many; return where they were found."""
     import torch
 
@@ -20,17 +17,12 @@ def main() -> dict[str, Any]:
     from darksecrets.run.files import compressed
     from darksecrets.run.tables import identify
 
-    torch.set_num_threads(snakemake.threads)
-    net, temperature = cnn.load(Path(snakemake.input.classifier))
-    store, device = AttentionStore.open(Path(snakemake.input.store)), devices.best()
+    torch.set_num_threads(job.threads)
+    net, temperature = cnn.load(job.input.classifier)
+    store, device = AttentionStore.open(job.input.store), devices.best()
     batch_size = maps_at_once(store, device)
     table = classify(store, net, temperature, batch_size)
-    table = identify(table, snakemake.wildcards.task, snakemake.wildcards.model)
-    with compressed(Path(snakemake.output.maps)) as stream:
+    table = identify(table, job.wildcards.task, job.wildcards.model)
+    with compressed(job.output.maps) as stream:
         table.to_csv(stream, index=False, float_format="%.4f")
-    return {"device": str(device), "maps_at_once": batch_size}
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        details["classification"] = main()
+    return {"classification": {"device": str(device), "maps_at_once": batch_size}}

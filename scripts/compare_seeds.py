@@ -1,25 +1,14 @@
 """Say whether the same heads matter for every fine-tuning seed (section 4.6)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the rank correlations of the heads' effects between every two seeds."""
     import pandas as pd
 
     from darksecrets.ablation.agreement import seed_agreement
     from darksecrets.run.files import write_table
 
-    heads = pd.read_csv(snakemake.input.heads)
-    write_table(seed_agreement(heads), Path(snakemake.output.table))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    write_table(seed_agreement(pd.read_csv(job.input.heads)), job.output.table)

@@ -1,25 +1,14 @@
 """Correlate attention to related tokens with the heads' diagonal scores (section 4.5)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Read the table of all heads, write the correlations of every model."""
     import pandas as pd
 
     from darksecrets.features.diagonal import diagonal_correlations
     from darksecrets.run.files import write_table
 
-    pairs = pd.read_csv(snakemake.input.pairs)
-    write_table(diagonal_correlations(pairs), Path(snakemake.output.table))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    write_table(diagonal_correlations(pd.read_csv(job.input.pairs)), job.output.table)

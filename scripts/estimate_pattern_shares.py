@@ -1,15 +1,10 @@
 """Count the patterns of every model and task, and correct for confusions (Figure 2)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the shares over all heads, and those of every head."""
     import pandas as pd
 
@@ -17,19 +12,14 @@ def main() -> None:
     from darksecrets.patterns.quality import of_network
     from darksecrets.run.files import write_table
 
-    predictions = of_network(pd.read_csv(snakemake.input.predictions, dtype={"model": str}))
-    settings, model = snakemake.params.patterns, snakemake.params.model
+    predictions = of_network(pd.read_csv(job.input.predictions, dtype={"model": str}))
+    settings, model = job.params.patterns, job.params.model
     overall, heads = [], []
-    for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
+    for path in job.input.all("maps"):  # one at a time: together they may be millions of rows
         maps = pd.read_csv(path)
         origin = maps[["task", "state", "seed"]].iloc[:1]
         table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
-    write_table(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))
-    write_table(pd.concat(heads, ignore_index=True), Path(snakemake.output.heads))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    write_table(pd.concat(overall, ignore_index=True), job.output.shares)
+    write_table(pd.concat(heads, ignore_index=True), job.output.heads)

@@ -1,28 +1,16 @@
 """Look up the effects of the heads that the other experiments single out (section 5)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the effects of these heads beside those of all others."""
     import pandas as pd
 
     from darksecrets.ablation.links import linked
     from darksecrets.run.files import write_table
 
-    inputs = snakemake.input
-    pairs = [pd.read_csv(path) for path in inputs.equal_words]  # none without a task of pairs
-    equal_words = pairs[0] if pairs else None
-    table = linked(pd.read_csv(inputs.heads), pd.read_csv(inputs.framenet), equal_words)
-    write_table(table, Path(snakemake.output.table))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    heads, framenet = pd.read_csv(job.input.heads), pd.read_csv(job.input.framenet)
+    pairs = [pd.read_csv(path) for path in job.input.all("equal_words")]  # none without pairs
+    write_table(linked(heads, framenet, pairs[0] if pairs else None), job.output.table)

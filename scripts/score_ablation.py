@@ -1,15 +1,10 @@
 """Say what every disabled set does to the scores, and how sure that is (section 4.6)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the effects of heads, layers and custom sets, the best ones' gains, and a summary."""
     from darksecrets.ablation.best import best, survival
     from darksecrets.ablation.results import SweepResult
@@ -18,19 +13,13 @@ def main() -> None:
     from darksecrets.run.files import write_table
     from darksecrets.run.tables import identify
 
-    result = SweepResult.load(Path(snakemake.input.sweep))
-    task = TASKS[snakemake.wildcards.task]
-    params = snakemake.params
+    result, task = SweepResult.load(job.input.sweep), TASKS[job.wildcards.task]
+    params = job.params
     chances = Chances(params.bootstrap, params.permutations, params.splits, params.seed)
     table, means = effects(result, task, chances)
     gains = best(result, task, chances)
     tables = {f"{kind}_ablation": of_kind(table, kind) for kind in ("head", "layer", "set")}
     tables |= {"best_head": gains, "survival": survival(table, means, gains, len(result.idx))}
-    model = f"{snakemake.wildcards.state}/seed-{snakemake.wildcards.seed}"
+    model = f"{job.wildcards.state}/seed-{job.wildcards.seed}"
     for name, rows in tables.items():
-        write_table(identify(rows, task.name, model), Path(snakemake.output[name]))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+        write_table(identify(rows, task.name, model), getattr(job.output, name))

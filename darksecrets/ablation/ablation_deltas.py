@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import panel, panel_figure, rows_of
 from darksecrets.ablation.results import LEVEL
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import CHANGE, HELPED, HURT, INK, SMALL, grid
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     columns = ["layer", "head", "delta", *MARKS]
     tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
     return panel_figure(tables, _panel, _legend, run_label)
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return ablation_deltas(sources.table(), sources.tasks, sources.label)
 
 
 def _legend(figure: Figure, beside: int) -> None:

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
 from darksecrets.ablation.results import LEVEL, PARTS
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     BAND,
     COLUMN,
@@ -76,6 +77,11 @@ def ablation_gains(
         _legend(figure, 2 if beside <= 2 else 4)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return ablation_gains(sources.table(), sources.tasks, sources.label, best=sources.table("best"))
 
 
 def _panel(

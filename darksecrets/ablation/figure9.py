@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from darksecrets.ablation.panels import legend, limits, panel, panel_figure, rows_of, score_bar
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import INK, SCORE, SMALL, grid
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         *(tables, _panel, lambda figure, _: legend(figure, "layer"), run_label),
         height=lambda _: 0.5 + 0.11 * layers,
     )
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure9(sources.table(), sources.tasks, sources.label)
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:

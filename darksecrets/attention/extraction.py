@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.attention.chunks import batches_of_shard
+from darksecrets.attention.chunks import batches_of_chunk
 from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
 from darksecrets.data.encoding import encode
 from darksecrets.models import devices
@@ -116,7 +116,7 @@ def extract_columns(
     model = load_encoder(model_folder, task)
     config = model.config
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_of_shard(batches_of(len(examples), batch_size), lengths, shard, shards)
+    batches = batches_of_chunk(batches_of(len(examples), batch_size), lengths, shard, shards)
     batches = batches_for(model, batches, lengths)  # after, as it depends on what memory is free
     own = examples.iloc[batches[0].start : batches[-1].stop] if batches else examples.iloc[:0]
     with (

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     COLUMN,
     PAGE,
@@ -82,3 +83,8 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         beside.tick_params(length=0)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure7(sources.table(), sources.tasks, sources.label)

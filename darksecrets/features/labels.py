@@ -21,6 +21,12 @@ def _words(text: str) -> frozenset[str]:
 WORD_FEATURES = ("noun", "verb", "pronoun", "subject", "object", "negation", "punctuation")
 FEATURES = (*WORD_FEATURES, "[CLS]", "[SEP]")
 
+
+def file_name(feature: str) -> str:
+    """A feature in the name of a file: ``cls`` for ``[CLS]``."""
+    return feature.strip("[]").lower()
+
+
 SINGULAR_NOUNS, PLURAL_NOUNS = frozenset({"NN", "NNP"}), frozenset({"NNS", "NNPS"})
 NOUNS = SINGULAR_NOUNS | PLURAL_NOUNS
 PRONOUNS = frozenset({"PRP", "PRP$"})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_maps import DIFFERENCE, Row, head_maps, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
 
@@ -62,3 +63,9 @@ def token_pairs(
             label = name.replace(" to ", " → ") + kind
             rows.append(Row(label, maps[name], scale, darkest, cmap, notes))
     return head_maps(rows, tasks, run_label)
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    correlations = sources.table("correlations")
+    return token_pairs(sources.table(), sources.tasks, sources.label, correlations=correlations)

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     INK,
     PAGE,
@@ -95,6 +96,12 @@ def figure2(
         figure.legend(handles=parts, loc="outside upper center", ncols=len(parts))
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    published = sources.optional_table("published")
+    return figure2(sources.table(), sources.tasks, sources.label, published=published)
 
 
 def _panel(axes: Axes, view: _View, table: pd.DataFrame, tasks: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from darksecrets.patterns import quality
 from darksecrets.patterns.quality import CLASSIFIERS, NETWORK
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
     INK,
@@ -59,6 +60,11 @@ def pattern_quality(predictions: pd.DataFrame, scores: pd.DataFrame, run_label: 
         _calibration(right, network, scores)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return pattern_quality(sources.table(), sources.table("scores"), sources.label)
 
 
 def _name(maps_of: str) -> str:
