@@ -1,4 +1,4 @@
-"""Extraction in chunks of the examples, and chunks gathered to the store that one job would write."""
+"""Extraction in chunks of examples, and chunks gathered to the store that one job would write."""
 
 from __future__ import annotations
 

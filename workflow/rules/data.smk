@@ -1,10 +1,21 @@
 # Section 3: the seven GLUE tasks, and the validation examples that the attention experiments use.
 
+from darksecrets.data import sources
+
+
+def data_files(wildcards) -> list[str]:
+    """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
+    if config["data"]["source"] == "builtin":
+        return corpus_files()
+    if config["data"]["source"] == "tsv":
+        files = sources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
+        return [compat.in_place(path) for path in files.values()]
+    return []
+
 
 rule prepare_dataset:
     """Bring one task into the project's columns, from any source, and check every row."""
     input:
-        code=code("data.prepare"),
         files=data_files,
     output:
         dataset=directory("<results>/data/{task}"),
@@ -17,7 +28,7 @@ rule prepare_dataset:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("prepare_dataset"),
+        **ask(resources.dataset),
     params:
         source=lookup(dpath="data", within=config),
     message:
@@ -29,7 +40,6 @@ rule prepare_dataset:
 rule sample_examples:
     """Draw the validation examples whose attention is studied, the same for every model."""
     input:
-        code=code("data.checks"),
         dataset="<results>/data/{task}",
     output:
         sample="<results>/samples/{task}.csv",
@@ -40,7 +50,7 @@ rule sample_examples:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("sample_examples"),
+        **ask(resources.table(0, seconds=3)),
     params:
         size=lookup(dpath="samples/size", within=config),
         seed=lookup(dpath="samples/seed", within=config),
