@@ -1,18 +1,10 @@
 # Section 4.6: what if a head, or a whole layer, is disabled?
 
-from darksecrets.ablation import preflight as of_ablation
 
 DISABLING = "Section 4.6: disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"])
 CHECKS["collect_ablation"] = of_ablation.check_states
-
-
-def classifier_folder(wildcards) -> str:
-    """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
-    if wildcards.state == "pretrained":
-        return "<results>/models/pretrained"
-    return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
 
 
 rule sweep_heads_chunk:

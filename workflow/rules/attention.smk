@@ -4,13 +4,6 @@
 CHUNKS_OF_ATTENTION = config["attention"]["chunks"]
 
 
-def model_folder(wildcards) -> str:
-    """The model whose maps are extracted: the encoder all tasks share, or a fine-tuned one."""
-    if wildcards.model == "pretrained":
-        return "<results>/models/pretrained"
-    return f"<results>/models/{wildcards.task}/{wildcards.model}"
-
-
 rule extract_attention_chunk:
     """Store the maps of a chunk of the examples, cropped to real tokens, in half precision.
 

@@ -5,6 +5,15 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from darksecrets.data import sources
+from darksecrets.models import checkpoints
+from darksecrets.patterns import annotations
+from darksecrets.framenet import folder as framenet_folder
+from darksecrets.framenet import sources as framenet
+from darksecrets.features import annotation
+from darksecrets.features.labels import FEATURES, file_name
+from darksecrets.features.measures import MEASURES
+from darksecrets.ablation import preflight as of_ablation
 from darksecrets.data.tasks import TASKS
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
@@ -82,6 +91,86 @@ def alone(group: str, chunks: int) -> str | None:
     return group if chunks == 1 else None
 
 
+def data_files(wildcards) -> list[str]:
+    """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
+    if config["data"]["source"] == "builtin":
+        return corpus_files()
+    if config["data"]["source"] == "tsv":
+        files = sources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
+        return [compat.in_place(path) for path in files.values()]
+    return []
+
+
+def checkpoint_files(wildcards) -> list[str]:
+    """Local files of the pre-trained model."""
+    if config["model"]["source"] == "hub":
+        return []
+    folder = checkpoints.folder_of(config["model"])
+    return [compat.in_place(os.path.relpath(path)) for path in sorted(folder.glob("*.safetensors"))]
+
+
+def model_folder(wildcards) -> str:
+    """The model whose maps are extracted: the encoder all tasks share, or a fine-tuned one."""
+    if wildcards.model == "pretrained":
+        return "<results>/models/pretrained"
+    return f"<results>/models/{wildcards.task}/{wildcards.model}"
+
+
+def labelled_files() -> list[str]:
+    """Files of the labelled maps that the classifier learns from."""
+    sets = annotations.folders(config["patterns"]["annotations"])
+    files = [path for folder in sets for path in annotations.files(folder)]
+    return [compat.in_place(os.path.relpath(path)) for path in files]
+
+
+def pattern_maps() -> list[str]:
+    """Tables with the pattern of every map, one per task, model and seed of the run."""
+    return [
+        *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
+        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
+    ]
+
+
+def links_files(wildcards) -> dict[str, str | list[str]]:
+    """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
+    if LINKS["source"] == "tsv":
+        return {"files": compat.in_place(LINKS["file"])}
+    if LINKS["source"] == "builtin":
+        return {"files": corpus_files()}
+    if LINKS["folder"]:
+        return {
+            "files": compat.in_place(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")
+        }
+    return {"downloaded": "<results>/framenet/nltk_data"}
+
+
+def pipeline_files(wildcards) -> list[str]:
+    """Files of a local spaCy pipeline."""
+    folder = Path(config["annotation"]["pipeline"])
+    used = config["data"]["source"] != "builtin" and folder.is_dir()
+    return [compat.in_place(path) for path in annotation.files_of(folder)] if used else []
+
+
+def tasks_of(table: str) -> list[str]:
+    """Tasks of the run that have a measure: some need two sentences."""
+    return [task for task in config["tasks"] if TASKS[task].is_pair or not MEASURES[table].pairs]
+
+
+def measured(wildcards) -> list[str]:
+    """A measure's table of every task and model that has it."""
+    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
+    pattern = "<results>/features/{task}/{model}/{table}.csv"
+    tasks, table = tasks_of(wildcards.table), wildcards.table
+    return expand(pattern, task=tasks, model=models, table=table)
+
+
+def classifier_folder(wildcards) -> str:
+    """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
+    if wildcards.state == "pretrained":
+        return "<results>/models/pretrained"
+    return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
+
+
 def together(group: str, chunks: int) -> str | None:
     """Group of the jobs of a chunk: with those after it, unless several chunks run side by side."""
     return group if chunks == 1 else None
@@ -114,7 +203,7 @@ def figure(
     of_run: bool = True,
     **sources: str | list[str],
 ) -> None:
-    """Add the rule of a figure: `draw` of the module of its name makes it from `sources`.
+    """Add the rule of a figure, which `draw` of the module of its name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
     Its job is submitted with those of `group`. It is made by `all` if it is `of_run`.
@@ -177,7 +266,7 @@ def collect(
         conda:
             "../../envs/figures.yaml"
         message:
-            f"Collect {table}"
+            "Make {output.table}"
         script:
             "../../scripts/collect_tables.py"
 

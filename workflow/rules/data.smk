@@ -1,17 +1,5 @@
 # Section 3: the seven GLUE tasks, and the validation examples that the attention experiments use.
 
-from darksecrets.data import sources
-
-
-def data_files(wildcards) -> list[str]:
-    """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
-    if config["data"]["source"] == "builtin":
-        return corpus_files()
-    if config["data"]["source"] == "tsv":
-        files = sources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
-        return [compat.in_place(path) for path in files.values()]
-    return []
-
 
 rule prepare_dataset:
     """Bring one task into the project's columns, from any source, and check every row."""

@@ -1,34 +1,11 @@
 # Sections 4.4, 4.5 and 5: do heads look at linguistic features, and at related tokens?
 
-from darksecrets.features import annotation
-from darksecrets.features.labels import FEATURES, file_name
-from darksecrets.features.measures import MEASURES
 
 STRIPES = "Section 4.4: vertical stripes"
 TOKENS = "Section 4.5: token to token"
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
 # Only where sentences are going to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
-
-
-def pipeline_files(wildcards) -> list[str]:
-    """Files of a local spaCy pipeline."""
-    folder = Path(config["annotation"]["pipeline"])
-    used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [compat.in_place(path) for path in annotation.files_of(folder)] if used else []
-
-
-def tasks_of(table: str) -> list[str]:
-    """Tasks of the run that have a measure: some need two sentences."""
-    return [task for task in config["tasks"] if TASKS[task].is_pair or not MEASURES[table].pairs]
-
-
-def measured(wildcards) -> list[str]:
-    """A measure's table of every task and model that has it."""
-    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
-    pattern = "<results>/features/{task}/{model}/{table}.csv"
-    tasks, table = tasks_of(wildcards.table), wildcards.table
-    return expand(pattern, task=tasks, model=models, table=table)
 
 
 rule annotate_examples:

@@ -1,24 +1,9 @@
 # Section 4.2: do heads attend along frame-semantic links?
 
-from darksecrets.framenet import folder as framenet_folder
-from darksecrets.framenet import sources as framenet
 
 RELATIONS = "Section 4.2: heads and frame-semantic relations"
 LINKS = config["framenet"]
 LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
-
-
-def links_files(wildcards) -> dict[str, str | list[str]]:
-    """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
-    if LINKS["source"] == "tsv":
-        return {"files": compat.in_place(LINKS["file"])}
-    if LINKS["source"] == "builtin":
-        return {"files": corpus_files()}
-    if LINKS["folder"]:
-        return {
-            "files": compat.in_place(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")
-        }
-    return {"downloaded": "<results>/framenet/nltk_data"}
 
 
 rule get_framenet:

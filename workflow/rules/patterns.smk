@@ -1,23 +1,7 @@
 # Section 4.1: which patterns do the heads show?
 
-from darksecrets.patterns import annotations
 
 PATTERNS = "Section 4.1: patterns of self-attention"
-
-
-def labelled_files() -> list[str]:
-    """Files of the labelled maps that the classifier learns from."""
-    sets = annotations.folders(config["patterns"]["annotations"])
-    files = [path for folder in sets for path in annotations.files(folder)]
-    return [compat.in_place(os.path.relpath(path)) for path in files]
-
-
-def pattern_maps() -> list[str]:
-    """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return [
-        *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
-        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
-    ]
 
 
 rule sample_maps:
