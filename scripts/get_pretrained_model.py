@@ -9,7 +9,6 @@ from _job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Write the encoder and its tokenizer; return what they are."""
     from darksecrets.ablation.preflight import check_model
-
     from darksecrets.models.loading import get_pretrained
 
     details = get_pretrained(job.params.source, job.output.model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from darksecrets.patterns import annotations
+from darksecrets.patterns import annotations as labelled_maps
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -17,4 +17,4 @@ def check(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: See `annotations.check`.
     """
-    annotations.check(config["patterns"]["annotations"], config["patterns"]["folds"])
+    labelled_maps.check(config["patterns"]["annotations"], config["patterns"]["folds"])

@@ -38,7 +38,8 @@ def add_input(rule: Any, **files: Sequence[str]) -> None:  # noqa: ANN401
 
     ``Rule.set_input`` needs the path modifier that a rule gets with its first input only.
     """
-    new = {name: paths for name, paths in files.items() if name not in rule.input.keys()}
+    names = dict(rule.input.items())
+    new = {name: paths for name, paths in files.items() if name not in names}
     if rule.input_modifier is None:
         rule.input_modifier = rule.ruleinfo.path_modifier
     rule.set_input(**new)
@@ -65,8 +66,7 @@ def resource_function(rule: Any, name: str) -> Any:  # noqa: ANN401
 
     Jobs know the value alone, after margins and rounding.
     """
-    _, resources = rule.ruleinfo.resources or ((), {})
-    return resources.get(name)
+    return rule.ruleinfo.resources[1].get(name) if rule.ruleinfo.resources else None
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401

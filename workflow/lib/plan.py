@@ -58,10 +58,12 @@ def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
 
 def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
     asked = getattr(compat.resource_function(job.rule, "mem_mb"), "__self__", None)
-    asks = isinstance(asked, resources.Asked)
+    rule, need = REST, resources.READS_TABLES
+    if isinstance(asked, resources.Asked):
+        rule, need = job.rule.name, asked.of(job.wildcards)
     return Step(
-        rule=job.rule.name if asks else REST,
-        need=asked.of(job.wildcards) if asks else resources.READS_TABLES,
+        rule=rule,
+        need=need,
         threads=job.threads,
         gpu=job.resources.get("gpu", 0) > 0,
         submission=compat.submission_of(dag, job),
@@ -122,7 +124,7 @@ def _checkpoints(planned: Iterable[Step]) -> list[str]:
 def _assumed(config: Mapping[str, Any]) -> list[str]:
     _, known = resources.size_of(config)
     model = config["model"]["id"]
-    return [] if known else [f"if {model}, not fetched yet, is of BERT-base's size (assumed)"]
+    return [] if known else [f"assuming that {model}, not fetched yet, has BERT-base's size"]
 
 
 def _time(hours: float) -> str:

@@ -215,9 +215,9 @@ def _rows(work: Work) -> int:
     return work.train + work.validation
 
 
-def table(memory: float, seconds: float, **more: float) -> Need:
+def table(memory: float, *, seconds: float, disk: float = 0.0) -> Need:
     """Reading and writing tables, beside pandas itself."""
-    return Need(_TABLE_MB + memory, seconds=seconds, **more)
+    return Need(_TABLE_MB + memory, seconds=seconds, disk=disk)
 
 
 def dataset(work: Work) -> Need:
@@ -281,12 +281,11 @@ class Asked:
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401
         """Megabytes of memory."""
-        return memory_asked(self.of(wildcards), gpu=self.gpus > 0) * 2 ** (attempt - 1)
+        return memory_asked(self.of(wildcards), gpu=self.gpus > 0) << attempt - 1
 
     def runtime(self, wildcards: Any, attempt: int, threads: int) -> int:  # noqa: ANN401
         """Minutes."""
-        need = self.of(wildcards)
-        return minutes_asked(need, threads, gpu=self.gpus > 0) * 2 ** (attempt - 1)
+        return minutes_asked(self.of(wildcards), threads, gpu=self.gpus > 0) << attempt - 1
 
     def disk_mb(self, wildcards: Any) -> int:  # noqa: ANN401
         """Megabytes of disk."""

@@ -72,7 +72,9 @@ def test_maps_depend_on_their_batch(inputs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 7, 12])
-def test_gathered_chunks_are_the_store_of_one_job(inputs: Path, tmp_path: Path, chunks: int) -> None:
+def test_gathered_chunks_are_the_store_of_one_job(
+    inputs: Path, tmp_path: Path, chunks: int
+) -> None:
     """Seven batches, in as many chunks, in fewer and in more, where some are empty."""
     parts = extract_all(inputs, tmp_path, chunks)
     examples = [AttentionStore.open(part).examples for part in parts]
