@@ -42,7 +42,7 @@ PORT ?= 8419
 
 .PHONY: plan
 plan: $(INSTALLED) ## say what a run would cost (CONFIG=config/paper.yaml)
-	@python workflow/plan.py $(CONFIG)
+	@python -m workflow.lib.plan $(CONFIG)
 
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)

@@ -23,16 +23,19 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/models.smk"
-include: "workflow/rules/attention.smk"
-include: "workflow/rules/patterns.smk"
-include: "workflow/rules/framenet.smk"
-include: "workflow/rules/similarity.smk"
-include: "workflow/rules/features.smk"
-include: "workflow/rules/ablation.smk"
+include: "workflow/rules/data.smk"  # section 3
+include: "workflow/rules/models.smk"  # 3
+include: "workflow/rules/attention.smk"  # 3
+include: "workflow/rules/finetuning.smk"  # 3, 4.3
+include: "workflow/rules/patterns.smk"  # 4.1
+include: "workflow/rules/framenet.smk"  # 4.2
+include: "workflow/rules/features.smk"  # 4.4, 4.5, 5
+include: "workflow/rules/ablation.smk"  # 4.6, 5
 include: "workflow/rules/report.smk"
 include: "workflow/rules/pretraining.smk"
+
+
+add_code()
 
 
 onstart:

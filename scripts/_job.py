@@ -1,18 +1,21 @@
-"""The part of every script that touches Snakemake: the log, the threads, the provenance.
+"""What every script shares: the log, the GPU, the provenance, and a typed view of Snakemake's job.
 
-Importing it puts the project's root on the path, so that a script finds the package `darksecrets`
-without an installation, with conda environments too.
+    @script
+    def main(job: Job) -> None:
+        '''Say what the rule makes.'''
+
+Importing this module puts the project's root on the path, so that a script finds the package
+`darksecrets` without an installation, with conda environments too.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,22 +31,64 @@ if TYPE_CHECKING:
 _log = logging.getLogger("darksecrets")
 
 
-@contextlib.contextmanager
-def job(snakemake: Snakemake) -> Iterator[dict[str, Any]]:
-    """Run a rule's script: log to the rule's file and record provenance when it succeeds.
+class Files:
+    """Inputs or outputs of a job: ``files.table`` is the path of that name."""
 
-    It sees a GPU if the rule asks for one and there is one.
+    def __init__(self, named: Any) -> None:  # noqa: ANN401 - Snakemake's own container
+        self._named = named
 
-    Yields:
-        A dictionary for what only the script knows (a resolved revision, the precision in use);
-        it becomes part of the provenance.
+    def __getattr__(self, name: str) -> Path:
+        return Path(getattr(self._named, name))
+
+    def all(self, name: str) -> list[Path]:
+        """Every path of a name; none if the rule has no such name."""
+        found = self._named.get(name, [])
+        return [Path(found)] if isinstance(found, str) else [Path(path) for path in found]
+
+    def __iter__(self) -> Any:  # noqa: ANN401 - an iterator of paths
+        return map(Path, self._named)
+
+
+class Job:
+    """A job of a rule, as its script sees it.
+
+    Attributes:
+        input: Paths that it reads.
+        output: Paths that it writes.
+        params: Parameters, from the configuration.
+        wildcards: What sets it apart from the rule's other jobs.
+        threads: CPU cores that it may use.
     """
+
+    def __init__(self, snakemake: Snakemake) -> None:
+        self.input, self.output = Files(snakemake.input), Files(snakemake.output)
+        self.params: Any = snakemake.params
+        self.wildcards: Any = snakemake.wildcards
+        self.threads: int = snakemake.threads
+        self.snakemake = snakemake
+
+
+Main = Callable[[Job], Mapping[str, Any] | None]
+
+
+def script(main: Main) -> Main:
+    """Run a script's `main` if Snakemake started the script; leave it alone if it is imported.
+
+    What `main` returns (a resolved revision, the precision in use) becomes part of the provenance.
+    An `InputError` ends the job with its message in the rule's log; any other error with a
+    traceback there.
+    """
+    if main.__module__ == "__main__":
+        _run(main, main.__globals__["snakemake"])
+    return main
+
+
+def _run(main: Main, snakemake: Snakemake) -> None:
     _redirect(Path(snakemake.log[0]))
-    details: dict[str, Any] = {}
     start = time.perf_counter()
     try:
         _take_gpu(snakemake.resources.get("gpu", 0))
-        yield details
+        details = main(Job(snakemake)) or {}
         _record(snakemake, details, time.perf_counter() - start)
     except InputError as error:
         _log.error("%s", error)
@@ -70,10 +115,10 @@ def _redirect(log: Path) -> None:
 
 def _take_gpu(asked: int) -> None:
     if gpus.take(asked) is None and asked:
-        _log.warning("Found no GPU, which this job asked for: it runs on the processor.")
+        _log.warning("Found no GPU, which this job asked for: it runs on the CPU.")
 
 
-def _record(snakemake: Snakemake, details: dict[str, Any], seconds: float) -> None:
+def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) -> None:
     """Write provenance into every folder made, or to the output that is named for it."""
     target = snakemake.output.get("provenance")
     outputs = [str(path) for path in snakemake.output if path != target]

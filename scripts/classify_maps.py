@@ -1,15 +1,12 @@
 """Give every attention map of one model on one task its pattern (section 4.1)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> dict[str, Any]:
+@script
+def main(job: Job) -> dict[str, Any]:
     """Write the pattern of every map; return where they were found."""
     import torch
 
@@ -20,16 +17,10 @@ def main() -> dict[str, Any]:
     from darksecrets.patterns.tables import PATTERN_MAPS
     from darksecrets.run.tables import identify
 
-    torch.set_num_threads(snakemake.threads)
-    net, temperature = cnn.load(Path(snakemake.input.classifier))
-    store, device = AttentionStore.open(Path(snakemake.input.store)), devices.best()
+    torch.set_num_threads(job.threads)
+    net, temperature = cnn.load(job.input.classifier)
+    store, device = AttentionStore.open(job.input.store), devices.best()
     batch_size = batch_size_for(store, device)
     table = classify(store, net, temperature, batch_size)
-    table = identify(table, snakemake.wildcards.task, snakemake.wildcards.model)
-    PATTERN_MAPS.write(table, Path(snakemake.output.maps))
-    return {"device": str(device), "batch_size": batch_size}
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        details["classification"] = main()
+    PATTERN_MAPS.write(identify(table, job.wildcards.task, job.wildcards.model), job.output.maps)
+    return {"classification": {"device": str(device), "batch_size": batch_size}}

@@ -1,15 +1,10 @@
 """Measure how much each head attends along frame-semantic links (section 4.2)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the weight of every head, its control and its tests; and the maps of Figure 3."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.framenet.example import choose
@@ -17,13 +12,7 @@ def main() -> None:
     from darksecrets.framenet.links import read_table
     from darksecrets.framenet.tables import HEADS
 
-    store = AttentionStore.open(Path(snakemake.input.store))
-    annotations = read_table(Path(snakemake.input.links))
-    weights = measure(store, annotations, snakemake.params.draws, snakemake.params.seed)
-    HEADS.write(table(weights), Path(snakemake.output.table))
-    choose(store, annotations, weights).save(Path(snakemake.output.example))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    store, annotations = AttentionStore.open(job.input.store), read_table(job.input.links)
+    weights = measure(store, annotations, job.params.draws, job.params.seed)
+    HEADS.write(table(weights), job.output.table)
+    choose(store, annotations, weights).save(job.output.example)

@@ -1,27 +1,17 @@
 """Compare each head's maps before and after fine-tuning (section 4.3)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the mean cosine similarity of every layer and head."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.finetuning.cosine import table
     from darksecrets.finetuning.tables import COSINE
 
-    stores = (snakemake.input.pretrained, snakemake.input.finetuned)
-    similarity = table(*(AttentionStore.open(Path(store)) for store in stores))
-    similarity.insert(0, "task", snakemake.wildcards.task)
-    similarity.insert(1, "seed", int(snakemake.wildcards.seed))
-    COSINE.write(similarity, Path(snakemake.output.similarity))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    before, after = map(AttentionStore.open, (job.input.pretrained, job.input.finetuned))
+    similarity = table(before, after)
+    similarity.insert(0, "task", job.wildcards.task)
+    similarity.insert(1, "seed", int(job.wildcards.seed))
+    COSINE.write(similarity, job.output.similarity)

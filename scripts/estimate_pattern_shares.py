@@ -1,15 +1,10 @@
 """Count the patterns of every model and task, and correct for confusions (Figure 2)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the shares over all heads, and those of every head."""
     import pandas as pd
 
@@ -22,19 +17,14 @@ def main() -> None:
         PATTERN_SHARES,
     )
 
-    predictions = of_network(PATTERN_PREDICTIONS.read(Path(snakemake.input.predictions)))
-    settings, model = snakemake.params.patterns, snakemake.params.model
+    predictions = of_network(PATTERN_PREDICTIONS.read(job.input.predictions))
+    settings, model = job.params.patterns, job.params.model
     overall, heads = [], []
-    for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
-        maps = PATTERN_MAPS.read(Path(path))
+    for path in job.input.all("maps"):  # one at a time: together they may be millions of rows
+        maps = PATTERN_MAPS.read(path)
         origin = maps[["task", "state", "seed"]].iloc[:1]
         table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
-    PATTERN_SHARES.write(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))
-    PATTERN_HEADS.write(pd.concat(heads, ignore_index=True), Path(snakemake.output.heads))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    PATTERN_SHARES.write(pd.concat(overall, ignore_index=True), job.output.shares)
+    PATTERN_HEADS.write(pd.concat(heads, ignore_index=True), job.output.heads)

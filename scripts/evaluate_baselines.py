@@ -1,15 +1,10 @@
 """Score what needs no model: the commonest label, and the bag of words (beside Table 1)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Fit both on the training split and write their scores on the validation split."""
     import pandas as pd
     from datasets import load_from_disk
@@ -18,8 +13,8 @@ def main() -> None:
     from darksecrets.finetuning.baselines import bag_of_words, majority
     from darksecrets.finetuning.tables import BASELINES
 
-    task = TASKS[snakemake.wildcards.task]
-    dataset = load_from_disk(snakemake.input.dataset)
+    task = TASKS[job.wildcards.task]
+    dataset = load_from_disk(job.input.dataset)
     train, validation = (dataset[name].to_dict() for name in ("train", "validation"))
     scores = {
         "majority": majority(train, validation, task),
@@ -30,9 +25,4 @@ def main() -> None:
         for name, values in scores.items()
         for metric, value in values.items()
     ]
-    BASELINES.write(pd.DataFrame(rows), Path(snakemake.output.scores))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    BASELINES.write(pd.DataFrame(rows), job.output.scores)

@@ -1,31 +1,24 @@
 """Score the pre-trained weights with a classifier that was never trained (Table 1)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> dict[str, Any]:
+@script
+def main(job: Job) -> dict[str, Any]:
     """Write scores and predictions; return which parameters were drawn."""
     from darksecrets.data.tasks import TASKS
     from darksecrets.finetuning.evaluation import evaluate_pretrained
 
-    return evaluate_pretrained(
-        Path(snakemake.input.model),
-        Path(snakemake.input.dataset),
-        task=TASKS[snakemake.wildcards.task],
-        seed=int(snakemake.wildcards.seed),
-        max_length=snakemake.params.max_length,
-        threads=snakemake.threads,
-        scores=Path(snakemake.output.scores),
-        predictions=Path(snakemake.output.predictions),
+    details = evaluate_pretrained(
+        job.input.model,
+        job.input.dataset,
+        task=TASKS[job.wildcards.task],
+        seed=int(job.wildcards.seed),
+        max_length=job.params.max_length,
+        threads=job.threads,
+        scores=job.output.scores,
+        predictions=job.output.predictions,
     )
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        details["evaluation"] = main()
+    return {"evaluation": details}

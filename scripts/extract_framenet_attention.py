@@ -1,29 +1,22 @@
 """Extract the attention maps of the FrameNet sentences (section 4.2)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> dict[str, Any]:
+@script
+def main(job: Job) -> dict[str, Any]:
     """Run the pre-trained model over the sentences and write its attention store; return how."""
     from darksecrets.attention.extraction import extract
     from darksecrets.framenet.links import read_table
 
-    sentences = [annotation.sentence for annotation in read_table(Path(snakemake.input.links))]
-    return extract(
-        Path(snakemake.input.model),
-        {"idx": list(range(len(sentences))), "sentence1": sentences},
-        Path(snakemake.output.store),
-        max_length=snakemake.params.max_length,
-        batch_size=snakemake.params.batch_size,
+    sentences = [annotation.sentence for annotation in read_table(job.input.links)]
+    details = extract(
+        job.input.model,
+        {"sentence1": sentences},
+        job.output.store,
+        max_length=job.params.max_length,
+        batch_size=job.params.batch_size,
     )
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        details["extraction"] = main()
+    return {"extraction": details}

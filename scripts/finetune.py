@@ -1,35 +1,27 @@
 """Fine-tune on one task, from the pre-trained weights or from a normal distribution (section 3)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> dict[str, Any]:
+@script
+def main(job: Job) -> dict[str, Any]:
     """Train, resuming where a killed job stopped; return what was trained how."""
     from darksecrets.data.tasks import TASKS
     from darksecrets.finetuning.training import Settings, finetune
 
-    output, wildcards = snakemake.output, snakemake.wildcards
-    return finetune(
-        Path(snakemake.input.model),
-        Path(snakemake.input.dataset),
-        Path(output.model),
-        task=TASKS[wildcards.task],
-        state=wildcards.state,
-        seed=int(wildcards.seed),
-        settings=Settings(**snakemake.params.fine_tuning),
-        threads=snakemake.threads,
-        scores=Path(output.scores),
-        predictions=Path(output.predictions),
-        curve=Path(output.curve),
+    details = finetune(
+        job.input.model,
+        job.input.dataset,
+        job.output.model,
+        task=TASKS[job.wildcards.task],
+        state=job.wildcards.state,
+        seed=int(job.wildcards.seed),
+        settings=Settings(**job.params.fine_tuning),
+        threads=job.threads,
+        scores=job.output.scores,
+        predictions=job.output.predictions,
+        curve=job.output.curve,
     )
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        details["training"] = main()
+    return {"training": details}

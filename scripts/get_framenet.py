@@ -1,21 +1,11 @@
 """Download FrameNet 1.7 with NLTK (section 4.2)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Fill an NLTK data folder."""
     from darksecrets.framenet.folder import download
 
-    download(Path(snakemake.output.folder))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    download(job.output.folder)

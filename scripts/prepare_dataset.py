@@ -1,23 +1,12 @@
 """Bring one task into the project's columns, from any source, and check every row (section 3)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the data set, and beside it what the checks counted."""
     from darksecrets.data.prepare import prepare
     from darksecrets.data.tasks import TASKS
 
-    task = TASKS[snakemake.wildcards.task]
-    prepare(task, snakemake.params.source, Path(snakemake.output.dataset))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    prepare(TASKS[job.wildcards.task], job.params.source, job.output.dataset)

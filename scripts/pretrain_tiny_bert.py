@@ -1,27 +1,19 @@
 """Pre-train the tiny BERT of the built-in corpus: masked language model, next sentence."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Train from the parameters' configuration; go on where a killed run stopped."""
+    from pathlib import Path
+
     from darksecrets.pretraining.tiny_bert import Configuration, pretrain
 
     pretrain(
-        Path(snakemake.output.model),
-        checkpoints=Path(snakemake.params.checkpoints),
-        configuration=Configuration(**snakemake.params.configuration),
-        seed=snakemake.params.seed,
-        threads=snakemake.threads,
+        job.output.model,
+        checkpoints=Path(job.params.checkpoints),
+        configuration=Configuration(**job.params.configuration),
+        seed=job.params.seed,
+        threads=job.threads,
     )
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()

@@ -1,24 +1,13 @@
 """Draw the validation examples whose attention is studied (section 3)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write the ``idx`` of the sampled examples."""
     from darksecrets.data.checks import sample
     from darksecrets.data.tables import SAMPLE
 
-    params = snakemake.params
-    table = sample(Path(snakemake.input.dataset), params.size, params.seed)
-    SAMPLE.write(table, Path(snakemake.output.sample))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    examples = sample(job.input.dataset, job.params.size, job.params.seed)
+    SAMPLE.write(examples, job.output.sample)

@@ -1,33 +1,23 @@
-"""Disable every head, every layer and every set of one's own, and keep the predictions (4.6)."""
+"""Gather the chunks of a sweep over heads and layers (section 4.6)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> dict[str, Any]:
-    """Sweep over the validation set, going on where a killed job stopped; return how."""
-    from darksecrets.ablation.sweep import Settings, sweep_heads
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Write the predictions of every set for every example; return how they were computed."""
+    from darksecrets.ablation.sweep import Settings, gather_sweep
     from darksecrets.data.tasks import TASKS
 
-    params = snakemake.params
-    return sweep_heads(
-        Path(snakemake.input.model),
-        Path(snakemake.input.dataset),
-        Path(snakemake.output.sweep),
-        task=TASKS[snakemake.wildcards.task],
-        seed=int(snakemake.wildcards.seed),
-        max_length=params.max_length,
-        settings=Settings(mode=params.mode, sets=params.sets, screening=params.screening),
-        threads=snakemake.threads,
-        parts=[Path(part) for part in snakemake.input.parts],
+    task, seed = TASKS[job.wildcards.task], int(job.wildcards.seed)
+    details = gather_sweep(
+        job.input.model,
+        job.input.dataset,
+        job.input.all("chunks"),
+        job.output.sweep,
+        Settings(task, seed, job.params.max_length, **job.params.settings),
+        threads=job.threads,
     )
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        details["sweep"] = main()
+    return {"sweep": details}

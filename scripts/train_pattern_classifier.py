@@ -1,33 +1,24 @@
 """Train the classifier of patterns on all labelled maps (section 4.1)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main(details: dict[str, Any]) -> None:
+@script
+def main(job: Job) -> dict[str, Any]:
     """Train, calibrate with the cross-validated predictions, save."""
     import torch
 
     from darksecrets.patterns import annotations, cnn, crossvalidation
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 
-    torch.set_num_threads(snakemake.threads)
-    settings = snakemake.params.patterns
+    torch.set_num_threads(job.threads)
+    settings = job.params.patterns
     data = annotations.load(annotations.folders(settings["annotations"]))
     training = cnn.Training(settings["epochs"], settings["seed"])
     net = cnn.train(cnn.images(data.maps), data.labels, training)
-    predictions = PATTERN_PREDICTIONS.read(Path(snakemake.input.predictions))
+    predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     temperature = crossvalidation.network_temperature(predictions)
-    cnn.save(net, temperature, Path(snakemake.output.classifier))
-    details["temperature"] = temperature
-    details["maps"] = data.table["label"].value_counts().to_dict()
-
-
-if __name__ == "__main__":
-    with job(snakemake) as details:
-        main(details)
+    cnn.save(net, temperature, job.output.classifier)
+    return {"temperature": temperature, "maps": data.table["label"].value_counts().to_dict()}

@@ -1,27 +1,16 @@
 """Choose a typical map of every pattern among the labelled ones (Figure 1)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from _job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from _job import Job, script
 
 
-def main() -> None:
+@script
+def main(job: Job) -> None:
     """Write a table of the chosen maps, and their arrays beside it."""
     from darksecrets.patterns import annotations, typical
     from darksecrets.patterns.quality import of_network
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS, TYPICAL_MAPS
 
-    data = annotations.load(annotations.folders(snakemake.params.annotations))
-    predictions = of_network(PATTERN_PREDICTIONS.read(Path(snakemake.input.predictions)))
-    chosen = typical.choose(data, predictions)
-    TYPICAL_MAPS.write(chosen, Path(snakemake.output.table))
-    typical.save(chosen, data, Path(snakemake.output.maps))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main()
+    data = annotations.load(annotations.folders(job.params.annotations))
+    chosen = typical.choose(data, of_network(PATTERN_PREDICTIONS.read(job.input.predictions)))
+    TYPICAL_MAPS.write(chosen, job.output.table)
+    typical.save(chosen, data, job.output.maps)

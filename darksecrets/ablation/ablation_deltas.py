@@ -12,6 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
+from darksecrets.ablation.tables import HEAD_ABLATION
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel, panel_figure
 from darksecrets.plotting.style import CHANGE, HELPED, HURT, INK, SMALL, colour_bar, grid
 from darksecrets.stats import LEVEL
@@ -53,6 +55,11 @@ def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     columns = ["layer", "head", "delta", *MARKS]
     tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
     return panel_figure(tables, _panel, _legend, run_label)
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return ablation_deltas(sources.table(HEAD_ABLATION), sources.tasks, sources.label)
 
 
 def _legend(figure: Figure, beside: int) -> None:

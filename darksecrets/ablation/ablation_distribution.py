@@ -12,6 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
+from darksecrets.ablation.tables import HEAD_ABLATION
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
     HELPED,
@@ -70,6 +72,11 @@ def ablation_distribution(table: pd.DataFrame, tasks: Sequence[str], run_label: 
         figure.supylabel("Heads", fontsize=6.5)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return ablation_distribution(sources.table(HEAD_ABLATION), sources.tasks, sources.label)
 
 
 def _panel(axes: Axes, task: str, deltas: np.ndarray) -> None:

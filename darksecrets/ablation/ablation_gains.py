@@ -13,6 +13,8 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
 from darksecrets.ablation.results import PARTS
+from darksecrets.ablation.tables import BEST_HEAD, HEAD_ABLATION
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     BAND,
     GREY,
@@ -76,6 +78,12 @@ def ablation_gains(
         _legend(figure, 2 if beside <= 2 else 4)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    table, best = sources.table(HEAD_ABLATION), sources.table(BEST_HEAD, "best")
+    return ablation_gains(table, sources.tasks, sources.label, best=best)
 
 
 def _panel(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from darksecrets.ablation.panels import legend, rows_of, title
+from darksecrets.ablation.tables import HEAD_ABLATION
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import limits, marked_bar, panel, panel_figure
 from darksecrets.plotting.style import SCORE, grid
 
@@ -33,6 +35,11 @@ def figure8(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
     columns = ["layer", "head", "baseline", "score"]
     tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
     return panel_figure(tables, _panel, lambda figure, _: legend(figure, "head"), run_label)
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure8(sources.table(HEAD_ABLATION), sources.tasks, sources.label)
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:

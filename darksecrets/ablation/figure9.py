@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from darksecrets.ablation.panels import legend, rows_of, title
+from darksecrets.ablation.tables import LAYER_ABLATION
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import limits, marked_bar, panel, panel_figure
 from darksecrets.plotting.style import INK, SCORE, SMALL, grid
 
@@ -39,6 +41,11 @@ def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         *(tables, _panel, lambda figure, _: legend(figure, "layer"), run_label),
         height=lambda _: 0.5 + 0.11 * layers,
     )
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure9(sources.table(LAYER_ABLATION), sources.tasks, sources.label)
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:

@@ -1,53 +1,74 @@
-"""Extraction split into shards, and shards put together to the store that one job would write."""
+"""Extraction in chunks of examples, and chunks gathered to the store that one job would write."""
 
 from __future__ import annotations
 
+import logging
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.attention.store import EXAMPLES, MAPS, METADATA, AttentionStore, write_store
 from darksecrets.data.tables import SAMPLE
 from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
+
+_log = logging.getLogger(__name__)
 
 
-def batches_of_shard(
-    batches: Sequence[range], lengths: Sequence[int], shard: int, shards: int
+def batches_of_chunk(
+    batches: Sequence[range], lengths: Sequence[int], chunk: int, chunks: int
 ) -> list[range]:
-    """Choose the batches of a shard: a run of them.
+    """Choose the batches of a chunk: a run of them.
 
-    No batch is cut, so that its examples are padded and computed as without shards, and the maps
-    are the same to the last bit. Shards have about equally many tokens, padding included: on a
-    processor, time grew with these at BERT-base shape (2.4 to 4 ms a token at lengths from 16 to
+    No batch is cut, so that its examples are padded and computed as without chunks, and the maps
+    are the same to the last bit. Chunks have about equally many tokens, padding included: on a
+    CPU, time grew with these at BERT-base shape (2.4 to 4 ms a token at lengths from 16 to
     128, while the time for a pair of tokens fell to a ninth).
 
     Args:
         batches: All batches of examples, in their order.
         lengths: Tokens of each example, longest first.
-        shard: Which one, from 1.
-        shards: How many there are. Where batches are few, some shards are empty.
+        chunk: Which one, from 1.
+        chunks: How many there are. Where batches are few, some chunks are empty.
     """
     tokens = np.array([lengths[batch.start] * len(batch) for batch in batches], dtype=np.int64)
-    # A batch belongs to the shard in whose equal share of all tokens its middle lies.
+    # A batch belongs to the chunk in whose equal share of all tokens its middle lies.
     middles = 2 * np.cumsum(tokens) - tokens
-    belongs = middles * shards // (2 * max(1, tokens.sum()))
-    return [batch for batch, of in zip(batches, belongs, strict=True) if of == shard - 1]
+    belongs = middles * chunks // (2 * max(1, tokens.sum()))
+    return [batch for batch, of in zip(batches, belongs, strict=True) if of == chunk - 1]
 
 
-def merge(shards: Sequence[Path], sample: Path, output: Path) -> None:
-    """Put the shards of a store together; one example's maps at a time are in memory.
+def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
+    """Make one store of its chunks, which stay as they are.
+
+    A single chunk is the store already: its files are linked, not copied. Of several, one example's
+    maps at a time are in memory.
 
     Args:
-        shards: Folders of all shards, in their order.
+        chunks: Folders of all chunks, in their order.
         sample: CSV with the column ``idx``: the examples that the store must have.
         output: Folder of the store, the same files as one job would write.
 
     Raises:
-        InputError: The shards do not make up one store of the sample.
+        InputError: The chunks do not make up one store of the sample.
     """
-    stores = [AttentionStore.open(folder) for folder in shards]
+    stores = [AttentionStore.open(folder) for folder in chunks]
+    table = _require_one_store(stores, sample)
+    if len(stores) == 1:
+        _link(chunks[0], output)
+        return
+    with write_store(output, table, stores[0].layers, stores[0].heads) as writer:
+        for store in stores:
+            for example in range(store.examples):
+                writer.append(store.maps(example))
+
+
+def _require_one_store(stores: Sequence[AttentionStore], sample: Path) -> pd.DataFrame:
+    """The examples of all chunks, if they are those of one store of the sample."""
     shapes = {(store.layers, store.heads) for store in stores}
     table = pd.concat([store.table for store in stores], ignore_index=True)
     lengths = np.concatenate([store.lengths for store in stores])
@@ -60,17 +81,26 @@ def merge(shards: Sequence[Path], sample: Path, output: Path) -> None:
     elif places != sorted(places):
         problem = "are not in the order of one store, longest examples first, then by idx"
     else:
-        problem = ""
-    if problem:
-        raise InputError(
-            f"{shards[0].parent}: the shards {problem}. Expected the shards of one store, all made "
-            "with the same model, sample and batch size. Remove the folder and run again."
-        )
-    layers, heads = shapes.pop()
-    with write_store(output, table, layers, heads) as writer:
-        for store in stores:
-            for example in range(store.examples):
-                writer.append(store.maps(example))
+        return table
+    raise InputError(
+        f"{stores[0].folder.parent}: the chunks {problem}. Expected the chunks of one store, all "
+        "made with the same model, sample and batch size. Remove the folder and run again."
+    )
+
+
+def _link(chunk: Path, output: Path) -> None:
+    """Give the files of a store a second name; copy them where the file system has no links.
+
+    A job that is killed half-way leaves the chunk whole, so that it need not be computed again.
+    """
+    with atomic(output) as temporary:
+        temporary.mkdir()
+        for name in (MAPS, EXAMPLES, METADATA):
+            try:
+                os.link(chunk / name, temporary / name)
+            except OSError as error:
+                _log.info("Copying %s, which cannot be linked (%s)", chunk / name, error)
+                shutil.copyfile(chunk / name, temporary / name)
 
 
 def _listed(shapes: set[tuple[int, int]]) -> str:

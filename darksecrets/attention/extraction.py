@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.attention.chunks import batches_of_shard
+from darksecrets.attention.chunks import batches_of_chunk
 from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
 from darksecrets.data.encoding import encode, sentence_columns
 from darksecrets.data.tables import SAMPLE
@@ -98,7 +98,7 @@ def extract(
     model = place(load_encoder(Path(model_folder)))
     shape = shape_of(model)
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_of_shard(batches_of(len(table), batch_size), lengths, chunk, chunks)
+    batches = batches_of_chunk(batches_of(len(table), batch_size), lengths, chunk, chunks)
     batches = batches_for(model, batches, lengths)  # after, as it depends on what memory is free
     own = table.iloc[batches[0].start : batches[-1].stop] if batches else table.iloc[:0]
     with (

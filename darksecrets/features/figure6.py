@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from darksecrets.features.tables import STRIPES
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import Row, head_grid, largest, maps_of
 from darksecrets.plotting.style import check_columns
 
@@ -32,3 +34,8 @@ def figure6(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
     limit = largest(*maps.values())
     rows = [Row(name, maps[name], "Mean weight", limit) for name in ROWS]
     return head_grid(rows, tasks, run_label)
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure6(sources.table(STRIPES), sources.tasks, sources.label)

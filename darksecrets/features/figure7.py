@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from darksecrets.features.tables import CLS_ATTENTION
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     SMALL,
     WEIGHT,
@@ -80,3 +82,8 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         colour_bar(figure, mesh, text, cax=beside, orientation="horizontal")
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure7(sources.table(CLS_ATTENTION), sources.tasks, sources.label)

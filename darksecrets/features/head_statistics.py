@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from darksecrets.features.tables import HEAD_STATISTICS
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     COLUMN,
     PAGE,
@@ -63,6 +65,11 @@ def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
         figure.legend(lines, list(STATISTICS), loc="outside upper center", ncols=most)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return head_statistics(sources.table(HEAD_STATISTICS), sources.tasks, sources.label)
 
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:

@@ -23,6 +23,12 @@ FEATURES = (*WORD_FEATURES, "[CLS]", "[SEP]")
 #: The token that attends comes first: row and column of the map.
 RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
 
+
+def file_name(feature: str) -> str:
+    """A feature in the name of a file: ``cls`` for ``[CLS]``."""
+    return feature.strip("[]").lower()
+
+
 SINGULAR_NOUNS, PLURAL_NOUNS = frozenset({"NN", "NNP"}), frozenset({"NNS", "NNPS"})
 NOUNS = SINGULAR_NOUNS | PLURAL_NOUNS
 PRONOUNS = frozenset({"PRP", "PRP$"})

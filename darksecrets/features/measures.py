@@ -1,15 +1,17 @@
 """What every head looks at, in one pass over its maps (sections 4.4, 4.5 and 5).
 
-Most measures are the largest weight among some cells of a map, averaged over the examples that
-have such cells. The cells of random tokens and pairs, drawn alike, are their controls. Maps and
-what is known of their tokens are read a batch at a time, and only sums are kept.
+A measure is a function of a batch of maps with an entry in `MEASURES`; its table, the rule that
+makes it and the table of the run follow from the entry. Most measures are the largest weight among
+some cells of a map, averaged over the examples that have such cells. The cells of random tokens and
+pairs, drawn alike, are their controls. Maps and what is known of their tokens are read a batch at a
+time, and only sums are kept.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +19,12 @@ import pandas as pd
 
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import AttentionStore
+from darksecrets.features import tables
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.tables import STATISTICS
 from darksecrets.features.tokens import Tokens
+from darksecrets.run.columns import MAPS, names
+from darksecrets.run.tables import Table
 from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_likely_places
 
 DIAGONAL = ("previous", "self", "next")
@@ -78,7 +83,12 @@ class Cells:
 
 
 class Mean:
-    """Means, for every kind, of what sets of cells give per layer and head."""
+    """Means, for every kind, of what sets of cells give per layer and head.
+
+    Attributes:
+        sums: [kinds, ...heads] sums over sets; the last axes are layer and head, or head alone.
+        sets: [kinds] number of sets.
+    """
 
     def __init__(self, kinds: int, *heads: int) -> None:
         self.sums = np.zeros((kinds, *heads))
@@ -103,6 +113,12 @@ class Mean:
         self.sums += np.tensordot(of_kind.astype(np.float64), reduced, axes=1)
         self.sets += of_kind.sum(axis=1)
 
+    def __iadd__(self, other: Mean) -> Mean:
+        """Add the sums of another batch."""
+        self.sums += other.sums
+        self.sets += other.sets
+        return self
+
     def means(self) -> Array:
         """[kinds, ...heads] means; NaN for a kind that no set had."""
         counts = self.sets.reshape(-1, *[1] * (self.sums.ndim - 1))
@@ -111,85 +127,12 @@ class Mean:
         return result
 
 
-@dataclass(frozen=True)
-class Measures:
-    """Tidy tables of one model on one task; ``layer`` and ``head`` count from 1."""
-
-    stripes: pd.DataFrame
-    cls_attention: pd.DataFrame
-    token_pairs: pd.DataFrame
-    equal_words: pd.DataFrame
-    head_statistics: pd.DataFrame
-
-
-def measure(
-    store: AttentionStore, tokens: Iterable[Tokens], seed: int, max_bytes: int = 2**22
-) -> Measures:
-    """Measure every head of a model on a task.
-
-    - ``stripes`` (section 4.4): for a feature, the largest mean weight (over all queries) that a
-      token with the feature gets, averaged over the examples with such a token.
-    - ``cls_attention`` (4.5): in the last layer, the largest weight that [CLS] gives to a token
-      with the feature, averaged likewise.
-    - ``token_pairs`` (4.5): the largest weight among the pairs of a relation, averaged likewise;
-      ``diagonal`` is the head's own share of attention to a token's neighbours and itself.
-    - ``equal_words`` (5): the mean weight between the pieces of words that stand in both
-      sentences, averaged over the examples that have some.
-    - ``head_statistics`` (Clark et al. 2019): shares of attention, and its entropy in nats, means
-      over queries, then over examples. The first token has no previous one and counts as 0.
-
-    The column ``control`` is the same for `DRAWS` random choices per example: for features, as
-    many ordinary tokens, drawn in proportion to how often tokens at such a place of an example
-    have the feature; for pairs, see `controls.pairs_at_the_same_distance`. They depend on the seed
-    and the example, not on the model.
-
-    Args:
-        store: Maps of the model.
-        tokens: What is known of each example's tokens, in the store's order; gone through twice,
-            first to count how likely a feature is at each place.
-        seed: Seed of the controls.
-        max_bytes: Size of a batch.
-    """
-    shape = (store.layers, store.heads)
-    real = _Sums(*shape)
-    control = _Sums(*shape)
-    chances = feature_chances(tokens)
-    statistics = np.zeros((len(STATISTICS), *shape))
-    in_turn = iter(tokens)
-    for examples, half in store.batches(max_bytes):
-        batch = list(itertools.islice(in_turn, len(examples)))
-        maps = half.astype(np.float32)
-        columns = column_means(maps)
-        statistics += head_statistics(maps, columns, np.stack([t.features for t in batch]))
-        real.add(half, columns, real_cells(batch))
-        control.add(half, columns, control_cells(batch, chances, seed))
-    statistics /= store.examples
-    return _tables(real, control, statistics)
-
-
 def column_means(maps: Single) -> Single:
     """[example, key, layer, head] mean weight that each token gets."""
     length = maps.shape[-1]
     queries = np.full((1, length), 1 / length, dtype=np.float32)
     means: Single = np.ascontiguousarray(np.moveaxis((queries @ maps)[..., 0, :], -1, 1))
     return means
-
-
-def head_statistics(maps: Single, columns: Single, features: npt.NDArray[np.bool_]) -> Array:
-    """[statistic, layer, head] of Clark et al. (2019), summed over the examples of a batch.
-
-    Args:
-        maps: [example, layer, head, query, key]
-        columns: [example, key, layer, head] mean weight that each token gets.
-        features: [example, token, feature]
-    """
-    length = maps.shape[-1]
-    diagonals = [np.diagonal(maps, offset, axis1=-2, axis2=-1) for offset in (-1, 1, 0)]
-    beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
-    kinds = [FEATURES.index(name) for name in STATISTICS if name in FEATURES]
-    shares = np.einsum("ejk,ejlh->klh", features[..., kinds], columns, dtype=np.float64)
-    entropy = entropy_sums(maps).sum(axis=0) / length
-    return np.stack([*beside, *shares, entropy])
 
 
 def feature_chances(tokens: Iterable[Tokens]) -> Array:
@@ -216,6 +159,30 @@ def places_of(special: npt.NDArray[np.bool_]) -> Numbers:
     positions = np.arange(len(special)) - special
     positions[0] += 2 * special[0]
     return positions * PLACES // len(special)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Maps of some examples of equal length, and what every measure takes from them.
+
+    Attributes:
+        half: [example, layer, head, query, key] maps, as the store has them.
+        maps: The same in float32.
+        columns: [example, key, layer, head] mean weight that each token gets.
+        features: [example, token, feature] which tokens have a feature.
+        cells: The cells that cell measures look at: the real ones, or their controls.
+    """
+
+    half: npt.NDArray[np.float16]
+    maps: Single
+    columns: Single
+    features: npt.NDArray[np.bool_]
+    cells: BatchCells
+
+    @property
+    def heads(self) -> tuple[int, int]:
+        """Number of layers, and of heads of each."""
+        return self.maps.shape[1], self.maps.shape[2]
 
 
 @dataclass(frozen=True)
@@ -270,60 +237,172 @@ def _random_pairs(pairs: Numbers, one: Tokens, rng: np.random.Generator) -> Numb
     return np.concatenate(drawn, axis=1)
 
 
-class _Sums:
-    """Means over all batches of what sets of cells give: the real ones, or their controls."""
-
-    def __init__(self, layers: int, heads: int) -> None:
-        self.stripes = Mean(len(FEATURES), layers, heads)
-        self.from_cls = Mean(len(FEATURES), heads)
-        self.pairs = Mean(len(RELATIONS), layers, heads)
-        self.equal = Mean(1, layers, heads)
-
-    def add(self, maps: npt.NDArray[np.float16], columns: Single, cells: BatchCells) -> None:
-        examples, queries, keys = cells.features.flat()
-        self.stripes.add(cells.features, columns[examples, keys], np.maximum)
-        last = maps[:, -1]
-        self.from_cls.add(cells.features, last[examples, :, queries, keys], np.maximum)
-        examples, queries, keys = cells.pairs.flat()
-        self.pairs.add(cells.pairs, maps[examples, :, :, queries, keys], np.maximum)
-        examples, queries, keys = cells.equal.flat()
-        self.equal.add(cells.equal, maps[examples, :, :, queries, keys], np.add)
+def stripes(batch: Batch) -> Mean:
+    """Section 4.4: the largest mean weight, over all queries, that a token with a feature gets."""
+    mean, cells = Mean(len(FEATURES), *batch.heads), batch.cells.features
+    examples, _, keys = cells.flat()
+    mean.add(cells, batch.columns[examples, keys], np.maximum)
+    return mean
 
 
-def _tables(real: _Sums, control: _Sums, statistics: Array) -> Measures:
-    diagonal = sum(statistics[STATISTICS.index(name)] for name in DIAGONAL)
-    pairs = _tidy("relation", RELATIONS, real.pairs, control.pairs)
-    heads = pairs["layer"].to_numpy() - 1, pairs["head"].to_numpy() - 1
-    pairs.insert(5, "diagonal", np.asarray(diagonal)[heads])
-    kinds, layers, heads_ = np.indices(statistics.shape)
-    return Measures(
-        stripes=_tidy("feature", FEATURES, real.stripes, control.stripes),
-        cls_attention=_tidy("feature", FEATURES, real.from_cls, control.from_cls),
-        token_pairs=pairs,
-        equal_words=_tidy("", ("",), real.equal, control.equal).drop(columns=""),
-        head_statistics=pd.DataFrame(
-            {
-                "statistic": np.array(STATISTICS)[kinds.ravel()],
-                "layer": layers.ravel() + 1,
-                "head": heads_.ravel() + 1,
-                "value": statistics.ravel(),
-            }
-        ),
+def cls_attention(batch: Batch) -> Mean:
+    """Section 4.5: in the last layer, the largest weight that [CLS] gives to a feature's token."""
+    mean, cells = Mean(len(FEATURES), batch.heads[1]), batch.cells.features
+    examples, queries, keys = cells.flat()
+    mean.add(cells, batch.half[:, -1][examples, :, queries, keys], np.maximum)
+    return mean
+
+
+def token_pairs(batch: Batch) -> Mean:
+    """Section 4.5: the largest weight among the pairs of a relation."""
+    mean, cells = Mean(len(RELATIONS), *batch.heads), batch.cells.pairs
+    examples, queries, keys = cells.flat()
+    mean.add(cells, batch.half[examples, :, :, queries, keys], np.maximum)
+    return mean
+
+
+def equal_words(batch: Batch) -> Mean:
+    """Section 5: the mean weight between the pieces of words that stand in both sentences."""
+    mean, cells = Mean(1, *batch.heads), batch.cells.equal
+    examples, queries, keys = cells.flat()
+    mean.add(cells, batch.half[examples, :, :, queries, keys], np.add)
+    return mean
+
+
+def head_statistics(batch: Batch) -> Mean:
+    """Clark et al. (2019): shares of attention, and its entropy in nats, means over queries.
+
+    The first token has no previous one and counts as 0.
+    """
+    mean, maps = Mean(len(STATISTICS), *batch.heads), batch.maps
+    examples, length = len(maps), maps.shape[-1]
+    diagonals = [np.diagonal(maps, offset, axis1=-2, axis2=-1) for offset in (-1, 1, 0)]
+    beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
+    kinds = [FEATURES.index(name) for name in STATISTICS if name in FEATURES]
+    features = batch.features[..., kinds]
+    shares = np.einsum("ejk,ejlh->klh", features, batch.columns, dtype=np.float64)
+    entropy = entropy_sums(maps).sum(axis=0) / length
+    mean.sums += np.stack([*beside, *shares, entropy])
+    mean.sets += examples
+    return mean
+
+
+def diagonal_score(means: Mapping[str, Array]) -> Array:
+    """[layer, head] a head's own share of attention to a token's neighbours and itself."""
+    statistics = means["head_statistics"]
+    return np.asarray(sum(statistics[STATISTICS.index(name)] for name in DIAGONAL))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of every head.
+
+    Attributes:
+        of: Sums a batch.
+        table: Its table. Of the columns after those that name the model, one with a vocabulary
+            says what a row is about; ``weight`` or ``value`` are the means of `of`, ``control``
+            those of the same with random choices.
+        section: Of the paper, or who else proposed it.
+        pairs: Whether only tasks of two sentences have it.
+        beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
+    """
+
+    of: Callable[[Batch], Mean]
+    table: Table
+    section: str
+    pairs: bool = False
+    beside: Mapping[str, Callable[[Mapping[str, Array]], Array]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of its table."""
+        return self.table.name
+
+    @property
+    def columns(self) -> list[str]:
+        """Of its table, after those that name the model."""
+        return [name for name in self.table.names if name not in names(*MAPS)]
+
+    @property
+    def controlled(self) -> bool:
+        """Whether it is measured at random places, too."""
+        return "control" in self.table.names
+
+    def rows(self, real: Mean, control: Mean | None, means: Mapping[str, Array]) -> pd.DataFrame:
+        """A row per kind that some example has, and head; ``layer`` and ``head`` count from 1."""
+        numbers, *places = np.indices(real.sums.shape)
+        of_heads = zip(("layer", "head")[-len(places) :], places, strict=True)
+        columns = {name: place.ravel() + 1 for name, place in of_heads}
+        for column in self.table.columns:
+            if column.name in self.columns and column.values:
+                columns[column.name] = np.array(column.values)[numbers.ravel()]
+        columns["weight" if control else "value"] = real.means().ravel()
+        if control:
+            columns["control"] = control.means().ravel()
+        for name, score in self.beside.items():
+            columns[name] = score(means)[tuple(place.ravel() for place in places)]
+        found = pd.DataFrame({**columns, "examples": real.sets[numbers.ravel()]})
+        found = found[found["examples"] > 0].reset_index(drop=True)
+        return found[self.columns]
+
+
+#: What `measure` measures. A new measure is a function of a `Batch`, a table, and an entry here.
+MEASURES = {
+    entry.name: entry
+    for entry in (
+        Measure(stripes, tables.STRIPES, "4.4"),
+        Measure(cls_attention, tables.CLS_ATTENTION, "4.5"),
+        Measure(token_pairs, tables.TOKEN_PAIRS, "4.5", beside={"diagonal": diagonal_score}),
+        Measure(head_statistics, tables.HEAD_STATISTICS, "Clark et al. (2019)"),
+        Measure(equal_words, tables.EQUAL_WORDS, "5", pairs=True),
     )
+}
 
 
-def _tidy(name: str, kinds: Sequence[str], real: Mean, control: Mean) -> pd.DataFrame:
-    """A row per kind that some example has, and head."""
-    numbers, *heads = np.indices(real.sums.shape)
-    table = pd.DataFrame(
-        {
-            name: np.array(kinds)[numbers.ravel()],
-            **dict(
-                zip(("layer", "head")[-len(heads) :], (h.ravel() + 1 for h in heads), strict=True)
-            ),
-            "weight": real.means().ravel(),
-            "control": control.means().ravel(),
-            "examples": real.sets[numbers.ravel()],
-        }
-    )
-    return table[table["examples"] > 0].reset_index(drop=True)
+def measure(
+    store: AttentionStore, tokens: Iterable[Tokens], seed: int, max_bytes: int = 2**22
+) -> dict[str, pd.DataFrame]:
+    """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
+
+    The column ``control`` is the same for `DRAWS` random choices per example: for features, as
+    many ordinary tokens, drawn in proportion to how often tokens at such a place of an example
+    have the feature; for pairs, see `controls.pairs_at_the_same_distance`. They depend on the seed
+    and the example, not on the model. All values are averaged over the examples that have the
+    feature, relation or words.
+
+    Args:
+        store: Maps of the model.
+        tokens: What is known of each example's tokens, in the store's order; gone through twice,
+            first to count how likely a feature is at each place.
+        seed: Seed of the controls.
+        max_bytes: Size of a batch.
+    """
+    real: dict[str, Mean] = {}
+    control: dict[str, Mean] = {}
+    chances = feature_chances(tokens)
+    in_turn = iter(tokens)
+    for examples, half in store.batches(max_bytes):
+        some = list(itertools.islice(in_turn, len(examples)))
+        batch = _batch(half, some)
+        drawn = replace(batch, cells=control_cells(some, chances, seed))
+        for name, entry in MEASURES.items():
+            _add(real, name, entry.of(batch))
+            if entry.controlled:
+                _add(control, name, entry.of(drawn))
+    means = {name: mean.means() for name, mean in real.items()}
+    return {
+        name: entry.rows(real[name], control.get(name), means) for name, entry in MEASURES.items()
+    }
+
+
+def _batch(half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
+    maps = half.astype(np.float32)
+    features = np.stack([one.features for one in tokens])
+    return Batch(half, maps, column_means(maps), features, real_cells(tokens))
+
+
+def _add(sums: dict[str, Mean], name: str, mean: Mean) -> None:
+    if name in sums:
+        sums[name] += mean
+    else:
+        sums[name] = mean

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from darksecrets.features.labels import FEATURES, file_name
+from darksecrets.features.tables import STRIPES
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
 
@@ -45,3 +48,10 @@ def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: 
         tasks,
         run_label,
     )
+
+
+def draw(sources: Sources) -> dict[str, Figure]:
+    """Draw a figure per feature from a run's table."""
+    table = sources.table(STRIPES)
+    names = map(file_name, FEATURES)
+    return {f"stripes_{n}": stripes(table, n, sources.tasks, sources.label) for n in names}

@@ -93,7 +93,11 @@ EQUAL_WORDS = per_head(
     may_be_empty=True,
 )
 
-MEASURES = (STRIPES, CLS_ATTENTION, TOKEN_PAIRS, EQUAL_WORDS, HEAD_STATISTICS)
-"""What one pass over the maps of a model gives."""
-
-TABLES = (*MEASURES, TOKEN_PAIR_CORRELATIONS)
+TABLES = (
+    STRIPES,
+    CLS_ATTENTION,
+    TOKEN_PAIRS,
+    EQUAL_WORDS,
+    HEAD_STATISTICS,
+    TOKEN_PAIR_CORRELATIONS,
+)

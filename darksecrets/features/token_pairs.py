@@ -8,6 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from darksecrets.features.labels import RELATIONS
+from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS, TOKEN_PAIRS
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
 
@@ -60,3 +62,10 @@ def token_pairs(
             label = name.replace(" to ", " → ") + kind
             rows.append(Row(label, maps[name], scale, darkest, cmap, notes))
     return head_grid(rows, tasks, run_label)
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    correlations = sources.table(TOKEN_PAIR_CORRELATIONS, "correlations")
+    table = sources.table(TOKEN_PAIRS)
+    return token_pairs(table, sources.tasks, sources.label, correlations=correlations)

@@ -10,6 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 
+from darksecrets.finetuning.tables import COSINE
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     BAND,
     INK,
@@ -63,6 +65,11 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         _colour_bar(figure, slots[rows, :], mesh)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure5(sources.table(COSINE), sources.tasks, sources.label)
 
 
 def _similarities(table: pd.DataFrame, task: str) -> NDArray[np.float64]:

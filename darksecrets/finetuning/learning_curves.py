@@ -14,6 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.data.metrics import NAMES
 from darksecrets.data.tasks import TASKS
+from darksecrets.finetuning.tables import LEARNING_CURVES
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     STATES,
     blocks,
@@ -69,6 +71,11 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
         figure.legend(lines, states, loc="outside upper center", ncols=len(states))
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return learning_curves(sources.table(LEARNING_CURVES), sources.tasks, sources.label)
 
 
 def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.DataFrame:

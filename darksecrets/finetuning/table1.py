@@ -13,6 +13,8 @@ import pandas as pd
 
 from darksecrets.data.metrics import NAMES
 from darksecrets.data.tasks import TASKS
+from darksecrets.finetuning.tables import BASELINES, SCORES
+from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
 
 STATES = {
@@ -80,6 +82,21 @@ tbody tr:first-child td { border-top: 1px solid; }
 
 _Column = tuple[str, str, list[list[str]]]
 """Group, heading, and for every task the lines of its cell: one, or one per metric."""
+
+
+def draw(sources: Sources) -> dict[str, str]:
+    """Write the table from a run's tables; with the paper's numbers if they are among them."""
+    published = sources.paths("published")
+    table = Table1(
+        scores=sources.table(SCORES, "scores"),
+        tasks=sources.tasks,
+        label=sources.label,
+        baselines=sources.table(BASELINES, "baselines"),
+        sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
+        paper=read_paper(published[0]) if published else None,
+    )
+    written = {"md": markdown(table), "html": html(table), "tex": latex(table)}
+    return {f"table1.{suffix}": text for suffix, text in written.items()}
 
 
 def read_paper(path: Path) -> pd.DataFrame:

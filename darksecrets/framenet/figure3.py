@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
+from darksecrets.framenet.example import Example
+from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE, HEADS
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
     INK,
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
-
-    from darksecrets.framenet.example import Example
 
 LINK = "#0072B2"
 """Colour of the linked words."""
@@ -68,6 +68,12 @@ def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
             _distribution(single, example, number)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    example = Example.load(sources.file("example"))
+    return figure3(sources.table(HEADS), example, sources.label)
 
 
 def _weights(axes: Axes, weights: NDArray[np.float64], sentences: int) -> None:

@@ -10,7 +10,8 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
-from darksecrets.framenet.links import Annotation, words_of
+from darksecrets.framenet.links import Annotation, read_table, words_of
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import COLUMN, INK, PAGE, label_run, new_figure, style
 from darksecrets.run.errors import InputError
 
@@ -52,6 +53,11 @@ def figure4(annotations: Sequence[Annotation], run_label: str) -> Figure:
         _draw(axes, chosen)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return figure4(read_table(sources.file("table")), sources.label)
 
 
 def choose(annotations: Sequence[Annotation]) -> Annotation:

@@ -57,6 +57,16 @@ def fetch(source: Mapping[str, Any]) -> Path:
     return folder_of(source)
 
 
+def cached(source: Mapping[str, Any], name: str) -> Path | None:
+    """A file of a checkpoint on the Hub, if the cache has it; asks nobody."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:  # Snakemake may run without it
+        return None
+    found = try_to_load_from_cache(source["id"], name, revision=source["revision"])
+    return Path(found) if isinstance(found, str) else None
+
+
 def check(source: Mapping[str, Any]) -> None:
     """Check a checkpoint on this machine; one on the Hub is checked when it has been fetched.
 

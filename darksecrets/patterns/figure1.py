@@ -10,7 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from darksecrets.patterns import typical
+from darksecrets.patterns.tables import TYPICAL_MAPS
 from darksecrets.plotting.attention_map import draw_map, saturation
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
     MAP,
@@ -60,6 +63,12 @@ def figure1(
             _scale(figure, axes[len(table)])
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    table = sources.table(TYPICAL_MAPS)
+    return figure1(table, typical.read(table, sources.file("maps")), sources.label)
 
 
 def _origin(axes: Axes, row: Mapping[Hashable, object]) -> None:

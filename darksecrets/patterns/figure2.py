@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
+from darksecrets.patterns.tables import PATTERN_SHARES
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     INK,
     PAGE,
@@ -95,6 +97,12 @@ def figure2(
         figure.legend(handles=parts, loc="outside upper center", ncols=len(parts))
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    published = next(map(pd.read_csv, sources.paths("published")), None)
+    return figure2(sources.table(PATTERN_SHARES), sources.tasks, sources.label, published=published)
 
 
 def _panel(axes: Axes, view: _View, table: pd.DataFrame, tasks: Sequence[str]) -> None:

@@ -12,6 +12,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from darksecrets.patterns.tables import PATTERN_HEADS
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     PAGE,
     PATTERNS,
@@ -67,6 +69,11 @@ def pattern_heads(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
         )
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    return pattern_heads(sources.table(PATTERN_HEADS), sources.tasks, sources.label)
 
 
 def _shares(table: pd.DataFrame, task: str, state: str) -> npt.NDArray[np.float64]:

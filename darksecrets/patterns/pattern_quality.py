@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from darksecrets.patterns import quality
-from darksecrets.patterns.tables import CLASSIFIERS, NETWORK
+from darksecrets.patterns.tables import CLASSIFIERS, NETWORK, PATTERN_CV, PATTERN_PREDICTIONS
+from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
     INK,
@@ -59,6 +60,12 @@ def pattern_quality(predictions: pd.DataFrame, scores: pd.DataFrame, run_label: 
         _calibration(right, network, scores)
         label_run(figure, run_label)
     return figure
+
+
+def draw(sources: Sources) -> Figure:
+    """Draw the figure from a run's tables."""
+    predictions, scores = sources.table(PATTERN_PREDICTIONS), sources.table(PATTERN_CV, "scores")
+    return pattern_quality(predictions, scores, sources.label)
 
 
 def _name(maps_of: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
@@ -38,6 +39,12 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "libraries": {name: _version(name) for name in _LIBRARIES},
     }
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The provenance that a job wrote into a folder."""
+    record: dict[str, Any] = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    return record
 
 
 def identify(paths: Iterable[str]) -> dict[str, str]:

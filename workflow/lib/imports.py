@@ -1,22 +1,25 @@
-"""Which files of the package a module is made of, so that editing one reruns what uses it."""
+"""Which files of this project a script is made of, so that editing one reruns what uses it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-_PACKAGE = Path(__file__).parents[2] / "darksecrets"
+ROOT = Path(__file__).parents[2]
 
 
-def files_of(*modules: str) -> list[Path]:
-    """Files of modules of this package and of everything in it that they import, sorted.
+def files_of(script: Path, *modules: str) -> list[Path]:
+    """Files that a script imports, directly or not, anywhere in them; sorted.
 
     Args:
-        modules: Names inside the package, such as ``attention`` or ``figures.figure5``.
+        script: The script; it may also import modules beside it.
+        modules: Modules that it imports by a name that only a rule knows, such as
+            ``darksecrets.finetuning.figure5``.
     """
     found: set[Path] = set()
-    queue = [path for name in modules for path in _locate(name)]
+    queue = [*_imports(script), *(path for name in modules for path in _locate(name))]
     while queue:
         path = queue.pop()
         if path not in found:
@@ -25,26 +28,35 @@ def files_of(*modules: str) -> list[Path]:
     return sorted(found)
 
 
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    """Files of this project that a file imports, anywhere in it."""
+    names = list(_names(ast.parse(path.read_text(encoding="utf-8"))))
+    beside = (path.with_name(f"{name}.py") for name in names if "." not in name)
+    inside = (file for name in names for file in _locate(name))
+    return (*(file for file in beside if file.is_file()), *inside)
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    """Modules that a file imports, and what it imports from them, which may be modules, too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"line {node.lineno}: imports here are absolute, not relative")
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
 def _locate(name: str) -> list[Path]:
-    """Files that importing a module runs: the packages above it and its own.
+    """Files that importing a module of the package runs: the packages above it and its own.
 
     Of a name that is no module (a function of one), only the packages.
     """
     parts = name.split(".")
-    bases = [_PACKAGE.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
+    if parts[0] != "darksecrets":
+        return []
+    bases = [ROOT.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
     files = [base / "__init__.py" if base.is_dir() else base.with_suffix(".py") for base in bases]
     return [file for file in files if file.is_file()]
-
-
-def _imports(path: Path) -> Iterator[Path]:
-    """Files of this package that a file imports, anywhere in it."""
-    prefix = f"{_PACKAGE.name}."
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names: list[str] = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            if name.startswith(prefix):
-                yield from _locate(name.removeprefix(prefix))

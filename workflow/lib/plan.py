@@ -1,16 +1,35 @@
-"""What a run will cost, said before it starts."""
+"""Say what a run will cost: before it starts, or without running it.
+
+python -m workflow.lib.plan config/paper.yaml                     the whole run
+python -m workflow.lib.plan config/paper.yaml figure5             one figure, and what it needs
+python -m workflow.lib.plan config/paper.yaml --config gpu=0      without GPUs
+
+Steps that are done already are not counted. docs/resources.md says where the numbers come from.
+"""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import io
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import yaml
 
-from workflow.lib import resources
+from workflow.lib import compat, resources
 
+if TYPE_CHECKING:
+    from snakemake.settings.types import ConfigSettings
+
+ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
+REST = "tables and figures"
+"""Rules that ask for nothing, in one line."""
 
 
 @dataclass(frozen=True)
@@ -18,15 +37,15 @@ class Step:
     """One job of the workflow.
 
     Attributes:
-        rule: Its rule.
-        task: Its task, if it has one.
+        rule: Its rule; `REST` for all that read and write tables.
+        need: What it needs.
         threads: Cores that it uses.
         gpu: Whether it asks for a GPU.
         submission: What steps have in common that are submitted together, as one job of a cluster.
     """
 
     rule: str
-    task: str | None
+    need: resources.Need
     threads: int
     gpu: bool
     submission: object
@@ -34,36 +53,38 @@ class Step:
 
 def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
     """What Snakemake is going to run, or would, if this is a plan."""
-    return [
-        Step(
-            rule=job.rule.name,
-            task=getattr(job.wildcards, "task", None),
-            threads=job.threads,
-            gpu=job.resources.get("gpu", 0) > 0,
-            submission=dag.get_job_group(job) or job,
-        )
-        for job in dag.needrun_jobs(exclude_finished=False)
-        if job.output  # a target has none
-    ]
+    return [_step(dag, job) for job in compat.jobs_of(dag)]
 
 
-def table(planned: Iterable[Step], config: Mapping[str, Any]) -> pd.DataFrame:
+def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
+    asked = getattr(compat.resource_function(job.rule, "mem_mb"), "__self__", None)
+    rule, need = REST, resources.READS_TABLES
+    if isinstance(asked, resources.Asked):
+        rule, need = job.rule.name, asked.of(job.wildcards)
+    return Step(
+        rule=rule,
+        need=need,
+        threads=job.threads,
+        gpu=job.resources.get("gpu", 0) > 0,
+        submission=compat.submission_of(dag, job),
+    )
+
+
+def table(planned: Iterable[Step]) -> pd.DataFrame:
     """Cost of each rule.
 
     Returns:
         A row per rule, the longest first, and one for all that read and write tables: number of
-        ``jobs``; ``core hours`` of all of them on a processor such as was measured; ``GPU hours``
+        ``jobs``; ``core hours`` of all of them on a CPU such as was measured; ``GPU hours``
         of those that ask for one, which then count no core hours (no column if none does); the
         ``longest`` job in minutes, and the ``memory`` in GB that the largest asks for.
     """
     rows = []
     for step in planned:
-        need = resources.need(step.rule, config, step.task)
-        seconds = need.time(step.threads, gpu=step.gpu)
+        seconds = step.need.time(step.threads, gpu=step.gpu)
         core, gpu = (0.0, seconds) if step.gpu else (seconds * step.threads, 0.0)
-        name = step.rule if step.rule in resources.NEEDS else "tables and figures"
-        memory = resources.memory_asked(need, gpu=step.gpu) / 1000
-        rows.append((name, core / HOUR, gpu / HOUR, seconds / MINUTE, memory))
+        memory = resources.memory_asked(step.need, gpu=step.gpu) / 1000
+        rows.append((step.rule, core / HOUR, gpu / HOUR, seconds / MINUTE, memory))
     columns = ["rule", "core hours", "GPU hours", "longest (min)", "memory (GB)"]
     groups = pd.DataFrame(rows, columns=columns).groupby("rule", sort=False)
     result = groups.agg(
@@ -79,7 +100,7 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
     planned = list(planned)
     if not planned:
         return f"Run {config['run']}: nothing to be done."
-    rules = table(planned, config)
+    rules = table(planned)
     gpu = rules["GPU hours"].sum() if "GPU hours" in rules else 0
     jobs = len({step.submission for step in planned})  # as many as steps where nothing is submitted
     parts = [
@@ -89,17 +110,79 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
         f"the longest step {_time(rules['longest (min)'].max() * MINUTE / HOUR)}",
         f"up to {rules['memory (GB)'].max():.1f} GB of memory for one",
         f"{resources.disk_needed(config) / 1e9:.1f} GB of disk for the whole run",
-        *_checkpoints(planned, config),
+        *_checkpoints(planned),
+        *_assumed(config),
     ]
     return f"Run {config['run']}: {', '.join(parts)}."
 
 
-def _checkpoints(planned: Iterable[Step], config: Mapping[str, Any]) -> list[str]:
-    if not any(step.rule == "finetune" for step in planned):
-        return []
-    passing = resources.need("finetune", config, config["tasks"][0]).passing / 1000
-    return [f"{passing:.1f} GB more while a training runs"]
+def _checkpoints(planned: Iterable[Step]) -> list[str]:
+    passing = max((step.need.passing for step in planned), default=0.0) / 1000
+    return [f"{passing:.1f} GB more while a training runs"] if passing else []
+
+
+def _assumed(config: Mapping[str, Any]) -> list[str]:
+    _, known = resources.size_of(config)
+    model = config["model"]["id"]
+    return [] if known else [f"assuming that {model}, not fetched yet, has BERT-base's size"]
 
 
 def _time(hours: float) -> str:
     return f"{hours:.1f} h" if hours >= 1 else f"{max(1, round(60 * hours))} min"
+
+
+def describe(settings: ConfigSettings, targets: set[str]) -> str:
+    """Cost of every rule of a plan, and the sum."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import DAGSettings, GroupSettings, OutputSettings
+    from snakemake.settings.types import ResourceSettings as Resources
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), SnakemakeApi(OutputSettings(dryrun=True)) as api:
+            workflow_api = api.workflow(
+                resource_settings=Resources(cores=sys.maxsize),
+                config_settings=settings,
+                snakefile=ROOT / "Snakefile",
+            )
+            workflow_api.dag(DAGSettings(targets=targets)).execute_workflow(
+                executor="dryrun",
+                group_settings=GroupSettings(group_components=submitted_together()),
+            )
+            workflow = compat.workflow_behind(workflow_api)
+            config, planned = workflow.globals["config"], steps(workflow.dag)
+    except Exception as error:  # whatever stops a run stops its plan, with the same message
+        sys.exit(f"{said.getvalue()}{error}")
+    said_in_a_line = summary(planned, config)
+    if not planned:
+        return said_in_a_line
+    return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{said_in_a_line}"
+
+
+def submitted_together() -> dict[str, int]:
+    """How many parts of a group the Slurm profile makes one job of."""
+    profile = ROOT / "profiles" / "slurm" / "profile.yaml"
+    entries = yaml.safe_load(profile.read_text(encoding="utf-8"))["group-components"]
+    return {name: int(count) for name, count in (entry.split("=") for entry in entries)}
+
+
+def main() -> None:
+    """Build the graph of jobs and print what it costs."""
+    from snakemake.settings.types import ConfigSettings
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path, help="configuration file")
+    parser.add_argument("target", nargs="*", help="targets (default: all)")
+    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="other keys")
+    arguments = parser.parse_args()
+    pairs = (pair.partition("=") for pair in arguments.config)
+    settings = ConfigSettings(
+        configfiles=[arguments.file], config={key: yaml.safe_load(text) for key, _, text in pairs}
+    )
+    print(describe(settings, set(arguments.target or ["all"])))
+
+
+if __name__ == "__main__":
+    main()

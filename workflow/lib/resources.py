@@ -1,4 +1,4 @@
-"""What the jobs of a run cost: memory, time and disk, from measured constants.
+"""What jobs need: memory, time and disk, from measured constants; rules ask for it by `Asked`.
 
 A job's need is a formula in the examples of its task and the size of the model. Its constants
 were read off the benchmark files of finished runs and off ``benchmarks/stages.py``;
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,11 +21,12 @@ from typing import Any
 
 from darksecrets.data import sources
 from darksecrets.data.tasks import TASKS
-from darksecrets.models import checkpoints
+from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
+from workflow.lib.configuration import results_folder
 
 MARGIN_OF_MEMORY = 1.3
 MARGIN_OF_TIME = 6.0
-"""Processors without fast bfloat16 train three times as slowly as those that were measured, and
+"""CPUs without fast bfloat16 train three times as slowly as those that were measured, and
 other work on the same machine doubles that."""
 
 MB, MINUTE = 10**6, 60
@@ -50,35 +50,6 @@ GPU = {"training": 2.0e13, "inference": 8.0e12, "sweep": 2.0e13}
 
 
 @dataclass(frozen=True)
-class Model:
-    """Size of an encoder of the BERT family."""
-
-    layers: int
-    heads: int
-    hidden: int
-    intermediate: int
-    vocabulary: int
-
-    @property
-    def encoder(self) -> int:
-        """Weights that every token is multiplied with."""
-        return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.intermediate)
-
-    @property
-    def weights(self) -> int:
-        """All weights; positions, biases and norms are too few to count."""
-        return self.encoder + self.vocabulary * self.hidden
-
-    def activations(self, examples: int, tokens: int) -> int:
-        """Bytes that training keeps of a batch: per token 34 hidden units, and 8 maps' rows."""
-        per_token = 34 * self.hidden + 8 * self.heads * tokens
-        return 4 * examples * tokens * self.layers * per_token
-
-
-BERT_BASE = Model(layers=12, heads=12, hidden=768, intermediate=3072, vocabulary=30522)
-
-
-@dataclass(frozen=True)
 class Work:
     """What one job has to do.
 
@@ -91,7 +62,7 @@ class Work:
         config: The run's resolved configuration.
     """
 
-    model: Model
+    model: Size
     train: int
     validation: int
     sample: int
@@ -139,7 +110,8 @@ class Need:
         return self.seconds + self.operations / rate
 
 
-def _finetune(work: Work) -> Need:
+def finetuning(work: Work) -> Need:
+    """A fine-tuning, and scoring after every epoch."""
     settings, model = work.config["fine_tuning"], work.model
     epochs, batch = settings["epochs"], settings["batch_size"]
     steps = epochs * math.ceil(work.train / batch)
@@ -155,7 +127,8 @@ def _finetune(work: Work) -> Need:
     )
 
 
-def _predict(work: Work) -> Need:
+def prediction(work: Work) -> Need:
+    """The validation set through a classifier, once."""
     return Need(
         memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
         operations=work.forward(work.validation),
@@ -163,7 +136,8 @@ def _predict(work: Work) -> Need:
     )
 
 
-def _all_maps(work: Work) -> Need:
+def all_maps(work: Work) -> Need:
+    """The sample through an encoder, all maps kept."""
     longest = work.config["fine_tuning"]["max_length"]
     of_batch = work.model.layers * work.model.heads * longest**2
     of_batch *= work.config["attention"]["batch_size"]
@@ -175,12 +149,15 @@ def _all_maps(work: Work) -> Need:
     )
 
 
-def _extract(work: Work) -> Need:
-    if work.config["attention"]["shards"] == 1:
-        return _all_maps(work)
-    return Need(  # it only puts the shards together
-        memory=_IMPORTS_MB, seconds=_START + work.maps / _MAP_BYTES_PER_SECOND, disk=work.maps / MB
-    )
+def extraction_chunk(work: Work) -> Need:
+    """A chunk of the sample through an encoder, all maps kept."""
+    return _chunk(all_maps(work), work.config["attention"]["chunks"])
+
+
+def gathering(work: Work) -> Need:
+    """A store made of its chunks."""
+    seconds = _START + work.maps / _MAP_BYTES_PER_SECOND
+    return Need(memory=_IMPORTS_MB, seconds=seconds, disk=work.maps / MB)
 
 
 def _sets(work: Work) -> int:
@@ -200,28 +177,35 @@ def _all_sets(work: Work) -> Need:
     )
 
 
-def _sweep(work: Work) -> Need:
-    """Where parts have done it, what their bounds leave unsure is still computed here."""
+def sweep_chunk(work: Work) -> Need:
+    """A chunk of the validation set under every set of heads."""
+    return _chunk(_all_sets(work), work.config["ablation"]["chunks"])
+
+
+def sweep(work: Work) -> Need:
+    """A sweep gathered from its chunks: what their bounds leave unsure is computed here."""
     need = _all_sets(work)
-    split = work.config["ablation"]["parts"] > 1
-    return dataclasses.replace(need, operations=need.operations / 10) if split else need
+    return dataclasses.replace(need, operations=need.operations / 10)
 
 
-def _piece(need: Need, pieces: int) -> Need:
-    return dataclasses.replace(need, operations=need.operations / pieces, disk=need.disk / pieces)
+def _chunk(need: Need, chunks: int) -> Need:
+    return dataclasses.replace(need, operations=need.operations / chunks, disk=need.disk / chunks)
 
 
-def _score(work: Work) -> Need:
+def scoring(work: Work) -> Need:
+    """Intervals and tests of every disabled set."""
     pairs = _sets(work) * work.validation
     return Need(memory=450 + 3e-5 * pairs, seconds=5 + 0.4 * _sets(work) + 1e-5 * pairs)
 
 
-def _classify(work: Work) -> Need:
+def classification(work: Work) -> Need:
+    """Every map of a store through the classifier of patterns."""
     maps = work.model.layers * work.model.heads * work.sample
     return Need(400 + 120 * maps / MB, seconds=10 + maps / _MAPS_PER_SECOND, disk=6 * maps / MB)
 
 
-def _collect_links(work: Work) -> Need:
+def links(work: Work) -> Need:
+    """Reading the frame-semantic links."""
     if work.config["framenet"]["source"] == "nltk":
         return Need(2500, seconds=1200)  # careful: FrameNet's 13,000 files; not measured
     return Need(_TABLE_MB, seconds=6)
@@ -231,81 +215,92 @@ def _rows(work: Work) -> int:
     return work.train + work.validation
 
 
-#: Need of the rules that are more than reading and writing a table.
-NEEDS: dict[str, Callable[[Work], Need]] = {
-    "prepare_dataset": lambda work: Need(
-        _TABLE_MB + 1.5e-3 * _rows(work), seconds=5 + 1e-4 * _rows(work), disk=3e-4 * _rows(work)
-    ),
-    "sample_examples": lambda _: Need(_TABLE_MB, seconds=3),
-    "evaluate_baselines": lambda work: Need(
-        _TABLE_MB + 5e-3 * _rows(work), seconds=5 + 6e-4 * _rows(work)
-    ),
-    "get_pretrained_model": lambda work: Need(
-        _IMPORTS_MB + 12 * work.model.weights / MB, seconds=30, disk=4 * work.model.weights / MB
-    ),
-    "finetune": _finetune,
-    "evaluate_pretrained": _predict,
-    "extract_attention": _extract,
-    "extract_attention_shard": lambda work: _piece(
-        _all_maps(work), work.config["attention"]["shards"]
-    ),
-    "extract_framenet_attention": _all_maps,
-    "compute_similarity": lambda work: Need(
-        _TABLE_MB, seconds=3 + 2 * work.maps / _MAP_BYTES_PER_SECOND
-    ),
-    "annotate_examples": lambda work: Need(700, seconds=10 + 0.02 * work.sample),
-    "measure_attention": lambda work: Need(
-        _TABLE_MB, seconds=3 + work.maps / _MAP_BYTES_PER_SECOND
-    ),
-    "sample_maps": lambda _: Need(_TABLE_MB, seconds=10),
-    "cross_validate_patterns": lambda _: Need(600, seconds=50),
-    "train_pattern_classifier": lambda _: Need(450, seconds=15),
-    "classify_maps": _classify,
-    "estimate_pattern_shares": lambda _: Need(_TABLE_MB, seconds=30),
-    "get_framenet": lambda _: Need(_TABLE_MB, seconds=600, disk=900),
-    "collect_framenet_links": _collect_links,
-    "compute_framenet_heads": lambda _: Need(_TABLE_MB, seconds=10),
-    "pretrain_tiny_bert": lambda _: Need(3000, seconds=4000),
-    "sweep_heads": _sweep,
-    "sweep_heads_part": lambda work: _piece(_all_sets(work), work.config["ablation"]["parts"]),
-    "score_ablation": _score,
-}
+def table(memory: float, *, seconds: float, disk: float = 0.0) -> Need:
+    """Reading and writing tables, beside pandas itself."""
+    return Need(_TABLE_MB + memory, seconds=seconds, disk=disk)
+
+
+def dataset(work: Work) -> Need:
+    """A task's examples from any source, checked."""
+    rows = _rows(work)
+    return table(1.5e-3 * rows, seconds=5 + 1e-4 * rows, disk=3e-4 * rows)
+
+
+def baselines(work: Work) -> Need:
+    """A bag of words."""
+    return table(5e-3 * _rows(work), seconds=5 + 6e-4 * _rows(work))
+
+
+def pretrained_model(work: Work) -> Need:
+    """A model fetched, read and written."""
+    memory = _IMPORTS_MB + 12 * work.model.weights / MB
+    return Need(memory, seconds=30, disk=4 * work.model.weights / MB)
+
+
+def annotation(work: Work) -> Need:
+    """The sampled sentences, tagged and parsed."""
+    return Need(700, seconds=10 + 0.02 * work.sample)
+
+
+def reading_stores(number: int) -> Callable[[Work], Need]:
+    """Statistics of all maps of some stores."""
+    return lambda work: table(0, seconds=3 + number * work.maps / _MAP_BYTES_PER_SECOND)
+
 
 READS_TABLES = Need(300, seconds=6)
-"""Need of every other rule."""
-
-_ON_GPU = frozenset(
-    (
-        "finetune",
-        "evaluate_pretrained",
-        "extract_attention",
-        "extract_attention_shard",
-        "extract_framenet_attention",
-        "classify_maps",
-        "sweep_heads",
-        "sweep_heads_part",
-    )
-)
+"""Need of every rule that asks for nothing."""
 
 
-def need(rule: str, config: Mapping[str, Any], task: str | None) -> Need:
-    """Need of one job of a rule.
+@dataclass(frozen=True)
+class Asked:
+    """What the jobs of a rule ask for; memory and time double with every attempt.
 
-    Args:
-        rule: Its name.
+    Attributes:
+        need: Need of a job, or how it follows from its work.
         config: A resolved configuration.
-        task: The job's task, if it has one.
+        gpus: GPUs of a job.
     """
-    return NEEDS[rule](work_of(config, task)) if rule in NEEDS else READS_TABLES
+
+    need: Need | Callable[[Work], Need]
+    config: Mapping[str, Any]
+    gpus: int
+
+    def of(self, wildcards: Any) -> Need:  # noqa: ANN401 - Snakemake's
+        """Need of one job, which may have a task."""
+        if isinstance(self.need, Need):
+            return self.need
+        return self.need(work_of(self.config, getattr(wildcards, "task", None)))
+
+    def resources(self) -> dict[str, Any]:
+        """The resources of a rule; GPUs are left out where there are none.
+
+        Kubernetes takes 0 GPUs for a request.
+        """
+        asked = {"mem_mb": self.mem_mb, "runtime": self.runtime, "disk_mb": self.disk_mb}
+        return {**asked, "gpu": self.gpus} if self.gpus else asked
+
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401
+        """Megabytes of memory."""
+        return memory_asked(self.of(wildcards), gpu=self.gpus > 0) << attempt - 1
+
+    def runtime(self, wildcards: Any, attempt: int, threads: int) -> int:  # noqa: ANN401
+        """Minutes."""
+        return minutes_asked(self.of(wildcards), threads, gpu=self.gpus > 0) << attempt - 1
+
+    def disk_mb(self, wildcards: Any) -> int:  # noqa: ANN401
+        """Megabytes of disk."""
+        return disk_asked(self.of(wildcards))
 
 
 def work_of(config: Mapping[str, Any], task: str | None) -> Work:
     """How much a task is; the largest of the run for a job that belongs to none."""
     if task is None:
-        return max((work_of(config, name) for name in config["tasks"]), key=lambda work: work.maps)
+        works = (work_of(config, name) for name in config["tasks"])
+        return max(works, key=lambda work: work.maps)
     train, validation = examples(config, task)
+    size, _ = size_of(config)
     return Work(
-        model=size_of(config["model"]),
+        model=size,
         train=train,
         validation=validation,
         sample=min(validation, config["samples"]["size"]),
@@ -331,32 +326,14 @@ def _lines(file: Path) -> int:
         return sum(1 for _ in stream) - 1  # the header
 
 
-@functools.cache
-def _size_of_folder(folder: Path) -> Model:
-    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    names = {  # and DistilBERT's words
-        "layers": ("num_hidden_layers", "n_layers"),
-        "heads": ("num_attention_heads", "n_heads"),
-        "hidden": ("hidden_size", "dim"),
-        "intermediate": ("intermediate_size", "hidden_dim"),
-        "vocabulary": ("vocab_size", "vocab_size"),
-    }
-    found = {
-        name: settings.get(usual, settings.get(other, getattr(BERT_BASE, name)))
-        for name, (usual, other) in names.items()
-    }
-    return Model(**found)
+def size_of(config: Mapping[str, Any]) -> tuple[Size, bool]:
+    """Size of the run's encoder, and whether it is known.
 
-
-def size_of(model: Mapping[str, Any]) -> Model:
-    """Size of a model on this machine; BERT-base's for one to fetch."""
-    return BERT_BASE if model["source"] == "hub" else _size_of_folder(checkpoints.folder_of(model))
-
-
-def uses_gpu(rule: str, config: Mapping[str, Any]) -> bool:
-    """Whether jobs of a rule can use a GPU; putting shards together cannot."""
-    merges = rule == "extract_attention" and config["attention"]["shards"] > 1
-    return rule in _ON_GPU and not merges
+    That of a model on the Hub which nobody has fetched yet is assumed to be BERT-base's.
+    """
+    fetched = results_folder(config) / "models" / "pretrained"
+    file = config_file(config["model"], fetched)
+    return (read_size(file), True) if file else (BERT_BASE, False)
 
 
 def memory_asked(needed: Need, *, gpu: bool) -> int:
@@ -378,11 +355,12 @@ def disk_asked(needed: Need) -> int:
 def disk_needed(config: Mapping[str, Any]) -> int:
     """Bytes that a whole run leaves: its data, models and attention maps.
 
-    Checkpoints are beside them while trainings run, and shards until they are put together.
+    Checkpoints are beside them while trainings run, and chunks until they are gathered.
     """
     seeds = len(config["seeds"])
-    jobs = {"prepare_dataset": 1, "finetune": 2 * seeds, "extract_attention": 1 + seeds}
-    total = need("get_pretrained_model", config, None).disk
+    total = pretrained_model(work_of(config, None)).disk
     for task in config["tasks"]:
-        total += sum(count * need(rule, config, task).disk for rule, count in jobs.items())
+        work = work_of(config, task)
+        total += dataset(work).disk + 2 * seeds * finetuning(work).disk
+        total += (1 + seeds) * gathering(work).disk
     return int(total * MB)

@@ -1,49 +1,50 @@
 # Section 4.6: what if a head, or a whole layer, is disabled?
 
 
-rule sweep_heads_part:
-    """Compute every n-th block of examples for `sweep_heads`, where `ablation.parts` splits it."""
+DISABLING = "Section 4.6: disabling heads and layers"
+CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
+SWEPT = bool(config["ablation"]["states"])
+CHECKS["collect_ablation"] = of_ablation.check_states
+
+
+rule sweep_heads_chunk:
+    """Predict a chunk of the validation set with heads disabled: each alone, every layer, and sets of one's own.
+
+    One job loads the model once for all sets, and shares what they have in common.
+    """
     input:
-        code=code("ablation.sweep"),
         dataset="<results>/data/{task}",
         model=classifier_folder,
     output:
-        part=temp(
-            directory("<results>/ablation_parts/{task}/{state}/seed-{seed}/{piece}-of-{pieces}")
+        chunk=temp(
+            directory("<results>/ablation_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
         ),
     log:
-        "<logs>/sweep_heads_part/{task}/{state}/seed-{seed}/{piece}-of-{pieces}.log",
+        "<logs>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
     benchmark:
-        "<benchmarks>/sweep_heads_part/{task}/{state}/seed-{seed}/{piece}-of-{pieces}.tsv"
+        "<benchmarks>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
     wildcard_constraints:
         state="|".join(STATES),
+    group:
+        together("ablation", CHUNKS_OF_ABLATION)
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("sweep_heads_part"),
+        **ask(resources.sweep_chunk, gpu=True),
     params:
-        mode=lookup(dpath="ablation/mode", within=config),
-        sets=lookup(dpath="ablation/sets", within=config),
-        screening=lookup(dpath="ablation/screening", within=config),
+        settings={key: config["ablation"][key] for key in ("mode", "sets", "screening")},
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, part {wildcards.piece} of {wildcards.pieces}"
+        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
     script:
-        "../../scripts/sweep_heads_part.py"
+        "../../scripts/sweep_heads_chunk.py"
 
 
 rule sweep_heads:
-    """Predict the validation set with every head alone, every layer and every set of your own disabled.
-
-    One job loads the model once for all sets, and shares what they have in common. Where there are
-    parts, it goes on from them.
-    """
+    """Gather the predictions of a sweep; what the chunks alone leave open is decided here."""
     input:
-        parts=pieces(
-            "<results>/ablation_parts/{task}/{state}/seed-{seed}", config["ablation"]["parts"]
-        ),
-        code=code("ablation.sweep"),
+        chunks=chunks_of("<results>/ablation_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
         model=classifier_folder,
     output:
@@ -60,14 +61,12 @@ rule sweep_heads:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("sweep_heads"),
+        **ask(resources.sweep, gpu=True),
     params:
-        mode=lookup(dpath="ablation/mode", within=config),
-        sets=lookup(dpath="ablation/sets", within=config),
-        screening=lookup(dpath="ablation/screening", within=config),
+        settings={key: config["ablation"][key] for key in ("mode", "sets", "screening")},
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+        "Gather the sweep over heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
         "../../scripts/sweep_heads.py"
 
@@ -80,7 +79,6 @@ rule score_ablation:
     scored on examples that did not choose it.
     """
     input:
-        code=code("ablation.statistics", "ablation.best", "run.tables"),
         sweep="<results>/ablation/{task}/{state}/seed-{seed}",
     output:
         head_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/head_ablation.csv",
@@ -100,7 +98,7 @@ rule score_ablation:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("score_ablation"),
+        **ask(resources.scoring),
     params:
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),
@@ -112,37 +110,24 @@ rule score_ablation:
         "../../scripts/score_ablation.py"
 
 
-rule collect_ablation:
-    """Gather one table of all tasks and seeds: the numbers of Figures 8 and 9 and what survives."""
-    input:
-        code=code("run.tables"),
-        tables=expand(
-            "<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
-            task=config["tasks"],
-            state=config["ablation"]["states"],
-            seed=config["seeds"],
-        ),
-    output:
-        table="<results>/tables/{table}.csv",
-        provenance="<results>/tables/{table}.provenance.json",
-    log:
-        "<logs>/collect_ablation/{table}.log",
-    wildcard_constraints:
-        table="(head|layer|set)_ablation|best_head|survival",
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    message:
-        "Collect the effects of disabling: {wildcards.table}"
-    script:
-        "../../scripts/collect_tables.py"
+collect(
+    "collect_ablation",
+    "Gather one table of all tasks and seeds: the numbers of Figures 8 and 9 and what survives.",
+    group="effects",
+    table="{table}",
+    tables=expand(
+        "<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
+        task=config["tasks"],
+        state=config["ablation"]["states"],
+        seed=config["seeds"],
+    ),
+    choices="(head|layer|set)_ablation|best_head|survival",
+)
 
 
 rule compare_seeds:
     """Compare the ranking of heads between fine-tuning seeds."""
     input:
-        code=code("ablation.agreement"),
         heads="<results>/tables/head_ablation.csv",
     output:
         table="<results>/tables/seed_agreement.csv",
@@ -162,10 +147,9 @@ rule compare_seeds:
 rule link_ablation:
     """Look up the effects of the heads that follow frames or attend to equal words (section 5)."""
     input:
-        code=code("ablation.links"),
         heads="<results>/tables/head_ablation.csv",
         framenet="<results>/tables/framenet_heads.csv",
-        equal_words=["<results>/tables/equal_words.csv"] if HAS_PAIRS else [],
+        equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
     output:
         table="<results>/tables/linked_ablation.csv",
         provenance="<results>/tables/linked_ablation.provenance.json",
@@ -181,156 +165,63 @@ rule link_ablation:
         "../../scripts/link_ablation.py"
 
 
-rule figure8:
-    """Figure 8: score of every task with each head disabled, beside the intact model's."""
-    input:
-        code=code("ablation.figure8"),
-        table="<results>/tables/head_ablation.csv",
-    output:
-        svg=report(
-            "<results>/figures/figure8.svg",
-            caption="../report/figure8.rst",
-            category="Section 4.6: disabling heads and layers",
-            labels={"result": "Figure 8"},
-        ),
-        pdf="<results>/figures/figure8.pdf",
-        png="<results>/figures/figure8.png",
-    log:
-        "<logs>/figure8.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw Figure 8"
-    script:
-        "../../scripts/figure8.py"
+figure(
+    "figure8",
+    "Figure 8: score of every task with each head disabled, beside the intact model's.",
+    section=DISABLING,
+    label="Figure 8",
+    group="effects",
+    of_run=SWEPT,
+    table="<results>/tables/head_ablation.csv",
+)
 
 
-rule figure9:
-    """Figure 9: score of every task with each layer disabled, beside the intact model's."""
-    input:
-        code=code("ablation.figure9"),
-        table="<results>/tables/layer_ablation.csv",
-    output:
-        svg=report(
-            "<results>/figures/figure9.svg",
-            caption="../report/figure9.rst",
-            category="Section 4.6: disabling heads and layers",
-            labels={"result": "Figure 9"},
-        ),
-        pdf="<results>/figures/figure9.pdf",
-        png="<results>/figures/figure9.png",
-    log:
-        "<logs>/figure9.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw Figure 9"
-    script:
-        "../../scripts/figure9.py"
+figure(
+    "figure9",
+    "Figure 9: score of every task with each layer disabled, beside the intact model's.",
+    section=DISABLING,
+    label="Figure 9",
+    group="effects",
+    of_run=SWEPT,
+    table="<results>/tables/layer_ablation.csv",
+)
 
 
-rule ablation_deltas:
-    """Effect of every head around 0, with those marked that are no chance."""
-    input:
-        code=code("ablation.ablation_deltas"),
-        table="<results>/tables/head_ablation.csv",
-    output:
-        svg=report(
-            "<results>/figures/ablation_deltas.svg",
-            caption="../report/ablation_deltas.rst",
-            category="Section 4.6: disabling heads and layers",
-            labels={"result": "Effects of heads"},
-        ),
-        pdf="<results>/figures/ablation_deltas.pdf",
-        png="<results>/figures/ablation_deltas.png",
-    log:
-        "<logs>/ablation_deltas.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw ablation_deltas"
-    script:
-        "../../scripts/ablation_deltas.py"
+figure(
+    "ablation_deltas",
+    "Effect of every head around 0, with those marked that are no chance.",
+    section=DISABLING,
+    label="Effects of heads",
+    group="effects",
+    of_run=SWEPT,
+    table="<results>/tables/head_ablation.csv",
+)
 
 
-rule ablation_distribution:
-    """How many heads help or hurt, and by how much."""
-    input:
-        code=code("ablation.ablation_distribution"),
-        table="<results>/tables/head_ablation.csv",
-    output:
-        svg=report(
-            "<results>/figures/ablation_distribution.svg",
-            caption="../report/ablation_distribution.rst",
-            category="Section 4.6: disabling heads and layers",
-            labels={"result": "Distribution of effects"},
-        ),
-        pdf="<results>/figures/ablation_distribution.pdf",
-        png="<results>/figures/ablation_distribution.png",
-    log:
-        "<logs>/ablation_distribution.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw ablation_distribution"
-    script:
-        "../../scripts/ablation_distribution.py"
+figure(
+    "ablation_distribution",
+    "How many heads help or hurt, and by how much.",
+    section=DISABLING,
+    label="Distribution of effects",
+    group="effects",
+    of_run=SWEPT,
+    table="<results>/tables/head_ablation.csv",
+)
 
 
-rule ablation_gains:
-    """Which gains are real: sorted effects with intervals, and the best head's unbiased gain."""
-    input:
-        code=code("ablation.ablation_gains"),
-        table="<results>/tables/head_ablation.csv",
-        best="<results>/tables/best_head.csv",
-    output:
-        svg=report(
-            "<results>/figures/ablation_gains.svg",
-            caption="../report/ablation_gains.rst",
-            category="Section 4.6: disabling heads and layers",
-            labels={"result": "Which gains are real"},
-        ),
-        pdf="<results>/figures/ablation_gains.pdf",
-        png="<results>/figures/ablation_gains.png",
-    log:
-        "<logs>/ablation_gains.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw ablation_gains"
-    script:
-        "../../scripts/ablation_gains.py"
+figure(
+    "ablation_gains",
+    "Which gains are real: sorted effects with intervals, and the best head's unbiased gain.",
+    section=DISABLING,
+    label="Which gains are real",
+    group="effects",
+    of_run=SWEPT,
+    table="<results>/tables/head_ablation.csv",
+    best="<results>/tables/best_head.csv",
+)
 
 
-if config["ablation"]["states"]:
-    RESULTS_OF_RUN += figure_files(
-        "figure8", "figure9", "ablation_deltas", "ablation_distribution", "ablation_gains"
-    )
+if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",
         table=("set_ablation", "survival", "seed_agreement", "linked_ablation"),

@@ -1,47 +1,45 @@
 # Section 3: self-attention maps of the sampled validation examples.
 
 
-rule extract_attention_shard:
-    """Store the maps of a part of the examples, where `attention.shards` splits the extraction.
+CHUNKS_OF_ATTENTION = config["attention"]["chunks"]
 
-    A shard is a run of whole batches, so that the maps are those of a job that does it all.
+
+rule extract_attention_chunk:
+    """Store the maps of a chunk of the examples, cropped to real tokens, in half precision.
+
+    A chunk is a run of whole batches, so that the maps are those of a job that does it all.
     """
     input:
-        code=code("attention.extraction"),
         dataset="<results>/data/{task}",
         sample="<results>/samples/{task}.csv",
         model=model_folder,
     output:
-        store=temp(directory("<results>/attention_shards/{task}/{model}/{piece}-of-{pieces}")),
+        store=temp(directory("<results>/attention_chunks/{task}/{model}/{chunk}-of-{chunks}")),
     log:
-        "<logs>/extract_attention_shard/{task}/{model}/{piece}-of-{pieces}.log",
+        "<logs>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.log",
     benchmark:
-        "<benchmarks>/extract_attention_shard/{task}/{model}/{piece}-of-{pieces}.tsv"
+        "<benchmarks>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.tsv"
+    group:
+        together("attention", CHUNKS_OF_ATTENTION)
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("extract_attention_shard"),
+        **ask(resources.extraction_chunk, gpu=True),
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Extract attention maps on {wildcards.task}: {wildcards.model}, shard {wildcards.piece} of {wildcards.pieces}"
+        "Extract attention maps on {wildcards.task}: {wildcards.model}, chunk {wildcards.chunk} of {wildcards.chunks}"
     script:
-        "../../scripts/extract_attention_shard.py"
+        "../../scripts/extract_attention_chunk.py"
 
 
 rule extract_attention:
-    """Store the maps of one model on one task, cropped to real tokens, in half precision.
-
-    Where there are shards, it puts them together.
-    """
+    """Gather the maps of one model on one task."""
     input:
-        shards=pieces("<results>/attention_shards/{task}/{model}", config["attention"]["shards"]),
-        code=code("attention.extraction"),
-        dataset="<results>/data/{task}",
+        chunks=chunks_of("<results>/attention_chunks/{task}/{model}", CHUNKS_OF_ATTENTION),
         sample="<results>/samples/{task}.csv",
-        model=model_folder,
     output:
         store=directory("<results>/attention/{task}/{model}"),
     log:
@@ -52,13 +50,9 @@ rule extract_attention:
         "attention"
     conda:
         "../../envs/model.yaml"
-    threads: config["threads"]
     resources:
-        **ask("extract_attention"),
-    params:
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        **ask(resources.gathering),
     message:
-        "Extract attention maps on {wildcards.task}: {wildcards.model}"
+        "Gather the attention maps on {wildcards.task}: {wildcards.model}"
     script:
         "../../scripts/extract_attention.py"

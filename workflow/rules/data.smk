@@ -4,7 +4,6 @@
 rule prepare_dataset:
     """Bring one task into the project's columns, from any source, and check every row."""
     input:
-        code=code("data.prepare"),
         files=data_files,
     output:
         dataset=directory("<results>/data/{task}"),
@@ -17,7 +16,7 @@ rule prepare_dataset:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("prepare_dataset"),
+        **ask(resources.dataset),
     params:
         source=lookup(dpath="data", within=config),
     message:
@@ -29,7 +28,6 @@ rule prepare_dataset:
 rule sample_examples:
     """Draw the validation examples whose attention is studied, the same for every model."""
     input:
-        code=code("data.checks"),
         dataset="<results>/data/{task}",
     output:
         sample="<results>/samples/{task}.csv",
@@ -40,7 +38,7 @@ rule sample_examples:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("sample_examples"),
+        **ask(resources.table(0, seconds=3)),
     params:
         size=lookup(dpath="samples/size", within=config),
         seed=lookup(dpath="samples/seed", within=config),

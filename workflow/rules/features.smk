@@ -1,13 +1,16 @@
 # Sections 4.4, 4.5 and 5: do heads look at linguistic features, and at related tokens?
 
-MEASURES = ("stripes", "cls_attention", "token_pairs", "head_statistics", "equal_words")
-FEATURES = ("noun", "verb", "pronoun", "subject", "object", "negation", "punctuation", "cls", "sep")
+
+STRIPES = "Section 4.4: vertical stripes"
+TOKENS = "Section 4.5: token to token"
+STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
+# Only where sentences are going to be parsed: other results need no pipeline.
+CHECKS["annotate_examples"] = annotation.check
 
 
 rule annotate_examples:
     """Tag and parse the sampled sentences of a task, once for all models."""
     input:
-        code=code("features.annotation"),
         dataset="<results>/data/{task}",
         sample="<results>/samples/{task}.csv",
         pipeline=pipeline_files,
@@ -23,7 +26,7 @@ rule annotate_examples:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask("annotate_examples"),
+        **ask(resources.annotation),
     params:
         pipeline=lookup(dpath="annotation/pipeline", within=config),
     message:
@@ -35,7 +38,6 @@ rule annotate_examples:
 rule measure_attention:
     """Measure what every head of a model looks at, in one pass over its maps."""
     input:
-        code=code("features.measures", "run.tables"),
         annotation="<results>/annotation/{task}.jsonl",
         store="<results>/attention/{task}/{model}",
     output:
@@ -50,7 +52,7 @@ rule measure_attention:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask("measure_attention"),
+        **ask(resources.reading_stores(1)),
     params:
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -59,74 +61,42 @@ rule measure_attention:
         "../../scripts/measure_attention.py"
 
 
-rule collect_features:
-    """Gather one of the measures from all tasks and models."""
-    input:
-        code=code("run.tables"),
-        measured=measured,
-    output:
-        table="<results>/tables/{table}.csv",
-        provenance="<results>/tables/{table}.provenance.json",
-    log:
-        "<logs>/collect_features/{table}.log",
-    wildcard_constraints:
-        table="|".join(MEASURES),
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    message:
-        "Collect {wildcards.table}"
-    script:
-        "../../scripts/collect_tables.py"
+collect(
+    "collect_features",
+    "Gather one of the measures from all tasks and models.",
+    group="features",
+    table="{table}",
+    tables=measured,
+    choices="|".join(MEASURES),
+)
+RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)]
 
 
-rule figure6:
-    """Figure 6: how much attention goes to [SEP] and to [CLS], head by head."""
-    input:
-        code=code("features.figure6"),
-        table="<results>/tables/stripes.csv",
-    output:
-        svg=report(
-            "<results>/figures/figure6.svg",
-            caption="../report/figure6.rst",
-            category="Section 4.4: vertical stripes",
-            labels={"result": "Figure 6"},
-        ),
-        pdf="<results>/figures/figure6.pdf",
-        png="<results>/figures/figure6.png",
-    log:
-        "<logs>/figure6.log",
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw Figure 6"
-    script:
-        "../../scripts/figure6.py"
+figure(
+    "figure6",
+    "Figure 6: how much attention goes to [SEP] and to [CLS], head by head.",
+    section=STRIPES,
+    label="Figure 6",
+    group="features",
+    table="<results>/tables/stripes.csv",
+)
 
 
 rule stripes:
     """Supplement to Figure 6: each feature before and after fine-tuning, and beside its control."""
     input:
-        code=code("features.stripes"),
         table="<results>/tables/stripes.csv",
     output:
-        **{
-            feature: report(
-                f"<results>/figures/stripes_{feature}.svg",
+        [
+            report(
+                f"<results>/figures/stripes_{file_name(feature)}.svg",
                 caption="../report/stripes.rst",
-                category="Section 4.4: vertical stripes",
-                labels={"result": f"Stripes: {feature}"},
+                category=STRIPES,
+                labels={"result": f"Stripes: {file_name(feature)}"},
             )
             for feature in FEATURES
-        },
-        pdf=expand("<results>/figures/stripes_{feature}.pdf", feature=FEATURES),
-        png=expand("<results>/figures/stripes_{feature}.png", feature=FEATURES),
+        ],
+        figure_files(*STRIPES_OF_FEATURES, formats=("pdf", "png")),
     log:
         "<logs>/stripes.log",
     group:
@@ -134,48 +104,29 @@ rule stripes:
     conda:
         "../../envs/figures.yaml"
     params:
-        features=FEATURES,
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
+        **drawn_by("stripes"),
     message:
         "Draw the stripes of every feature"
     script:
-        "../../scripts/stripes.py"
+        "../../scripts/figure.py"
 
 
-rule figure7:
-    """Figure 7: what [CLS] attends to in the last layer."""
-    input:
-        code=code("features.figure7"),
-        table="<results>/tables/cls_attention.csv",
-    output:
-        svg=report(
-            "<results>/figures/figure7.svg",
-            caption="../report/figure7.rst",
-            category="Section 4.5: token to token",
-            labels={"result": "Figure 7"},
-        ),
-        pdf="<results>/figures/figure7.pdf",
-        png="<results>/figures/figure7.png",
-    log:
-        "<logs>/figure7.log",
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw Figure 7"
-    script:
-        "../../scripts/figure7.py"
+RESULTS_OF_RUN += figure_files(*STRIPES_OF_FEATURES)
+
+
+figure(
+    "figure7",
+    "Figure 7: what [CLS] attends to in the last layer.",
+    section=TOKENS,
+    label="Figure 7",
+    group="features",
+    table="<results>/tables/cls_attention.csv",
+)
 
 
 rule correlate_token_pairs:
     """Correlate attention to related tokens with the diagonal score, over the heads of a model."""
     input:
-        code=code("features.diagonal"),
         pairs="<results>/tables/token_pairs.csv",
     output:
         table="<results>/tables/token_pair_correlations.csv",
@@ -192,66 +143,22 @@ rule correlate_token_pairs:
         "../../scripts/correlate_token_pairs.py"
 
 
-rule token_pairs:
-    """How much heads attend from verbs to subjects, from pronouns to nouns, and back."""
-    input:
-        code=code("features.token_pairs"),
-        table="<results>/tables/token_pairs.csv",
-        correlations="<results>/tables/token_pair_correlations.csv",
-    output:
-        svg=report(
-            "<results>/figures/token_pairs.svg",
-            caption="../report/token_pairs.rst",
-            category="Section 4.5: token to token",
-            labels={"result": "Token pairs"},
-        ),
-        pdf="<results>/figures/token_pairs.pdf",
-        png="<results>/figures/token_pairs.png",
-    log:
-        "<logs>/token_pairs.log",
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw the token pairs"
-    script:
-        "../../scripts/token_pairs.py"
+figure(
+    "token_pairs",
+    "How much heads attend from verbs to subjects, from pronouns to nouns, and back.",
+    section=TOKENS,
+    label="Token pairs",
+    group="features",
+    table="<results>/tables/token_pairs.csv",
+    correlations="<results>/tables/token_pair_correlations.csv",
+)
 
 
-rule head_statistics:
-    """What the heads of every layer look at: tokens beside, special tokens, punctuation."""
-    input:
-        code=code("features.head_statistics"),
-        table="<results>/tables/head_statistics.csv",
-    output:
-        svg=report(
-            "<results>/figures/head_statistics.svg",
-            caption="../report/head_statistics.rst",
-            category="Section 4.4: vertical stripes",
-            labels={"result": "Head statistics (Clark et al. 2019)"},
-        ),
-        pdf="<results>/figures/head_statistics.pdf",
-        png="<results>/figures/head_statistics.png",
-    log:
-        "<logs>/head_statistics.log",
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw the statistics of heads"
-    script:
-        "../../scripts/head_statistics.py"
-
-
-RESULTS_OF_RUN += figure_files("figure6", "figure7", "token_pairs", "head_statistics")
-RESULTS_OF_RUN += figure_files(*(f"stripes_{feature}" for feature in FEATURES))
-if HAS_PAIRS:
-    RESULTS_OF_RUN.append("<results>/tables/equal_words.csv")
+figure(
+    "head_statistics",
+    "What the heads of every layer look at: tokens beside, special tokens, punctuation.",
+    section=STRIPES,
+    label="Head statistics (Clark et al. 2019)",
+    group="features",
+    table="<results>/tables/head_statistics.csv",
+)

@@ -1,10 +1,13 @@
 # Section 4.2: do heads attend along frame-semantic links?
 
 
+RELATIONS = "Section 4.2: heads and frame-semantic relations"
+LINKS = config["framenet"]
+LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
+
+
 rule get_framenet:
     """Download FrameNet 1.7 with NLTK, where the run names no folder that has it."""
-    input:
-        code=code("framenet.folder"),
     output:
         folder=directory("<results>/framenet/nltk_data"),
     log:
@@ -14,7 +17,7 @@ rule get_framenet:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("get_framenet"),
+        **ask(resources.table(0, seconds=600, disk=900)),
     message:
         "Download FrameNet 1.7"
     script:
@@ -25,7 +28,6 @@ rule collect_framenet_links:
     """Take the sentences that the paper's selection keeps, with their predicates and elements."""
     input:
         unpack(links_files),
-        code=code("framenet.sources"),
     output:
         table="<results>/tables/framenet_links.csv",
         provenance="<results>/tables/framenet_links.provenance.json",
@@ -38,7 +40,7 @@ rule collect_framenet_links:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("collect_framenet_links"),
+        **ask(resources.links),
     params:
         source=lookup(dpath="framenet/source", within=config),
         folder=lookup(dpath="framenet/folder", within=config),
@@ -53,7 +55,6 @@ rule collect_framenet_links:
 rule extract_framenet_attention:
     """Store the maps of the pre-trained model on the sentences with links."""
     input:
-        code=code("attention.extraction", "framenet.links"),
         links="<results>/tables/framenet_links.csv",
         model="<results>/models/pretrained",
     output:
@@ -68,7 +69,7 @@ rule extract_framenet_attention:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("extract_framenet_attention"),
+        **ask(resources.all_maps, gpu=True),
     params:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -81,7 +82,6 @@ rule extract_framenet_attention:
 rule compute_framenet_heads:
     """Measure every head along the links, and along the same links moved to random places."""
     input:
-        code=code("framenet.example"),
         links="<results>/tables/framenet_links.csv",
         store="<results>/attention/FrameNet/pretrained",
     output:
@@ -97,7 +97,7 @@ rule compute_framenet_heads:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("compute_framenet_heads"),
+        **ask(resources.table(0, seconds=10)),
     params:
         draws=lookup(dpath="framenet/draws", within=config),
         seed=lookup(dpath="framenet/seed", within=config),
@@ -110,7 +110,6 @@ rule compute_framenet_heads:
 rule compare_framenet_heads:
     """Correlate the weights with the published ones: only for the paper's model."""
     input:
-        code=code("framenet.heads"),
         heads="<results>/tables/framenet_heads.csv",
         published=shipped("paper/framenet_heads_released.csv"),
     output:
@@ -128,63 +127,28 @@ rule compare_framenet_heads:
         "../../scripts/compare_framenet_heads.py"
 
 
-rule figure3:
-    """Figure 3: heads that attend along frame-semantic links, and what they do on one sentence."""
-    input:
-        code=code("framenet.figure3"),
-        table="<results>/tables/framenet_heads.csv",
-        example="<results>/tables/framenet_example.npz",
-    output:
-        svg=report(
-            "<results>/figures/figure3.svg",
-            caption="../report/figure3.rst",
-            category="Section 4.2: heads and frame-semantic relations",
-            labels={"result": "Figure 3"},
-        ),
-        pdf="<results>/figures/figure3.pdf",
-        png="<results>/figures/figure3.png",
-    log:
-        "<logs>/figure3.log",
-    group:
-        "framenet"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=LINKS_LABEL,
-    message:
-        "Draw Figure 3"
-    script:
-        "../../scripts/figure3.py"
+figure(
+    "figure3",
+    "Figure 3: heads that attend along frame-semantic links, and what they do on one sentence.",
+    section=RELATIONS,
+    label="Figure 3",
+    group="framenet",
+    run_label=LINKS_LABEL,
+    table="<results>/tables/framenet_heads.csv",
+    example="<results>/tables/framenet_example.npz",
+)
 
 
-rule figure4:
-    """Figure 4: a sentence with its frame-semantic annotation."""
-    input:
-        code=code("framenet.figure4"),
-        table="<results>/tables/framenet_links.csv",
-    output:
-        svg=report(
-            "<results>/figures/figure4.svg",
-            caption="../report/figure4.rst",
-            category="Section 4.2: heads and frame-semantic relations",
-            labels={"result": "Figure 4"},
-        ),
-        pdf="<results>/figures/figure4.pdf",
-        png="<results>/figures/figure4.png",
-    log:
-        "<logs>/figure4.log",
-    group:
-        "framenet"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=LINKS_LABEL,
-    message:
-        "Draw Figure 4"
-    script:
-        "../../scripts/figure4.py"
+figure(
+    "figure4",
+    "Figure 4: a sentence with its frame-semantic annotation.",
+    section=RELATIONS,
+    label="Figure 4",
+    group="framenet",
+    run_label=LINKS_LABEL,
+    table="<results>/tables/framenet_links.csv",
+)
 
 
-RESULTS_OF_RUN += figure_files("figure3", "figure4")
-if configuration.is_paper_run(config) and LINKS["source"] != "builtin":
+if PAPER and LINKS["source"] != "builtin":
     RESULTS_OF_RUN += ["<results>/tables/framenet_correlation.csv"]

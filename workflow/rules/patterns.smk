@@ -1,10 +1,12 @@
 # Section 4.1: which patterns do the heads show?
 
 
+PATTERNS = "Section 4.1: patterns of self-attention"
+
+
 rule sample_maps:
     """Draw the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
-        code=code("patterns.sampling"),
         stores=per_task(f"<results>/attention/{{task}}/finetuned/seed-{config['seeds'][0]}"),
     output:
         maps=directory("<results>/patterns/maps"),
@@ -15,7 +17,7 @@ rule sample_maps:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("sample_maps"),
+        **ask(resources.table(0, seconds=10)),
     params:
         tasks=lookup(dpath="tasks", within=config),
         model_seed=config["seeds"][0],
@@ -32,7 +34,6 @@ rule sample_maps:
 rule cross_validate_patterns:
     """Find out how far to trust the classifier: every labelled map is classified by one that never saw its example."""
     input:
-        code=code("patterns.crossvalidation", "patterns.quality"),
         labelled=labelled_files(),
     output:
         predictions="<results>/tables/pattern_predictions.csv",
@@ -48,7 +49,7 @@ rule cross_validate_patterns:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("cross_validate_patterns"),
+        **ask(resources.Need(600, seconds=50)),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -60,7 +61,6 @@ rule cross_validate_patterns:
 rule train_pattern_classifier:
     """Train the classifier on all labelled maps; its probabilities are calibrated by the cross-validation."""
     input:
-        code=code("patterns.crossvalidation"),
         labelled=labelled_files(),
         predictions="<results>/tables/pattern_predictions.csv",
     output:
@@ -75,7 +75,7 @@ rule train_pattern_classifier:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("train_pattern_classifier"),
+        **ask(resources.Need(450, seconds=15)),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -87,7 +87,6 @@ rule train_pattern_classifier:
 rule classify_maps:
     """Give every map of one model on one task its pattern."""
     input:
-        code=code("patterns.classification", "run.tables"),
         classifier="<results>/patterns/classifier",
         store="<results>/attention/{task}/{model}",
     output:
@@ -103,7 +102,7 @@ rule classify_maps:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("classify_maps"),
+        **ask(resources.classification, gpu=True),
     message:
         "Classify the attention maps on {wildcards.task}: {wildcards.model}"
     script:
@@ -113,7 +112,6 @@ rule classify_maps:
 rule estimate_pattern_shares:
     """Count the patterns of every model and task, and correct the shares for the classifier's confusions: the numbers of Figure 2."""
     input:
-        code=code("patterns.shares", "run.tables"),
         maps=pattern_maps(),
         predictions="<results>/tables/pattern_predictions.csv",
     output:
@@ -129,7 +127,7 @@ rule estimate_pattern_shares:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask("estimate_pattern_shares"),
+        **ask(resources.table(0, seconds=30)),
     params:
         patterns=lookup(dpath="patterns", within=config),
         model=configuration.describe_model(config),
@@ -142,7 +140,6 @@ rule estimate_pattern_shares:
 rule collect_pattern_maps:
     """Gather the patterns of all maps: millions of rows, hence Parquet, a row group per model."""
     input:
-        code=code("run.tables"),
         maps=pattern_maps(),
     output:
         table="<results>/tables/pattern_maps.parquet",
@@ -162,7 +159,6 @@ rule collect_pattern_maps:
 rule typical_maps:
     """Choose the labelled map of every pattern that annotators and classifier are surest of."""
     input:
-        code=code("patterns.typical", "patterns.quality"),
         labelled=labelled_files(),
         predictions="<results>/tables/pattern_predictions.csv",
     output:
@@ -183,126 +179,48 @@ rule typical_maps:
         "../../scripts/typical_maps.py"
 
 
-rule figure1:
-    """Figure 1: a typical map of every pattern, with its tokens."""
-    input:
-        code=code("patterns.figure1", "patterns.typical"),
-        table="<results>/tables/typical_maps.csv",
-        maps="<results>/tables/typical_maps.npz",
-    output:
-        svg=report(
-            "<results>/figures/figure1.svg",
-            caption="../report/figure1.rst",
-            category="Section 4.1: patterns of self-attention",
-            labels={"result": "Figure 1"},
-        ),
-        pdf="<results>/figures/figure1.pdf",
-        png="<results>/figures/figure1.png",
-    log:
-        "<logs>/figure1.log",
-    group:
-        "examples"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-    message:
-        "Draw Figure 1"
-    script:
-        "../../scripts/figure1.py"
+figure(
+    "figure1",
+    "Figure 1: a typical map of every pattern, with its tokens.",
+    section=PATTERNS,
+    label="Figure 1",
+    group="examples",
+    table="<results>/tables/typical_maps.csv",
+    maps="<results>/tables/typical_maps.npz",
+)
 
 
-rule figure2:
-    """Figure 2: shares of the patterns per task, before and after fine-tuning."""
-    input:
-        code=code("patterns.figure2"),
-        table="<results>/tables/patterns.csv",
-        scores="<results>/tables/pattern_cv.csv",
-        published=shipped("paper/pattern_shares_prasanna2020.csv"),
-    output:
-        svg=report(
-            "<results>/figures/figure2.svg",
-            caption="../report/figure2.rst",
-            category="Section 4.1: patterns of self-attention",
-            labels={"result": "Figure 2"},
-        ),
-        pdf="<results>/figures/figure2.pdf",
-        png="<results>/figures/figure2.png",
-    log:
-        "<logs>/figure2.log",
-    group:
-        "patterns"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-        paper=configuration.is_paper_run(config),
-    message:
-        "Draw Figure 2"
-    script:
-        "../../scripts/figure2.py"
+figure(
+    "figure2",
+    "Figure 2: shares of the patterns per task, before and after fine-tuning.",
+    section=PATTERNS,
+    label="Figure 2",
+    group="patterns",
+    table="<results>/tables/patterns.csv",
+    scores="<results>/tables/pattern_cv.csv",
+    published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
+)
 
 
-rule pattern_heads:
-    """The commonest pattern of every head, before and after fine-tuning."""
-    input:
-        code=code("patterns.pattern_heads"),
-        table="<results>/tables/pattern_heads.csv",
-    output:
-        svg=report(
-            "<results>/figures/pattern_heads.svg",
-            caption="../report/pattern_heads.rst",
-            category="Section 4.1: patterns of self-attention",
-            labels={"result": "Pattern of every head"},
-        ),
-        pdf="<results>/figures/pattern_heads.pdf",
-        png="<results>/figures/pattern_heads.png",
-    log:
-        "<logs>/pattern_heads.log",
-    group:
-        "patterns"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-        tasks=lookup(dpath="tasks", within=config),
-    message:
-        "Draw the commonest pattern of every head"
-    script:
-        "../../scripts/pattern_heads.py"
+figure(
+    "pattern_heads",
+    "The commonest pattern of every head, before and after fine-tuning.",
+    section=PATTERNS,
+    label="Pattern of every head",
+    group="patterns",
+    table="<results>/tables/pattern_heads.csv",
+)
 
 
-rule pattern_quality:
-    """What the classifier confuses, and how sure it may be."""
-    input:
-        code=code("patterns.pattern_quality"),
-        table="<results>/tables/pattern_predictions.csv",
-        scores="<results>/tables/pattern_cv.csv",
-    output:
-        svg=report(
-            "<results>/figures/pattern_quality.svg",
-            caption="../report/pattern_quality.rst",
-            category="Section 4.1: patterns of self-attention",
-            labels={"result": "Quality of the classifier"},
-        ),
-        pdf="<results>/figures/pattern_quality.pdf",
-        png="<results>/figures/pattern_quality.png",
-    log:
-        "<logs>/pattern_quality.log",
-    group:
-        "classifier"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        label=RUN_LABEL,
-    message:
-        "Draw the quality of the classifier"
-    script:
-        "../../scripts/pattern_quality.py"
+figure(
+    "pattern_quality",
+    "What the classifier confuses, and how sure it may be.",
+    section=PATTERNS,
+    label="Quality of the classifier",
+    group="classifier",
+    table="<results>/tables/pattern_predictions.csv",
+    scores="<results>/tables/pattern_cv.csv",
+)
 
 
-RESULTS_OF_RUN += [
-    *figure_files("figure1", "figure2", "pattern_heads", "pattern_quality"),
-    "<results>/tables/pattern_maps.parquet",
-]
+RESULTS_OF_RUN.append("<results>/tables/pattern_maps.parquet")

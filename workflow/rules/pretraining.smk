@@ -5,7 +5,6 @@
 rule pretrain_tiny_bert:
     """Pre-train the tiny BERT on the built-in corpus again (about an hour)."""
     input:
-        code=code("pretraining.tiny_bert"),
         words=corpus_files(),
     output:
         model=directory("results/tiny-bert"),
@@ -17,7 +16,7 @@ rule pretrain_tiny_bert:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask("pretrain_tiny_bert"),
+        **ask(resources.Need(3000, seconds=4000)),
     params:
         configuration={},
         seed=1,

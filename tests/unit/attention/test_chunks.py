@@ -1,4 +1,4 @@
-"""Shards: together they are, byte for byte, the store that one job writes."""
+"""Chunks: together they are, byte for byte, the store that one job writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasets import Dataset, DatasetDict
 from tiny_models import WORDS, save_classifier
 
 from darksecrets.attention import extraction
-from darksecrets.attention.chunks import batches_of_shard, merge
+from darksecrets.attention.chunks import batches_of_chunk, gather
 from darksecrets.attention.store import AttentionStore
 from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
@@ -42,89 +42,91 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def extract(inputs: Path, output: Path, shard: int = 1, shards: int = 1) -> Path:
+def extract(inputs: Path, output: Path, chunk: int = 1, chunks: int = 1) -> Path:
     extraction.extract(
         inputs / "model",
         extraction.read_sample(inputs / "data", inputs / "sample.csv"),
         output,
         max_length=20,
         batch_size=BATCH,
-        chunk=shard,
-        chunks=shards,
+        chunk=chunk,
+        chunks=chunks,
     )
     return output
 
 
-def extract_all(inputs: Path, folder: Path, shards: int) -> list[Path]:
-    return [extract(inputs, folder / str(n), n, shards) for n in range(1, shards + 1)]
+def extract_all(inputs: Path, folder: Path, chunks: int) -> list[Path]:
+    return [extract(inputs, folder / str(n), n, chunks) for n in range(1, chunks + 1)]
 
 
 def test_maps_depend_on_their_batch(inputs: Path, tmp_path: Path) -> None:
-    """Else the next test would not notice batches that shards cut in two."""
+    """Else the next test would not notice batches that chunks cut in two."""
     examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
     alone = tmp_path / "alone"
     extraction.extract(inputs / "model", examples, alone, max_length=20, batch_size=1)
     assert (alone / "maps.npy").read_bytes() != (inputs / "whole" / "maps.npy").read_bytes()
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 7, 12])
-def test_merged_shards_are_the_store_of_one_job(inputs: Path, tmp_path: Path, shards: int) -> None:
-    """Seven batches, in as many shards, in fewer and in more, where some are empty."""
-    parts = extract_all(inputs, tmp_path, shards)
+@pytest.mark.parametrize("chunks", [1, 2, 3, 7, 12])
+def test_gathered_chunks_are_the_store_of_one_job(
+    inputs: Path, tmp_path: Path, chunks: int
+) -> None:
+    """Seven batches, in as many chunks, in fewer and in more, where some are empty."""
+    parts = extract_all(inputs, tmp_path, chunks)
     examples = [AttentionStore.open(part).examples for part in parts]
     assert sum(examples) == 27
-    assert (0 in examples) == (shards >= 7)
-    merge(parts, inputs / "sample.csv", tmp_path / "merged")
-    assert sorted(path.name for path in (tmp_path / "merged").iterdir()) == sorted(FILES)
+    assert (0 in examples) == (chunks >= 7)
+    gather(parts, inputs / "sample.csv", tmp_path / "gathered")
+    assert sorted(path.name for path in (tmp_path / "gathered").iterdir()) == sorted(FILES)
     for name in FILES:
-        found, whole = tmp_path / "merged" / name, inputs / "whole" / name
+        found, whole = tmp_path / "gathered" / name, inputs / "whole" / name
         assert found.read_bytes() == whole.read_bytes(), name
 
 
-def test_shards_have_equal_shares_of_the_tokens() -> None:
+def test_chunks_have_equal_shares_of_the_tokens() -> None:
     """By hand: batches of 20, 20, 8, 8, 8 and 8 tokens, 72 in all."""
     lengths = [10] * 4 + [4] * 8
     batches = extraction.batches_of(12, 2)
-    assert batches_of_shard(batches, lengths, 1, 2) == batches[:2]
-    assert batches_of_shard(batches, lengths, 2, 2) == batches[2:]
-    cut = [batches_of_shard(batches, lengths, n, 3) for n in (1, 2, 3)]
+    assert batches_of_chunk(batches, lengths, 1, 2) == batches[:2]
+    assert batches_of_chunk(batches, lengths, 2, 2) == batches[2:]
+    cut = [batches_of_chunk(batches, lengths, n, 3) for n in (1, 2, 3)]
     assert cut == [batches[:1], batches[1:3], batches[3:]]
 
 
 @pytest.mark.parametrize("examples", [0, 1, 15, 16, 1000])
-@pytest.mark.parametrize("shards", [1, 2, 7, 100])
-def test_every_batch_is_in_one_shard_of_about_equal_cost(examples: int, shards: int) -> None:
+@pytest.mark.parametrize("chunks", [1, 2, 7, 100])
+def test_every_batch_is_in_one_chunk_of_about_equal_cost(examples: int, chunks: int) -> None:
     lengths = np.sort(np.random.default_rng(1).integers(3, 129, examples))[::-1].tolist()
     batches = extraction.batches_of(examples, 16)
-    cut = [batches_of_shard(batches, lengths, n + 1, shards) for n in range(shards)]
+    cut = [batches_of_chunk(batches, lengths, n + 1, chunks) for n in range(chunks)]
     assert [batch for part in cut for batch in part] == batches
     costs = [sum(max(lengths[i] for i in batch) * len(batch) for batch in part) for part in cut]
     largest = 16 * max(lengths, default=0)
-    assert all(abs(cost - sum(costs) / shards) <= largest for cost in costs)
+    assert all(abs(cost - sum(costs) / chunks) <= largest for cost in costs)
 
 
-def test_shards_that_are_no_store_together(inputs: Path, tmp_path: Path) -> None:
-    parts, sample = extract_all(inputs, tmp_path / "shards", 3), inputs / "sample.csv"
+def test_chunks_that_are_no_store_together(inputs: Path, tmp_path: Path) -> None:
+    parts, sample = extract_all(inputs, tmp_path / "chunks", 3), inputs / "sample.csv"
     for wrong, words in (
         (parts[:2], r"have \d+ examples that are not the 27 of"),
         ([*parts, parts[2]], r"have \d+ examples that are not the 27 of"),
         ([parts[1], parts[0], parts[2]], "are not in the order of one store"),
     ):
-        with pytest.raises(InputError, match=f"shards {words}.*Remove the folder and run again"):
-            merge(wrong, sample, tmp_path / "merged")
+        with pytest.raises(InputError, match=f"chunks {words}.*Remove the folder and run again"):
+            gather(wrong, sample, tmp_path / "gathered")
     counts = json.loads((parts[1] / "store.json").read_text())
     (parts[1] / "store.json").write_text(json.dumps(counts | {"layers": 4, "heads": 2}))
     with pytest.raises(InputError, match="2 × 4 and 4 × 2 layers and heads"):
-        merge(parts, sample, tmp_path / "merged")
+        gather(parts, sample, tmp_path / "gathered")
     shutil.rmtree(parts[1])
     with pytest.raises(InputError, match=r"is no attention store"):
-        merge(parts, sample, tmp_path / "merged")
-    assert not (tmp_path / "merged").exists()
+        gather(parts, sample, tmp_path / "gathered")
+    assert not (tmp_path / "gathered").exists()
 
 
-def test_shards_of_another_sample(inputs: Path, tmp_path: Path) -> None:
-    parts = extract_all(inputs, tmp_path / "shards", 2)
+def test_chunks_of_another_sample(inputs: Path, tmp_path: Path) -> None:
+    parts = extract_all(inputs, tmp_path / "chunks", 2)
     sample = pd.read_csv(inputs / "sample.csv").replace({"idx": {10: 99}})
     sample.to_csv(tmp_path / "sample.csv", index=False)
     with pytest.raises(InputError, match="that are not the 27 of"):
-        merge(parts, tmp_path / "sample.csv", tmp_path / "merged")
+        gather(parts, tmp_path / "sample.csv", tmp_path / "gathered")

@@ -19,7 +19,7 @@ from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.data.tasks import TASKS
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
-from darksecrets.features.measures import DRAWS, Measures, measure
+from darksecrets.features.measures import DRAWS, measure
 from darksecrets.features.tables import STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
@@ -137,13 +137,13 @@ def statistic(store: AttentionStore, tokens: list[Tokens], name: str, layer: int
     return values
 
 
-def check(found: Measures, store: AttentionStore, tokens: list[Tokens]) -> None:
+def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[Tokens]) -> None:
     """Compare every row of every table with its loop."""
-    stripes = {(r.feature, r.layer, r.head): r for r in found.stripes.itertuples()}
-    cls = {(r.feature, r.head): r for r in found.cls_attention.itertuples()}
-    pairs = {(r.relation, r.layer, r.head): r for r in found.token_pairs.itertuples()}
-    equal = {(r.layer, r.head): r for r in found.equal_words.itertuples()}
-    statistics = {(r.statistic, r.layer, r.head): r for r in found.head_statistics.itertuples()}
+    stripes = {(r.feature, r.layer, r.head): r for r in found["stripes"].itertuples()}
+    cls = {(r.feature, r.head): r for r in found["cls_attention"].itertuples()}
+    pairs = {(r.relation, r.layer, r.head): r for r in found["token_pairs"].itertuples()}
+    equal = {(r.layer, r.head): r for r in found["equal_words"].itertuples()}
+    statistics = {(r.statistic, r.layer, r.head): r for r in found["head_statistics"].itertuples()}
     for head in range(store.heads):
         for f, feature in enumerate(FEATURES):
             values = from_cls(store, tokens, f, head)
@@ -195,8 +195,8 @@ def check(found: Measures, store: AttentionStore, tokens: list[Tokens]) -> None:
 @pytest.mark.parametrize("max_bytes", [1, 2 * LAYERS * HEADS * 17 * 17 * 2, 10**7])
 def test_every_table_is_the_loops(store, tokens, max_bytes) -> None:
     found = measure(store, tokens, 1, max_bytes)
-    assert {"noun", "[CLS]", "[SEP]"} <= set(found.stripes["feature"])
-    assert found.stripes["examples"].min() < len(LENGTHS), "some examples lack a feature"
+    assert {"noun", "[CLS]", "[SEP]"} <= set(found["stripes"]["feature"])
+    assert found["stripes"]["examples"].min() < len(LENGTHS), "some examples lack a feature"
     check(found, store, tokens)
 
 
@@ -247,7 +247,7 @@ def test_one_sentence_by_hand(tmp_path: Path) -> None:
     one = Tokens(0, np.zeros(5, dtype=np.int64), special, features, pairs, none)
     found = measure(store, [one], 0)
 
-    weights = found.stripes.set_index("feature")["weight"].to_dict()
+    weights = found["stripes"].set_index("feature")["weight"].to_dict()
     assert weights == pytest.approx(
         {
             "[CLS]": (0.5 + 0.25 + 0.125 + 0 + 0.125) / 5,  # 0.2
@@ -259,10 +259,10 @@ def test_one_sentence_by_hand(tmp_path: Path) -> None:
         },
         abs=1e-7,
     )
-    cls = found.cls_attention.set_index("feature")["weight"].to_dict()
+    cls = found["cls_attention"].set_index("feature")["weight"].to_dict()
     assert cls["[CLS]"] == 0.5
     assert cls["verb"] == cls["subject"] == cls["[SEP]"] == 0.125
-    pairs_found = found.token_pairs.set_index("relation")
+    pairs_found = found["token_pairs"].set_index("relation")
     assert pairs_found.loc["verb to subject", "weight"] == 0.5
     assert pairs_found.loc["subject to verb", "weight"] == 0.25
     self_, previous, next_ = (
@@ -271,14 +271,14 @@ def test_one_sentence_by_hand(tmp_path: Path) -> None:
         (0.125 + 0.25 + 0.125 + 0.5) / 5,  # 0.2
     )
     assert pairs_found["diagonal"].tolist() == pytest.approx([self_ + previous + next_] * 2)
-    statistics = found.head_statistics.set_index("statistic")["value"].to_dict()
+    statistics = found["head_statistics"].set_index("statistic")["value"].to_dict()
     # rows with four 1/8 and a 1/2, twice; three 1/4 and two 1/8; two halves; as the first
     spread = 4 / 8 * math.log(8) + 1 / 2 * math.log(2)
     entropy = (3 * spread + 3 / 4 * math.log(4) + 2 / 8 * math.log(8) + math.log(2)) / 5
     expected = {"previous": previous, "self": self_, "next": next_, "entropy": entropy}
     expected |= {"[CLS]": 0.2, "[SEP]": 0.2, "punctuation": 0.1}
     assert statistics == pytest.approx(expected, rel=1e-6)
-    assert found.equal_words.empty
+    assert found["equal_words"].empty
 
 
 def test_controls_are_the_same_statistic_of_the_drawn_cells(store, tokens) -> None:
@@ -286,10 +286,10 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(store, tokens) -> No
     found = measure(store, tokens, 3)
     chances = measures.feature_chances(tokens)
     drawn = [measures.control_cells([one], chances, 3) for one in tokens]
-    stripes = found.stripes.set_index(["feature", "layer", "head"])["control"]
-    pairs = found.token_pairs.set_index(["relation", "layer", "head"])["control"]
-    equal = found.equal_words.set_index(["layer", "head"])["control"]
-    cls = found.cls_attention.set_index(["feature", "head"])["control"]
+    stripes = found["stripes"].set_index(["feature", "layer", "head"])["control"]
+    pairs = found["token_pairs"].set_index(["relation", "layer", "head"])["control"]
+    equal = found["equal_words"].set_index(["layer", "head"])["control"]
+    cls = found["cls_attention"].set_index(["feature", "head"])["control"]
     for layer, head in np.ndindex(LAYERS, HEADS):
         maps = [store.maps(i)[layer, head].astype(np.float64) for i in range(len(tokens))]
         last = [store.maps(i)[LAYERS - 1, head].astype(np.float64) for i in range(len(tokens))]
@@ -338,8 +338,8 @@ def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(
 
 def test_controls_depend_on_seed_and_example_only(store, tokens) -> None:
     first, again, other = (measure(store, tokens, seed) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first.stripes, again.stripes)
-    assert (first.stripes["control"] != other.stripes["control"]).any()
+    pd.testing.assert_frame_equal(first["stripes"], again["stripes"])
+    assert (first["stripes"]["control"] != other["stripes"]["control"]).any()
     chances = measures.feature_chances(tokens)
     alone = measures.control_cells([tokens[2]], chances, 1)
     together = measures.control_cells(tokens, chances, 1)
@@ -398,11 +398,11 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
     special = np.array([True, False, True])
     one = Tokens(0, np.zeros(3, dtype=np.int64), special, features, (none,) * 4, none)
     found = measure(save(tmp_path / "store", maps), [one], 0)
-    assert set(found.stripes["feature"]) == {"noun", "[CLS]", "[SEP]"}
-    assert found.token_pairs.empty
-    assert found.equal_words.empty
-    assert not found.stripes.isna().to_numpy().any()
-    assert list(found.token_pairs.columns) == [
+    assert set(found["stripes"]["feature"]) == {"noun", "[CLS]", "[SEP]"}
+    assert found["token_pairs"].empty
+    assert found["equal_words"].empty
+    assert not found["stripes"].isna().to_numpy().any()
+    assert list(found["token_pairs"].columns) == [
         *("relation", "layer", "head", "weight", "control", "diagonal", "examples")
     ]
 

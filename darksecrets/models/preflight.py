@@ -1,0 +1,32 @@
+"""What a run needs of its model, checked before the first job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from darksecrets.models import checkpoints
+from darksecrets.run.libraries import can_import
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check a model on this machine; one on the Hub is checked when it has been fetched.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: What is missing, or why the experiments cannot use it.
+    """
+    if can_import("safetensors", "torch", "transformers"):
+        checkpoints.check(config["model"])
+
+
+def check_hub(config: Mapping[str, Any]) -> None:
+    """Check that a model on the Hub can be fetched or is in the cache.
+
+    Raises:
+        InputError: It cannot, and is not.
+    """
+    if config["model"]["source"] == "hub" and can_import("huggingface_hub"):
+        checkpoints.check_hub(config["model"])

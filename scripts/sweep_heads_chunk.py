@@ -1,0 +1,24 @@
+"""Disable every head, layer and set of one's own on a chunk of the examples (section 4.6)."""
+
+from typing import Any
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Sweep over one chunk, going on where a killed job stopped; return how."""
+    from darksecrets.ablation.sweep import Settings, sweep_chunk
+    from darksecrets.data.tasks import TASKS
+
+    task, seed = TASKS[job.wildcards.task], int(job.wildcards.seed)
+    details = sweep_chunk(
+        job.input.model,
+        job.input.dataset,
+        job.output.chunk,
+        Settings(task, seed, job.params.max_length, **job.params.settings),
+        threads=job.threads,
+        chunk=int(job.wildcards.chunk),
+        chunks=int(job.wildcards.chunks),
+    )
+    return {"sweep": details}

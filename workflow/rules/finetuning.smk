@@ -1,0 +1,203 @@
+# Sections 3 and 4.3: the three states of the model, how well each does its task, and what fine-tuning
+# changes in its attention.
+
+
+CHANGES = "Section 4.3: what fine-tuning changes"
+
+
+rule finetune:
+    """Fine-tune on one task, from the pre-trained weights or from a normal distribution."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        model=directory("<results>/models/{task}/{state}/seed-{seed}"),
+        scores="<results>/scores/{task}/{state}/seed-{seed}.csv",
+        predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
+        curve="<results>/curves/{task}/{state}/seed-{seed}.csv",
+    log:
+        "<logs>/finetune/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/finetune/{task}/{state}/seed-{seed}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.finetuning, gpu=True),
+    params:
+        fine_tuning=lookup(dpath="fine_tuning", within=config),
+    message:
+        "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+    script:
+        "../../scripts/finetune.py"
+
+
+rule evaluate_pretrained:
+    """Score the pre-trained weights with a classifier that was never trained."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        scores="<results>/scores/{task}/pretrained/seed-{seed}.csv",
+        predictions="<results>/predictions/{task}/pretrained/seed-{seed}.csv",
+        provenance="<results>/scores/{task}/pretrained/seed-{seed}.provenance.json",
+    log:
+        "<logs>/evaluate_pretrained/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/evaluate_pretrained/{task}/seed-{seed}.tsv"
+    group:
+        "pretrained"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.prediction, gpu=True),
+    params:
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"
+    script:
+        "../../scripts/evaluate_pretrained.py"
+
+
+rule evaluate_baselines:
+    """Score what needs no model: the majority class and a bag of words."""
+    input:
+        dataset="<results>/data/{task}",
+    output:
+        scores="<results>/scores/{task}/baselines.csv",
+        provenance="<results>/scores/{task}/baselines.provenance.json",
+    log:
+        "<logs>/evaluate_baselines/{task}.log",
+    benchmark:
+        "<benchmarks>/evaluate_baselines/{task}.tsv"
+    group:
+        "data"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.baselines),
+    message:
+        "Score the baselines on {wildcards.task}"
+    script:
+        "../../scripts/evaluate_baselines.py"
+
+
+collect(
+    "collect_scores",
+    "Gather the scores of all states and seeds: the numbers of Table 1.",
+    group="scores",
+    table="table1",
+    tables=[
+        *per_task_and_seed("<results>/scores/{task}/pretrained/seed-{seed}.csv"),
+        *per_task_and_seed("<results>/scores/{task}/finetuned/seed-{seed}.csv"),
+        *per_task_and_seed("<results>/scores/{task}/finetuned-from-normal/seed-{seed}.csv"),
+    ],
+)
+
+
+collect(
+    "collect_baselines",
+    "Gather the baselines of all tasks.",
+    group="scores",
+    table="baselines",
+    tables=per_task("<results>/scores/{task}/baselines.csv"),
+)
+
+
+collect(
+    "collect_learning_curves",
+    "Gather the losses and scores along all fine-tunings.",
+    group="scores",
+    table="learning_curves",
+    tables=[
+        *per_task_and_seed("<results>/curves/{task}/finetuned/seed-{seed}.csv"),
+        *per_task_and_seed("<results>/curves/{task}/finetuned-from-normal/seed-{seed}.csv"),
+    ],
+)
+
+
+rule table1:
+    """Table 1: scores of the three states of the model."""
+    input:
+        scores="<results>/tables/table1.csv",
+        baselines="<results>/tables/baselines.csv",
+        data=per_task("<results>/data/{task}"),
+        published=shipped("paper/table1.csv") if PAPER else [],
+    output:
+        html=report(
+            "<results>/figures/table1.html",
+            caption="../report/table1.rst",
+            category=CHANGES,
+            labels={"result": "Table 1"},
+        ),
+        markdown="<results>/figures/table1.md",
+        latex="<results>/figures/table1.tex",
+    log:
+        "<logs>/table1.log",
+    group:
+        "scores"
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        **drawn_by("table1"),
+    message:
+        "Write Table 1"
+    script:
+        "../../scripts/figure.py"
+
+
+RESULTS_OF_RUN += expand("<results>/figures/table1.{format}", format=("md", "html", "tex"))
+
+
+figure(
+    "learning_curves",
+    "Losses and scores along the fine-tunings behind Table 1.",
+    section=CHANGES,
+    label="Learning curves",
+    group="scores",
+    table="<results>/tables/learning_curves.csv",
+)
+
+
+rule compute_similarity:
+    """Compare each head's maps before and after fine-tuning, example by example."""
+    input:
+        pretrained="<results>/attention/{task}/pretrained",
+        finetuned="<results>/attention/{task}/finetuned/seed-{seed}",
+    output:
+        similarity="<results>/similarity/{task}/seed-{seed}.csv",
+        provenance="<results>/similarity/{task}/seed-{seed}.provenance.json",
+    log:
+        "<logs>/compute_similarity/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/compute_similarity/{task}/seed-{seed}.tsv"
+    group:
+        "similarity"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.reading_stores(2)),
+    message:
+        "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
+    script:
+        "../../scripts/compute_similarity.py"
+
+
+collect(
+    "collect_similarity",
+    "Gather the similarities of all tasks and seeds: the numbers of Figure 5.",
+    group="similarity",
+    table="cosine",
+    tables=per_task_and_seed("<results>/similarity/{task}/seed-{seed}.csv"),
+)
+
+
+figure(
+    "figure5",
+    "Figure 5: cosine similarity of pre-trained and fine-tuned maps, head by head.",
+    section=CHANGES,
+    label="Figure 5",
+    group="similarity",
+    table="<results>/tables/cosine.csv",
+)
