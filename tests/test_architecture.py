@@ -40,8 +40,7 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
-    "models/layers.py": "computes BERT's layers itself, for the fast backend of the sweep",
-    "ablation/shared.py": "computes BERT's layers itself: the fast backend of the sweep",
+    "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }
 """The modules that may know what an encoder is made of, and why."""
@@ -196,7 +195,9 @@ def light(imports: Iterable[Import]) -> set[str]:
     drawing = {i.source for i in imports if i.target.startswith(f"{NAME}.plotting")}
     lower = {name for name in modules() if package(name) in _LIGHT}
     tables = {name for name in modules() if name.split(".")[-1] in {"tables", "table1", "links"}}
-    return drawing | lower | tables | {"data.tasks", "data.metrics", "attention.store"}
+    named = {"data.tasks", "data.metrics", "attention.store"}
+    found = drawing | lower | tables | named
+    return {name for name in found if not name.endswith("__main__")}
 
 
 def heavy(name: str, imports: Iterable[Import]) -> list[str]:
