@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import darksecrets
+from darksecrets import __version__
 from darksecrets.run.files import PROVENANCE, fingerprint
 
 _LIBRARIES = (
@@ -32,7 +32,7 @@ _LIBRARIES = (
 def environment() -> dict[str, Any]:
     """Versions of the project, of Python and of the libraries that make numbers; the machine."""
     return {
-        "darksecrets": {"version": darksecrets.__version__, "commit": _commit()},
+        "darksecrets": {"version": __version__, "commit": _commit()},
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": _processor(),

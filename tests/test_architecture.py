@@ -1,0 +1,348 @@
+"""Dependencies between packages, read from the imports of every module; see docs/architecture.md.
+
+Every rule is also tried on code that breaks it.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+NAME = "darksecrets"
+PACKAGE = Path(__file__).parents[1] / NAME
+
+SECTIONS = {"finetuning", "patterns", "framenet", "features", "ablation", "pretraining"}
+LEVELS: tuple[set[str], ...] = (
+    {"run", "stats"},
+    {"plotting", "data"},
+    {"models"},
+    {"attention"},
+    SECTIONS,
+    {"contracts"},  # every section's tables
+    {""},  # the public names of the package itself
+)
+"""From the bottom; a package may import only packages of the levels below its own."""
+
+FACTS = {"__version__"}
+"""What every package may ask the top for: it imports nothing."""
+
+HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
+"""Libraries that take seconds to load or are missing where tables are read and figures drawn."""
+
+INNER = {
+    "models/hooks.py": "the seam: observes and intervenes on any encoder",
+    "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
+    "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
+}
+"""The modules that may know what an encoder is made of, and why."""
+
+_INNER_CODE = re.compile(
+    r"\bAttention(Mask)?Interface\b|\.encoder\.layers?\b|\battention\.(self|output)\b|"
+    r"\.(position_|word_)?embeddings\b|\.pooler\b|\b[qkv]_(proj|lin)\b|"
+    r"\bregister_(full_)?(forward|backward)\w*hook\b"
+)
+_INNER_TEXT = re.compile(
+    r"\bencoder\.layers?\b|\battention\.(self|output)\b|\b[qkv]_(proj|lin)\b|\b(query|value)\.weight\b"
+)
+
+
+@dataclass(frozen=True)
+class Import:
+    """One module that another imports; ``at_once`` where importing the one loads the other."""
+
+    source: str
+    target: str
+    at_once: bool
+
+
+def modules(root: Path = PACKAGE) -> dict[str, Path]:
+    """Files by dotted name inside of the package; the package's own file is ''."""
+    names = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return names
+
+
+_LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def nodes(tree: ast.AST, at_once: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    """All nodes, and whether they run when the module is imported."""
+    for child in ast.iter_child_nodes(tree):
+        typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        runs = at_once and not typing and not isinstance(child, _LATER)
+        yield child, runs
+        yield from nodes(child, runs)
+
+
+def imports_of(name: str, path: Path, known: Iterable[str]) -> list[Import]:
+    """What a module imports; modules of this package by their dotted names, see `modules`."""
+    known, found = set(known), []
+    for node, at_once in nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        targets: list[str] = []
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                own = [NAME, *name.split(".")] if name else [NAME]
+                keep = len(own) - node.level + (path.name == "__init__.py")
+                base = ".".join([*own[:keep], *([base] if base else [])])
+            targets = [
+                f"{base}.{alias.name}" if _inside(f"{base}.{alias.name}", known) else base
+                for alias in node.names
+                if not (base == NAME and alias.name in FACTS)
+            ]
+        found += [Import(name, target, at_once) for target in targets]
+    return found
+
+
+def _inside(target: str, known: set[str]) -> bool:
+    return target.removeprefix(f"{NAME}.") in known and target.startswith(f"{NAME}.")
+
+
+def all_imports(root: Path = PACKAGE) -> list[Import]:
+    """Every import of the package's modules."""
+    known = modules(root)
+    return [one for name, path in known.items() for one in imports_of(name, path, known)]
+
+
+def package(dotted: str) -> str:
+    """The package of a module's name, without or with ours before it."""
+    return dotted.removeprefix(NAME).removeprefix(".").split(".")[0]
+
+
+def level(name: str) -> int:
+    """Place of a package in `LEVELS`.
+
+    Raises:
+        LookupError: It is new; say in `LEVELS` where it belongs.
+    """
+    for number, names in enumerate(LEVELS):
+        if name in names:
+            return number
+    raise LookupError(f"the package {name!r} has no place in LEVELS; give it one")
+
+
+def within(imports: Iterable[Import]) -> Iterator[tuple[str, str, str]]:
+    """Source, its package and the package it imports, where these are two of ours."""
+    for one in imports:
+        if one.target == NAME or one.target.startswith(f"{NAME}."):
+            pair = package(one.source), package(one.target)
+            if pair[0] != pair[1]:
+                yield one.source, *pair
+
+
+def upward(imports: Iterable[Import]) -> list[str]:
+    """Imports that do not point down."""
+    return [
+        f"{source} ({own}) imports {other}"
+        for source, own, other in within(imports)
+        if level(other) >= level(own)
+    ]
+
+
+def between_sections(imports: Iterable[Import]) -> list[str]:
+    """Imports of one section by another: they meet in tables on disk only."""
+    return [
+        f"{source} imports the section {other}"
+        for source, own, other in within(imports)
+        if {own, other} <= SECTIONS
+    ]
+
+
+def outside(imports: Iterable[Import]) -> list[str]:
+    """Imports of the workflow, of its scripts, or of Snakemake."""
+    banned = {"workflow", "scripts", "snakemake"}
+    return [f"{i.source} imports {i.target}" for i in imports if i.target.split(".")[0] in banned]
+
+
+def loaded_by(start: str, imports: Iterable[Import]) -> set[str]:
+    """Everything that importing a module of ours loads: our modules and other libraries."""
+    edges = defaultdict(set)
+    for one in imports:
+        if one.at_once:
+            edges[one.source].add(one.target)
+    found: set[str] = set()
+    queue = [f"{NAME}.{start}"]
+    while queue:
+        target = queue.pop()
+        if target in found:
+            continue
+        found.add(target)
+        if target.split(".")[0] == NAME:
+            own = target.removeprefix(NAME).removeprefix(".")
+            parents = [own.rsplit(".", depth)[0] for depth in range(own.count(".") + 1)]
+            queue += [further for each in (*parents, "") for further in edges[each]]
+    return found
+
+
+_LIGHT = {"run", "stats", "plotting", "contracts"}
+
+
+def light(imports: Iterable[Import]) -> set[str]:
+    """Modules that must load without torch: lower packages, and all that draw or hold tables."""
+    drawing = {i.source for i in imports if i.target.startswith(f"{NAME}.plotting")}
+    lower = {name for name in modules() if package(name) in _LIGHT}
+    tables = {name for name in modules() if name.split(".")[-1] in {"tables", "table1", "links"}}
+    named = {"data.tasks", "data.metrics", "attention.store"}
+    found = drawing | lower | tables | named
+    return {name for name in found if not name.endswith("__main__")}
+
+
+def heavy(name: str, imports: Iterable[Import]) -> list[str]:
+    """Heavy libraries that importing a module loads."""
+    return sorted({target.split(".")[0] for target in loaded_by(name, imports)} & HEAVY)
+
+
+def inner(source: str) -> list[str]:
+    """What a module's code says of the inside of encoders; comments and docstrings may."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in prose:
+                found += [match.group() for match in _INNER_TEXT.finditer(node.value)]
+        elif isinstance(node, ast.Attribute | ast.Name | ast.alias):
+            text = node.name if isinstance(node, ast.alias) else ast.unparse(node)
+            found += [match.group() for match in _INNER_CODE.finditer(text)]
+    return sorted(set(found))
+
+
+@pytest.fixture(scope="module")
+def imports() -> list[Import]:
+    return all_imports()
+
+
+def test_dependencies_point_down(imports) -> None:
+    assert not upward(imports)
+
+
+def test_sections_do_not_import_each_other(imports) -> None:
+    assert not between_sections(imports)
+
+
+def test_packages_form_no_circle(imports) -> None:
+    """Whatever `LEVELS` says."""
+    graph = defaultdict(set)
+    for _, own, other in within(imports):
+        graph[own].add(other)
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_the_package_knows_nothing_of_the_workflow(imports) -> None:
+    assert not outside(imports)
+
+
+def test_tables_are_read_and_figures_drawn_without_heavy_libraries(imports) -> None:
+    names = light(imports)
+    assert {"ablation.figure8", "patterns.figure1", "finetuning.table1"} <= names
+    assert not {name: found for name in names if (found := heavy(name, imports))}
+
+
+def test_python_loads_no_heavy_library_either(imports, root) -> None:
+    """The independent check: import all of them in a fresh process."""
+    names = ", ".join(sorted(f"{NAME}.{name}" for name in light(imports)))
+    program = f"import sys, {names}; print(*sorted(set(sys.modules) & {HEAVY}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []
+
+
+def test_only_the_seam_knows_what_an_encoder_is_made_of() -> None:
+    paths = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
+    known = {name: inner(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+    assert not {name: found for name, found in known.items() if found and name not in INNER}
+    needless = [name for name in INNER if name in known and not known[name]]
+    assert not needless, f"{needless} know nothing of it: remove them from INNER"
+
+
+def made(folder: Path, files: dict[str, str]) -> list[Import]:
+    """Imports of a package that holds these files."""
+    root = folder / NAME
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for parent in (path.parent, root):
+            (parent / "__init__.py").touch()
+        path.write_text(text)
+    return all_imports(root)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from darksecrets.data import tasks",
+        "import darksecrets.data.tasks",
+        "from ..data.tasks import TASKS",
+        "def f():\n    from darksecrets.data.tasks import TASKS",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from darksecrets import data",
+        "from darksecrets import observe",
+    ],
+)
+def test_a_dependency_that_points_up_is_found(text, tmp_path) -> None:
+    found = made(tmp_path, {"run/files.py": text, "data/tasks.py": "TASKS = {}"})
+    assert len(upward(found)) == 1
+    harmless = {"run/files.py": "from darksecrets import __version__"}
+    assert not upward(made(tmp_path, harmless))
+
+
+def test_a_section_that_imports_another_is_found(tmp_path) -> None:
+    text = "from darksecrets.framenet.heads import X"
+    found = made(tmp_path, {"ablation/links.py": text, "framenet/heads.py": "X = 1"})
+    assert between_sections(found) == ["ablation.links imports the section framenet"]
+
+
+def test_a_package_without_a_place_is_named(tmp_path) -> None:
+    text = "from darksecrets.run import files"
+    found = made(tmp_path, {"norms/values.py": text, "run/files.py": ""})
+    with pytest.raises(LookupError, match="'norms' has no place"):
+        upward(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import snakemake",
+        "from workflow.lib import plan",
+        "def f():\n    from snakemake import io",
+    ],
+)
+def test_knowledge_of_the_workflow_is_found(text, tmp_path) -> None:
+    assert outside(made(tmp_path, {"run/files.py": text}))
+
+
+def test_a_heavy_library_is_found_through_other_modules_but_not_inside_functions(tmp_path) -> None:
+    files = {"a/one.py": "from darksecrets.b import two", "b/two.py": "from torch import nn"}
+    assert heavy("a.one", made(tmp_path, files)) == ["torch"]
+    files["b/two.py"] = "def f():\n    import torch"
+    assert heavy("a.one", made(tmp_path, files)) == []
+    files["b/__init__.py"] = "import transformers.models"
+    assert heavy("a.one", made(tmp_path, files)) == ["transformers"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from transformers import AttentionInterface",
+        "layers = model.bert.encoder.layer",
+        "x = at.attention.self.query(hidden)",
+        "model.register_forward_hook(f)",
+        "for n, p in model.named_parameters(): n.endswith('self.query.weight')",
+    ],
+)
+def test_knowledge_of_an_encoders_inside_is_found(text) -> None:
+    assert inner(text)
+    assert not inner(f'"""{text}"""\n# {text}\n')
