@@ -140,7 +140,7 @@ rule estimate_pattern_shares:
 rule collect_pattern_maps:
     """Gather the patterns of all maps: millions of rows, hence Parquet, a row group per model."""
     input:
-        maps=pattern_maps(),
+        tables=pattern_maps(),
     output:
         table="<results>/tables/pattern_maps.parquet",
         provenance="<results>/tables/pattern_maps.provenance.json",
