@@ -62,6 +62,7 @@ ours() { [ "$(head -n 1 "$1" 2>/dev/null)" = "$MARK" ]; }
 refuse_what_is_not_ours() {
   [ "$(id -u)" = 0 ] || die "found user $(id -un), expected root"
   [ -e /etc/debian_version ] || die "found no Debian; packages are installed with apt-get"
+  command -v pgrep >/dev/null || die "found no pgrep (on Debian: apt-get install procps)"
   for file in slurm.conf slurmdbd.conf cgroup.conf gres.conf; do
     if [ -e "/etc/slurm/$file" ]; then
       ours "/etc/slurm/$file" || die "found /etc/slurm/$file, which is not ours: left alone"

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -23,8 +24,9 @@ class Batch:
     def create_namespaced_job(self, _, job):
         (container,) = job.spec.template.spec.containers
         folder = tempfile.mkdtemp(prefix="pod-")
-        # What Snakemake lets a pod install is installed.
-        environment = os.environ | {"PATH": f"{os.environ['NO_PIP']}:{os.environ['PATH']}"}
+        # Python is this one, and what Snakemake lets a pod install is installed.
+        places = (os.environ["NO_PIP"], str(Path(sys.executable).parent), os.environ["PATH"])
+        environment = os.environ | {"PATH": os.pathsep.join(places)}
         command = [*container.command, *container.args]
         self.pods[job.metadata.name] = subprocess.Popen(command, cwd=folder, env=environment)
 
