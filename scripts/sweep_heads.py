@@ -1,4 +1,4 @@
-"""Disable every head, every layer and every set of one's own, and keep the predictions (4.6)."""
+"""Gather the chunks of a sweep over heads and layers (section 4.6)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,22 +10,27 @@ if TYPE_CHECKING:
 
 
 def main() -> dict[str, Any]:
-    """Sweep over the validation set, going on where a killed job stopped; return how."""
-    from darksecrets.ablation.sweep import Settings, sweep_heads
+    """Gather the chunks of a sweep; return how they were computed."""
+    from darksecrets.ablation.sweep import Settings, gather_sweep
     from darksecrets.data.tasks import TASKS
 
-    params = snakemake.params
-    return sweep_heads(
+    params, wildcards = snakemake.params, snakemake.wildcards
+    details: dict[str, Any] = gather_sweep(
         Path(snakemake.input.model),
         Path(snakemake.input.dataset),
+        [Path(part) for part in snakemake.input.parts],
         Path(snakemake.output.sweep),
-        task=TASKS[snakemake.wildcards.task],
-        seed=int(snakemake.wildcards.seed),
-        max_length=params.max_length,
-        settings=Settings(mode=params.mode, sets=params.sets, screening=params.screening),
+        Settings(
+            task=TASKS[wildcards.task],
+            seed=int(wildcards.seed),
+            max_length=params.max_length,
+            mode=params.mode,
+            sets=params.sets,
+            screening=params.screening,
+        ),
         threads=snakemake.threads,
-        parts=[Path(part) for part in snakemake.input.parts],
     )
+    return details
 
 
 if __name__ == "__main__":

@@ -11,22 +11,27 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Sweep over one part, going on where a killed job stopped; return how."""
-    from darksecrets.ablation.sweep import Settings, sweep_heads_part
+    from darksecrets.ablation.sweep import Settings, sweep_chunk
     from darksecrets.data.tasks import TASKS
 
-    params = snakemake.params
-    return sweep_heads_part(
+    params, wildcards = snakemake.params, snakemake.wildcards
+    details: dict[str, Any] = sweep_chunk(
         Path(snakemake.input.model),
         Path(snakemake.input.dataset),
         Path(snakemake.output.part),
-        task=TASKS[snakemake.wildcards.task],
-        seed=int(snakemake.wildcards.seed),
-        max_length=params.max_length,
-        settings=Settings(mode=params.mode, sets=params.sets, screening=params.screening),
+        Settings(
+            task=TASKS[wildcards.task],
+            seed=int(wildcards.seed),
+            max_length=params.max_length,
+            mode=params.mode,
+            sets=params.sets,
+            screening=params.screening,
+        ),
         threads=snakemake.threads,
-        part=int(snakemake.wildcards.piece),
-        parts=int(snakemake.wildcards.pieces),
+        chunk=int(wildcards.piece),
+        chunks=int(wildcards.pieces),
     )
+    return details
 
 
 if __name__ == "__main__":
