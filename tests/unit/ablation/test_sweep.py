@@ -54,8 +54,8 @@ def save_model(folder, family="bert", task="RTE", scale=1.0):
         save_classifier(folder, family, TASKS[task])
     if family == "electra":
         # No normalisation follows this projection. With weights as large as the others, scores of
-        # attention are in the thousands, and rounding in float32 changes what heads give by 0.002: the
-        # loop itself gives logits that differ by 0.0016 between one thread and two.
+        # attention are in the thousands, and rounding in float32 changes what heads give by 0.002:
+        # the loop's own logits differ by 0.0016 between one thread and two.
         multiply(folder, "electra.embeddings_project", 0.1)
     if scale != 1.0:
         multiply(folder, "classifier", scale)
