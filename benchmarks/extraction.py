@@ -67,15 +67,13 @@ def prepare(folder: Path, examples: int, batch_size: int) -> None:
 
 def extract(folder: Path, times: int, batch_size: int) -> None:
     """Extract N or 4 N examples, and print the most memory used, in MiB, and the seconds."""
-    from darksecrets.attention.extraction import extract
+    from darksecrets.attention.extraction import extract, read_sample
 
     start = time.perf_counter()
     extract(
         folder / "model",
-        folder / f"data{times}",
-        folder / f"sample{times}.csv",
+        read_sample(folder / f"data{times}", folder / f"sample{times}.csv"),
         folder / f"store{times}",
-        task=TASK,
         max_length=LONGEST,
         batch_size=batch_size,
     )
@@ -93,12 +91,14 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
 
     from darksecrets.attention import extraction
     from darksecrets.attention.store import AttentionStore, write_store
+    from darksecrets.models.devices import place
+    from darksecrets.models.loading import load_encoder
 
     store = AttentionStore.open(folder / "store1")
     rng = np.random.default_rng(0)
     ids = [rng.integers(5, 1000, length).tolist() for length in store.lengths]
     masks = [[1] * length for length in store.lengths]
-    model = extraction.load_encoder(folder / "model", TASK)
+    model = place(load_encoder(folder / "model"))
     inputs = {"input_ids": ids, "attention_mask": masks}
     batches = [
         (batch, extraction.pad(inputs, batch, 0))

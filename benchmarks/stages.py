@@ -181,10 +181,10 @@ def fine_tuning(folder: Path, seconds: float) -> float:
 def scoring(folder: Path, seconds: float) -> float:
     """Seconds of an example that a classifier scores."""
     from darksecrets.data.batches import by_length
-    from darksecrets.finetuning.evaluation import evaluate, examples_at_once
+    from darksecrets.finetuning.evaluation import batch_size_for, evaluate
 
     model, split = load_model(folder), random_split(spread(EXAMPLES))
-    batch_size = examples_at_once(model, split)
+    batch_size = batch_size_for(model, split)
     pieces = list(by_length(split.lengths, batch_size))
     return spend(
         seconds, pieces, lambda rows: evaluate(model, part(split, rows), batch_size=batch_size)
@@ -194,8 +194,10 @@ def scoring(folder: Path, seconds: float) -> float:
 def extraction(folder: Path, seconds: float) -> float:
     """Seconds of an example whose maps are computed, checked and written."""
     from darksecrets.attention import extraction
+    from darksecrets.models.devices import place
+    from darksecrets.models.loading import load_encoder
 
-    model, lengths = extraction.load_encoder(folder / "model", TASK), spread(EXAMPLES)
+    model, lengths = place(load_encoder(folder / "model")), spread(EXAMPLES)
     split = random_split(lengths)
     ids = split.inputs["input_ids"]
     rows = [ids[start:end] for start, end in itertools.pairwise(split.starts)]
@@ -364,16 +366,14 @@ def units_of_the_paper() -> dict[str, int]:
 
 def prepare(folder: Path, examples: int) -> None:
     """Save a random BERT-base, annotated pairs of sentences, and its maps of them."""
-    from darksecrets.attention.extraction import extract
+    from darksecrets.attention.extraction import extract, read_sample
 
     save_model(folder, TASK)
     prepare_pairs(folder, spread(examples), np.random.default_rng(0))
     extract(
         folder / "model",
-        folder / "pairs",
-        folder / "pairs.csv",
+        read_sample(folder / "pairs", folder / "pairs.csv"),
         folder / "store",
-        task=TASK,
         max_length=LONGEST,
         batch_size=16,
     )

@@ -1,3 +1,51 @@
-"""Reference reproduction of "Revealing the Dark Secrets of BERT" (Kovaleva et al. 2019)."""
+"""Reference reproduction of "Revealing the Dark Secrets of BERT" (Kovaleva et al. 2019).
+
+For work in a notebook, see docs/notebook.md:
+
+    from darksecrets import AttentionStore, disable, extract, observe
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from darksecrets.ablation.disable import disable
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.attention.extraction import extract
+    from darksecrets.attention.store import AttentionStore
+    from darksecrets.models.hooks import Intervention, intervene, observe
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AttentionStore",
+    "Intervention",
+    "SweepResult",
+    "disable",
+    "extract",
+    "intervene",
+    "observe",
+]
+
+# Imported when first asked for: reading tables and stores needs no torch.
+_HOMES = {
+    "AttentionStore": "attention.store",
+    "Intervention": "models.hooks",
+    "SweepResult": "ablation.results",
+    "disable": "ablation.disable",
+    "extract": "attention.extraction",
+    "intervene": "models.hooks",
+    "observe": "models.hooks",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever it names
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from darksecrets.contracts import TABLES
 from darksecrets.plotting.style import save
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ def draw(
 ) -> None:
     """Draw a figure from its table, for the tasks and with the label of the rule's parameters."""
     params = snakemake.params
-    write(snakemake, figure(pd.read_csv(snakemake.input.table), params.tasks, params.label))
+    path = Path(snakemake.input.table)
+    table = TABLES[path.stem].read(path)
+    write(snakemake, figure(table, params.tasks, params.label))
 
 
 def write(snakemake: Snakemake, figure: Figure) -> None:

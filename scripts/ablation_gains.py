@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 def main() -> None:
     """Read both tables, draw, write every format."""
     from functools import partial
+    from pathlib import Path
 
-    import pandas as pd
     from _figure import draw
 
     from darksecrets.ablation.ablation_gains import ablation_gains
+    from darksecrets.ablation.tables import BEST_HEAD
 
-    draw(snakemake, partial(ablation_gains, best=pd.read_csv(snakemake.input.best)))
+    best = BEST_HEAD.read(Path(snakemake.input.best))
+    draw(snakemake, partial(ablation_gains, best=best))
 
 
 if __name__ == "__main__":

@@ -10,25 +10,24 @@ if TYPE_CHECKING:
 
 
 def main() -> dict[str, Any]:
-    """Write the pattern of every map, compressed: they are many; return where they were found."""
+    """Write the pattern of every map; return where they were found."""
     import torch
 
     from darksecrets.attention.store import AttentionStore
     from darksecrets.models import devices
     from darksecrets.patterns import cnn
-    from darksecrets.patterns.classification import classify, maps_at_once
-    from darksecrets.run.files import compressed
+    from darksecrets.patterns.classification import batch_size_for, classify
+    from darksecrets.patterns.tables import PATTERN_MAPS
     from darksecrets.run.tables import identify
 
     torch.set_num_threads(snakemake.threads)
     net, temperature = cnn.load(Path(snakemake.input.classifier))
     store, device = AttentionStore.open(Path(snakemake.input.store)), devices.best()
-    batch_size = maps_at_once(store, device)
+    batch_size = batch_size_for(store, device)
     table = classify(store, net, temperature, batch_size)
     table = identify(table, snakemake.wildcards.task, snakemake.wildcards.model)
-    with compressed(Path(snakemake.output.maps)) as stream:
-        table.to_csv(stream, index=False, float_format="%.4f")
-    return {"device": str(device), "maps_at_once": batch_size}
+    PATTERN_MAPS.write(table, Path(snakemake.output.maps))
+    return {"device": str(device), "batch_size": batch_size}
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ def main() -> None:
     """Read the source, select as the paper does, write a row per link."""
     from darksecrets.framenet.links import to_table
     from darksecrets.framenet.sources import collect
-    from darksecrets.run.files import write_table
+    from darksecrets.framenet.tables import LINKS
 
     downloaded = snakemake.input.get("downloaded")
     source = dict(snakemake.params.items())
     annotations = collect(source, Path(downloaded) if downloaded else None)
-    write_table(to_table(annotations), Path(snakemake.output.table))
+    LINKS.write(to_table(annotations), Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

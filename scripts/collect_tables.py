@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Read every table among the inputs, in their order, and write one."""
-    from darksecrets.run.files import write_table
-    from darksecrets.run.tables import concatenate
+    """Gather the inputs that are parts of the output's table, in their order."""
+    from darksecrets.contracts import TABLES
 
-    tables = [Path(path) for path in snakemake.input if str(path).endswith(".csv")]
-    write_table(concatenate(tables), Path(snakemake.output.table))
+    target = Path(snakemake.output.table)
+    table = TABLES[target.stem]
+    table.gather([Path(path) for path in snakemake.input if path.endswith(table.suffix)], target)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ def main() -> None:
     import pandas as pd
 
     from darksecrets.framenet.heads import compare
-    from darksecrets.run.files import write_table
+    from darksecrets.framenet.tables import CORRELATION, HEADS
 
-    ours, published = (pd.read_csv(snakemake.input[name]) for name in ("heads", "published"))
-    write_table(compare(ours, published), Path(snakemake.output.table))
+    ours = HEADS.read(Path(snakemake.input.heads))
+    published = pd.read_csv(snakemake.input.published)
+    CORRELATION.write(compare(ours, published), Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the rank correlations of the heads' effects between every two seeds."""
-    import pandas as pd
-
     from darksecrets.ablation.agreement import seed_agreement
-    from darksecrets.run.files import write_table
+    from darksecrets.ablation.tables import HEAD_ABLATION, SEED_AGREEMENT
 
-    heads = pd.read_csv(snakemake.input.heads)
-    write_table(seed_agreement(heads), Path(snakemake.output.table))
+    heads = HEAD_ABLATION.read(Path(snakemake.input.heads))
+    SEED_AGREEMENT.write(seed_agreement(heads), Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

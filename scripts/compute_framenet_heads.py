@@ -15,12 +15,12 @@ def main() -> None:
     from darksecrets.framenet.example import choose
     from darksecrets.framenet.heads import measure, table
     from darksecrets.framenet.links import read_table
-    from darksecrets.run.files import write_table
+    from darksecrets.framenet.tables import HEADS
 
     store = AttentionStore.open(Path(snakemake.input.store))
     annotations = read_table(Path(snakemake.input.links))
     weights = measure(store, annotations, snakemake.params.draws, snakemake.params.seed)
-    write_table(table(weights), Path(snakemake.output.table))
+    HEADS.write(table(weights), Path(snakemake.output.table))
     choose(store, annotations, weights).save(Path(snakemake.output.example))
 
 

@@ -13,13 +13,13 @@ def main() -> None:
     """Write the mean cosine similarity of every layer and head."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.finetuning.cosine import table
-    from darksecrets.run.files import write_table
+    from darksecrets.finetuning.tables import COSINE
 
     stores = (snakemake.input.pretrained, snakemake.input.finetuned)
     similarity = table(*(AttentionStore.open(Path(store)) for store in stores))
     similarity.insert(0, "task", snakemake.wildcards.task)
     similarity.insert(1, "seed", int(snakemake.wildcards.seed))
-    write_table(similarity, Path(snakemake.output.similarity))
+    COSINE.write(similarity, Path(snakemake.output.similarity))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the table of all heads, write the correlations of every model."""
-    import pandas as pd
-
     from darksecrets.features.diagonal import diagonal_correlations
-    from darksecrets.run.files import write_table
+    from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS, TOKEN_PAIRS
 
-    pairs = pd.read_csv(snakemake.input.pairs)
-    write_table(diagonal_correlations(pairs), Path(snakemake.output.table))
+    pairs = TOKEN_PAIRS.read(Path(snakemake.input.pairs))
+    TOKEN_PAIR_CORRELATIONS.write(diagonal_correlations(pairs), Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

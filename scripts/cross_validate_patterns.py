@@ -15,7 +15,7 @@ def main() -> None:
 
     from darksecrets.patterns import annotations, crossvalidation, quality
     from darksecrets.patterns.cnn import Training
-    from darksecrets.run.files import write_table
+    from darksecrets.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS
 
     torch.set_num_threads(snakemake.threads)
     settings = snakemake.params.patterns
@@ -25,8 +25,8 @@ def main() -> None:
         Training(settings["epochs"], settings["seed"]),
     )
     scores = quality.scores(predictions, settings["resamples"], settings["seed"])
-    write_table(predictions, Path(snakemake.output.predictions))
-    write_table(scores, Path(snakemake.output.scores))
+    PATTERN_PREDICTIONS.write(predictions, Path(snakemake.output.predictions))
+    PATTERN_CV.write(scores, Path(snakemake.output.scores))
 
 
 if __name__ == "__main__":

@@ -15,19 +15,24 @@ def main() -> None:
 
     from darksecrets.patterns import shares
     from darksecrets.patterns.quality import of_network
-    from darksecrets.run.files import write_table
+    from darksecrets.patterns.tables import (
+        PATTERN_HEADS,
+        PATTERN_MAPS,
+        PATTERN_PREDICTIONS,
+        PATTERN_SHARES,
+    )
 
-    predictions = of_network(pd.read_csv(snakemake.input.predictions, dtype={"model": str}))
+    predictions = of_network(PATTERN_PREDICTIONS.read(Path(snakemake.input.predictions)))
     settings, model = snakemake.params.patterns, snakemake.params.model
     overall, heads = [], []
     for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
-        maps = pd.read_csv(path)
+        maps = PATTERN_MAPS.read(Path(path))
         origin = maps[["task", "state", "seed"]].iloc[:1]
         table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
-    write_table(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))
-    write_table(pd.concat(heads, ignore_index=True), Path(snakemake.output.heads))
+    PATTERN_SHARES.write(pd.concat(overall, ignore_index=True), Path(snakemake.output.shares))
+    PATTERN_HEADS.write(pd.concat(heads, ignore_index=True), Path(snakemake.output.heads))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def main() -> None:
 
     from darksecrets.data.tasks import TASKS
     from darksecrets.finetuning.baselines import bag_of_words, majority
-    from darksecrets.run.files import write_table
+    from darksecrets.finetuning.tables import BASELINES
 
     task = TASKS[snakemake.wildcards.task]
     dataset = load_from_disk(snakemake.input.dataset)
@@ -30,7 +30,7 @@ def main() -> None:
         for name, values in scores.items()
         for metric, value in values.items()
     ]
-    write_table(pd.DataFrame(rows), Path(snakemake.output.scores))
+    BASELINES.write(pd.DataFrame(rows), Path(snakemake.output.scores))
 
 
 if __name__ == "__main__":

@@ -18,15 +18,12 @@ def main() -> dict[str, Any]:
         merge([Path(shard) for shard in snakemake.input.shards], sample, store)
         return {"shards": len(snakemake.input.shards)}
 
-    from darksecrets.attention.extraction import extract
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.attention.extraction import extract, read_sample
 
     return extract(
-        Path(snakemake.input.model),
-        Path(snakemake.input.dataset),
-        sample,
+        snakemake.input.model,
+        read_sample(Path(snakemake.input.dataset), sample),
         store,
-        task=TASKS[snakemake.wildcards.task],
         max_length=snakemake.params.max_length,
         batch_size=snakemake.params.batch_size,
     )

@@ -11,19 +11,16 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Run one model over one shard of the sample of one task and write its store; return how."""
-    from darksecrets.attention.extraction import extract
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.attention.extraction import extract, read_sample
 
     return extract(
-        Path(snakemake.input.model),
-        Path(snakemake.input.dataset),
-        Path(snakemake.input.sample),
-        Path(snakemake.output.store),
-        task=TASKS[snakemake.wildcards.task],
+        snakemake.input.model,
+        read_sample(Path(snakemake.input.dataset), Path(snakemake.input.sample)),
+        snakemake.output.store,
         max_length=snakemake.params.max_length,
         batch_size=snakemake.params.batch_size,
-        shard=int(snakemake.wildcards.piece),
-        shards=int(snakemake.wildcards.pieces),
+        chunk=int(snakemake.wildcards.piece),
+        chunks=int(snakemake.wildcards.pieces),
     )
 
 

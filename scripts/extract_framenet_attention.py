@@ -11,15 +11,14 @@ if TYPE_CHECKING:
 
 def main() -> dict[str, Any]:
     """Run the pre-trained model over the sentences and write its attention store; return how."""
-    from darksecrets.attention.extraction import extract_columns
-    from darksecrets.framenet.links import SENTENCES, read_table
+    from darksecrets.attention.extraction import extract
+    from darksecrets.framenet.links import read_table
 
     sentences = [annotation.sentence for annotation in read_table(Path(snakemake.input.links))]
-    return extract_columns(
+    return extract(
         Path(snakemake.input.model),
         {"idx": list(range(len(sentences))), "sentence1": sentences},
         Path(snakemake.output.store),
-        task=SENTENCES,
         max_length=snakemake.params.max_length,
         batch_size=snakemake.params.batch_size,
     )

@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read table and maps, draw, write every format."""
-    import pandas as pd
     from _figure import write
 
     from darksecrets.patterns import typical
     from darksecrets.patterns.figure1 import figure1
+    from darksecrets.patterns.tables import TYPICAL_MAPS
 
-    # A token may read "null" or "nan": text stays text.
-    table = pd.read_csv(snakemake.input.table, keep_default_na=False)
+    table = TYPICAL_MAPS.read(Path(snakemake.input.table))
     maps = typical.read(table, Path(snakemake.input.maps))
     write(snakemake, figure1(table, maps, snakemake.params.label))
 

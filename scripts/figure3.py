@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the table and the maps, draw, write every format."""
-    import pandas as pd
     from _figure import write
 
     from darksecrets.framenet.example import Example
     from darksecrets.framenet.figure3 import figure3
+    from darksecrets.framenet.tables import HEADS
 
     example = Example.load(Path(snakemake.input.example))
-    table = pd.read_csv(snakemake.input.table)
+    table = HEADS.read(Path(snakemake.input.table))
     write(snakemake, figure3(table, example, snakemake.params.label))
 
 

@@ -11,16 +11,18 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write the effects of these heads beside those of all others."""
-    import pandas as pd
-
     from darksecrets.ablation.links import linked
-    from darksecrets.run.files import write_table
+    from darksecrets.ablation.tables import HEAD_ABLATION, LINKED_ABLATION
+    from darksecrets.features.tables import EQUAL_WORDS
+    from darksecrets.framenet.tables import HEADS
 
     inputs = snakemake.input
-    pairs = [pd.read_csv(path) for path in inputs.equal_words]  # none without a task of pairs
+    pairs = [
+        EQUAL_WORDS.read(Path(path)) for path in inputs.equal_words
+    ]  # none without a task of pairs
     equal_words = pairs[0] if pairs else None
-    table = linked(pd.read_csv(inputs.heads), pd.read_csv(inputs.framenet), equal_words)
-    write_table(table, Path(snakemake.output.table))
+    heads, framenet = HEAD_ABLATION.read(Path(inputs.heads)), HEADS.read(Path(inputs.framenet))
+    LINKED_ABLATION.write(linked(heads, framenet, equal_words), Path(snakemake.output.table))
 
 
 if __name__ == "__main__":

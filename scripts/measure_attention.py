@@ -14,15 +14,16 @@ def main() -> None:
     """Write the tables of one task and model."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import measure
+    from darksecrets.features.tables import MEASURES
     from darksecrets.features.tokens import describe
-    from darksecrets.run.files import write_table
     from darksecrets.run.tables import identify
 
     store = AttentionStore.open(Path(snakemake.input.store))
     tokens = describe(store, Path(snakemake.input.annotation))
-    for name, table in asdict(measure(store, tokens, snakemake.params.seed)).items():
-        table = identify(table, snakemake.wildcards.task, snakemake.wildcards.model)
-        write_table(table, Path(snakemake.output[name]))
+    measured = asdict(measure(store, tokens, snakemake.params.seed))
+    for table in MEASURES:
+        rows = identify(measured[table.name], snakemake.wildcards.task, snakemake.wildcards.model)
+        table.write(rows, Path(snakemake.output[table.name]))
 
 
 if __name__ == "__main__":

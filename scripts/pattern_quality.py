@@ -10,12 +10,15 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the tables, draw, write every format."""
-    import pandas as pd
+    from pathlib import Path
+
     from _figure import write
 
     from darksecrets.patterns.pattern_quality import pattern_quality
+    from darksecrets.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS
 
-    predictions, scores = map(pd.read_csv, (snakemake.input.table, snakemake.input.scores))
+    predictions = PATTERN_PREDICTIONS.read(Path(snakemake.input.table))
+    scores = PATTERN_CV.read(Path(snakemake.input.scores))
     write(snakemake, pattern_quality(predictions, scores, snakemake.params.label))
 
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 def main() -> None:
     """Write the ``idx`` of the sampled examples."""
     from darksecrets.data.checks import sample
-    from darksecrets.run.files import write_table
+    from darksecrets.data.tables import SAMPLE
 
     params = snakemake.params
     table = sample(Path(snakemake.input.dataset), params.size, params.seed)
-    write_table(table, Path(snakemake.output.sample))
+    SAMPLE.write(table, Path(snakemake.output.sample))
 
 
 if __name__ == "__main__":

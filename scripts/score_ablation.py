@@ -13,22 +13,23 @@ def main() -> None:
     """Write the effects of heads, layers and custom sets, the best ones' gains, and a summary."""
     from darksecrets.ablation.best import best, survival
     from darksecrets.ablation.results import SweepResult
-    from darksecrets.ablation.statistics import Chances, effects, of_kind
+    from darksecrets.ablation.statistics import Resampling, effects, of_kind
+    from darksecrets.ablation.tables import EFFECTS
     from darksecrets.data.tasks import TASKS
-    from darksecrets.run.files import write_table
     from darksecrets.run.tables import identify
 
     result = SweepResult.load(Path(snakemake.input.sweep))
     task = TASKS[snakemake.wildcards.task]
     params = snakemake.params
-    chances = Chances(params.bootstrap, params.permutations, params.splits, params.seed)
-    table, means = effects(result, task, chances)
-    gains = best(result, task, chances)
+    resampling = Resampling(params.bootstrap, params.permutations, params.splits, params.seed)
+    table, means = effects(result, task, resampling)
+    gains = best(result, task, resampling)
     tables = {f"{kind}_ablation": of_kind(table, kind) for kind in ("head", "layer", "set")}
     tables |= {"best_head": gains, "survival": survival(table, means, gains, len(result.idx))}
     model = f"{snakemake.wildcards.state}/seed-{snakemake.wildcards.seed}"
-    for name, rows in tables.items():
-        write_table(identify(rows, task.name, model), Path(snakemake.output[name]))
+    for effect in EFFECTS:
+        rows = identify(tables[effect.name], task.name, model)
+        effect.write(rows, Path(snakemake.output[effect.name]))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the table; for every feature, draw and write every format."""
-    import pandas as pd
-
     from darksecrets.features.stripes import stripes
+    from darksecrets.features.tables import STRIPES
     from darksecrets.plotting.style import save
 
     params = snakemake.params
-    table = pd.read_csv(snakemake.input.table)
+    table = STRIPES.read(Path(snakemake.input.table))
     paths = [Path(path) for path in snakemake.output]
     for feature in params.features:
         save(

@@ -11,17 +11,16 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read the tables, add the paper's numbers if the run is the paper's, write every format."""
-    import pandas as pd
-
     from darksecrets.finetuning.table1 import Table1, html, latex, markdown, read_paper, read_sizes
+    from darksecrets.finetuning.tables import BASELINES, SCORES
     from darksecrets.run.files import write_text
 
     tasks = snakemake.params.tasks
     table = Table1(
-        scores=pd.read_csv(snakemake.input.scores),
+        scores=SCORES.read(Path(snakemake.input.scores)),
         tasks=tasks,
         label=snakemake.params.label,
-        baselines=pd.read_csv(snakemake.input.baselines),
+        baselines=BASELINES.read(Path(snakemake.input.baselines)),
         sizes=read_sizes(dict(zip(tasks, map(Path, snakemake.input.data), strict=True))),
         paper=read_paper(Path(snakemake.input.published)) if snakemake.params.paper else None,
     )

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 def main() -> None:
     """Read both tables, draw, write every format."""
     from functools import partial
+    from pathlib import Path
 
-    import pandas as pd
     from _figure import draw
 
+    from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS
     from darksecrets.features.token_pairs import token_pairs
 
-    correlations = pd.read_csv(snakemake.input.correlations)
+    correlations = TOKEN_PAIR_CORRELATIONS.read(Path(snakemake.input.correlations))
     draw(snakemake, partial(token_pairs, correlations=correlations))
 
 

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 def main(details: dict[str, Any]) -> None:
     """Train, calibrate with the cross-validated predictions, save."""
-    import pandas as pd
     import torch
 
     from darksecrets.patterns import annotations, cnn, crossvalidation
+    from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(snakemake.threads)
     settings = snakemake.params.patterns
     data = annotations.load(annotations.folders(settings["annotations"]))
     training = cnn.Training(settings["epochs"], settings["seed"])
     net = cnn.train(cnn.images(data.maps), data.labels, training)
-    predictions = pd.read_csv(snakemake.input.predictions)
+    predictions = PATTERN_PREDICTIONS.read(Path(snakemake.input.predictions))
     temperature = crossvalidation.network_temperature(predictions)
     cnn.save(net, temperature, Path(snakemake.output.classifier))
     details["temperature"] = temperature

@@ -11,16 +11,14 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Write a table of the chosen maps, and their arrays beside it."""
-    import pandas as pd
-
     from darksecrets.patterns import annotations, typical
     from darksecrets.patterns.quality import of_network
-    from darksecrets.run.files import write_table
+    from darksecrets.patterns.tables import PATTERN_PREDICTIONS, TYPICAL_MAPS
 
     data = annotations.load(annotations.folders(snakemake.params.annotations))
-    predictions = of_network(pd.read_csv(snakemake.input.predictions))
+    predictions = of_network(PATTERN_PREDICTIONS.read(Path(snakemake.input.predictions)))
     chosen = typical.choose(data, predictions)
-    write_table(chosen, Path(snakemake.output.table))
+    TYPICAL_MAPS.write(chosen, Path(snakemake.output.table))
     typical.save(chosen, data, Path(snakemake.output.maps))
 
 

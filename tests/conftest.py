@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -54,8 +56,50 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture
+def clone(root: Path, tmp_path: Path) -> Path:
+    """A copy of the project as it is: the files that Git lists, and those it would add."""
+    copy = tmp_path / "project"
+    command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    for name in listed.strip("\0").split("\0"):
+        if (root / name).is_file():  # not deleted
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, copy / name)
+    return copy
+
+
 @pytest.fixture(scope="session")
-def snakemake(root) -> Callable[..., subprocess.CompletedProcess]:
+def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.CompletedProcess]]:
+    """Call Snakemake with arguments, in a folder, as a user does."""
+    files = tmp_path_factory.mktemp("snakemake")
+    output, errors = files / "stdout", files / "stderr"
+    server = Path(__file__).with_name("snakemake_server.py")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+
+    def call(
+        arguments: Sequence[str], folder: Path, environment: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess:
+        for file in (output, errors):
+            file.write_text("")
+        request = {
+            "arguments": [str(argument) for argument in arguments],
+            "folder": str(folder),
+            "environment": dict(environment or os.environ),
+            "stdout": str(output),
+            "stderr": str(errors),
+        }
+        print(json.dumps(request), file=process.stdin, flush=True)
+        code = int(process.stdout.readline())
+        return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
+
+    with subprocess.Popen([sys.executable, server], **pipes) as process:
+        yield call
+        process.stdin.close()  # it ends, then
+
+
+@pytest.fixture(scope="session")
+def snakemake(root, call_snakemake) -> Callable[..., subprocess.CompletedProcess]:
     """Call Snakemake on the project's workflow, with results in another folder."""
 
     def call(
@@ -66,11 +110,10 @@ def snakemake(root) -> Callable[..., subprocess.CompletedProcess]:
         root: Path = root,
         environment: dict[str, str] | None = None,
     ):
-        command = [
-            *(sys.executable, "-m", "snakemake", *arguments, "--configfile", config),
-            *("--snakefile", str(root / "Snakefile"), "--directory", str(folder), "--cores", "2"),
-        ]
-        run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+        places = ("--snakefile", root / "Snakefile", "--directory", folder, "--cores", "2")
+        run = call_snakemake(
+            [*arguments, "--configfile", config, *places], root, environment=environment
+        )
         assert not check or run.returncode == 0, run.stdout + run.stderr
         return run
 

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from needs import PACKAGES
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -167,6 +168,11 @@ def test_snakemake_needs_its_own_environment_alone(name, tmp_path):
 def test_what_snakemake_lacks_is_found(tmp_path):
     run = plan(tmp_path, ["snakemake"], "--configfile", str(ROOT / "config" / "config.yaml"))
     assert "No module named 'pandas'" in run.stdout + run.stderr
+
+
+def test_continuous_integration_installs_what_tests_would_be_skipped_without():
+    installed = re.findall(r"packages\+?=\((.*)\)", (ROOT / ".ci" / "run").read_text())
+    assert set(PACKAGES.values()) <= set(" ".join(installed).split())
 
 
 def test_the_image_is_what_the_installation_script_can_read_and_the_project_says():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from darksecrets.ablation.panels import panel, panel_figure, rows_of
-from darksecrets.ablation.results import LEVEL
-from darksecrets.plotting.style import CHANGE, HELPED, HURT, INK, SMALL, grid
+from darksecrets.ablation.panels import rows_of, title
+from darksecrets.plotting.panels import panel, panel_figure
+from darksecrets.plotting.style import CHANGE, HELPED, HURT, INK, SMALL, colour_bar, grid
+from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,14 +71,14 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
     values = grid(rows, "delta")
     sizes = np.abs(values)
     end = float(min(2 * np.quantile(sizes, _MOST), sizes.max()) or sizes.max()) or 1.0
-    axes, beside, mesh = panel(figure, slot, task, values, cmap=CHANGE, vmin=-end, vmax=end)
+    colours: dict[str, Any] = {"cmap": CHANGE, "vmin": -end, "vmax": end}
+    axes, beside, mesh = panel(figure, slot, task, values, title=title(task), **colours)
     _marks(axes, rows)
     below, above = values.min() < -end, values.max() > end
     extend = "both" if below and above else "min" if below else "max" if above else "neither"
-    bar = figure.colorbar(mesh, cax=beside, extend=extend)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    colour_bar(figure, mesh, cax=beside, extend=extend)
     beside.yaxis.set_major_locator(MaxNLocator(4, symmetric=True))
-    beside.tick_params(length=0, labelsize=SMALL)
+    beside.tick_params(labelsize=SMALL)
 
 
 def _marks(axes: Axes, rows: pd.DataFrame) -> None:

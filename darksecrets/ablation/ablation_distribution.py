@@ -13,17 +13,16 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
 from darksecrets.plotting.style import (
-    COLUMN,
     GREY,
     HELPED,
     HURT,
     INK,
-    PAGE,
     SMALL,
     blocks,
     label_run,
     new_figure,
     style,
+    width_for,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def ablation_distribution(table: pd.DataFrame, tasks: Sequence[str], run_label: 
     panels = {task: rows_of(table, task, ["delta"], "head_ablation.csv") for task in tasks}
     rows, beside = blocks(len(tasks))
     with style():
-        figure = new_figure(COLUMN if beside <= 2 else PAGE, 1.3 * rows + 0.4)
+        figure = new_figure(width_for(beside), 1.3 * rows + 0.4)
         slots = figure.subplots(rows, beside, squeeze=False).ravel()
         for axes, (task, deltas) in zip(slots, panels.items(), strict=False):
             _panel(axes, task, deltas["delta"].to_numpy())

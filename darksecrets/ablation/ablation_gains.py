@@ -12,21 +12,21 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.ablation.panels import rows_of, title
-from darksecrets.ablation.results import LEVEL, PARTS
+from darksecrets.ablation.results import PARTS
 from darksecrets.plotting.style import (
     BAND,
-    COLUMN,
     GREY,
     HELPED,
     HURT,
     INK,
-    PAGE,
     SMALL,
     blocks,
     label_run,
     new_figure,
     style,
+    width_for,
 )
+from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ def ablation_gains(
     }
     rows, beside = blocks(len(tasks))
     with style():
-        figure = new_figure(COLUMN if beside <= 2 else PAGE, 1.75 * rows + 0.5)
+        figure = new_figure(width_for(beside), 1.75 * rows + 0.5)
         slots = figure.add_gridspec(rows, beside)
         for index, (task, (heads, gains)) in enumerate(panels.items()):
             slot = slots[index // beside, index % beside]

@@ -152,7 +152,7 @@ class Loop(Backend):
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
         """See `Backend.logits`."""
         size = devices.sequence_bytes(self.model.config, int(self.split.lengths[list(rows)].max()))
-        batch_size = devices.at_once(self.model.device, size, cpu=len(rows), gpu=len(rows))
+        batch_size = devices.batch_size(self.model.device, size, cpu=len(rows), gpu=len(rows))
         logits = self.empty(len(rows))
         for number in np.flatnonzero(pairs.any(axis=1)).tolist():
             wanted = np.flatnonzero(pairs[number])

@@ -1,23 +1,22 @@
-"""What survives: the gain of the best head without selection bias, and a summary (section 4.6)."""
+"""The gain of the best head without selection bias, and a summary of a sweep (section 4.6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.ablation.results import LEVEL, PARTS, SweepResult
+from darksecrets.ablation.results import PARTS, SweepResult
 from darksecrets.ablation.scores import Floats, require_usable, weighted
-from darksecrets.ablation.statistics import PERCENT, Chances, interval
+from darksecrets.ablation.statistics import Resampling
+from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
+from darksecrets.stats import LEVEL
+from darksecrets.stats.resampling import halves, interval, unbiased_gains
 
-_BLOCK = 2**22  # numbers of a matrix of halves
 
-
-def best(result: SweepResult, task: Task, chances: Chances) -> pd.DataFrame:
+def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFrame:
     """Gain of disabling the best head, and the best layer, on examples that did not choose it.
 
     The best of many deltas is positive even where no head matters. Therefore the validation set is
@@ -39,9 +38,9 @@ def best(result: SweepResult, task: Task, chances: Chances) -> pd.DataFrame:
     require_usable(result, task)
     rows = []
     for metric in task.metrics:
-        rng = np.random.default_rng(chances.seed)
+        rng = np.random.default_rng(resampling.seed)
         whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
-        pairs = _on_halves(result, metric, chances.splits, rng)
+        pairs = _on_halves(result, metric, resampling.splits, rng)
         for kind in PARTS:
             sets = np.flatnonzero(result.sets["kind"] == kind)
             if len(sets):
@@ -56,7 +55,7 @@ def best(result: SweepResult, task: Task, chances: Chances) -> pd.DataFrame:
 def _row(whole: Floats, choosing: Floats, scoring: Floats) -> dict[str, Any]:
     """Naive and unbiased gain, from deltas [1, sets] and [halves, sets]."""
     gains, share = unbiased_gains(choosing, scoring)
-    low, high = interval(gains)
+    low, high = PERCENT * interval(gains)
     return {
         "best": (best := int(whole.argmax())),
         "naive_gain": PERCENT * whole[0, best],
@@ -67,21 +66,6 @@ def _row(whole: Floats, choosing: Floats, scoring: Floats) -> dict[str, Any]:
     }
 
 
-def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
-    """Choose the best set on one half, read its delta on the other.
-
-    Args:
-        choosing: [halves, sets] deltas to the baseline on the half that chooses.
-        scoring: [halves, sets] deltas on the other half.
-
-    Returns:
-        [halves] gains, and [sets] how often each set is chosen, as a share.
-    """
-    chosen = choosing == choosing.max(axis=1, keepdims=True)
-    parts = chosen / chosen.sum(axis=1, keepdims=True)
-    return (parts * scoring).sum(axis=1), parts.mean(axis=0)
-
-
 def _on_halves(
     result: SweepResult, metric: str, splits: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
@@ -90,14 +74,6 @@ def _on_halves(
     masks = list(halves(splits, len(result.idx), rng))
     ones, others = (np.concatenate([score(m == value) for m in masks]) for value in (1, 0))
     return np.concatenate([ones, others]), np.concatenate([others, ones])
-
-
-def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
-    """Blocks of random halves: [at most splits, examples], 1 for a half and 0 for the other."""
-    size = max(1, _BLOCK // examples)
-    pattern = np.arange(examples) % 2
-    for start in range(0, splits, size):
-        yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
 
 
 def survival(

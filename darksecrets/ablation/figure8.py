@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from darksecrets.ablation.panels import legend, limits, panel, panel_figure, rows_of, score_bar
+from darksecrets.ablation.panels import legend, rows_of, title
+from darksecrets.plotting.panels import limits, marked_bar, panel, panel_figure
 from darksecrets.plotting.style import SCORE, grid
 
 if TYPE_CHECKING:
@@ -37,5 +38,6 @@ def figure8(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values, baseline = grid(rows, "score"), float(rows["baseline"].mean())
     low, high = limits(values, baseline)
-    _, bar, mesh = panel(figure, slot, task, values, cmap=SCORE, vmin=low, vmax=high)
-    score_bar(figure, bar, mesh, baseline)
+    colours: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high}
+    _, bar, mesh = panel(figure, slot, task, values, title=title(task), **colours)
+    marked_bar(figure, bar, mesh, baseline)

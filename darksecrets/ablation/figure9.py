@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from darksecrets.ablation.panels import legend, limits, panel, panel_figure, rows_of, score_bar
+from darksecrets.ablation.panels import legend, rows_of, title
+from darksecrets.plotting.panels import limits, marked_bar, panel, panel_figure
 from darksecrets.plotting.style import INK, SCORE, SMALL, grid
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values, baseline = grid(rows.assign(head=1), "score"), float(rows["baseline"].mean())
     low, high = limits(values, baseline)
-    heatmap: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high, "labels": 12}
-    axes, bar, mesh = panel(figure, slot, task, values, what="layers", ratio=5, **heatmap)
+    look: dict[str, Any] = {"title": title(task), "what": "layers", "ratio": 5, "labels": 12}
+    colours: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high}
+    axes, bar, mesh = panel(figure, slot, task, values, **look, **colours)
     axes.set(xlabel="", xticks=[])
     for layer, value in enumerate(values[:, 0], start=1):
         colour = "white" if value > low + _DARK * (high - low) else INK
         axes.text(1, layer, f"{value:.1f}", color=colour, fontsize=SMALL, ha="center", va="center")
-    score_bar(figure, bar, mesh, baseline)
+    marked_bar(figure, bar, mesh, baseline)

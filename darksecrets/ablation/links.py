@@ -6,13 +6,13 @@ rely on heads that attend between words which appear in both sentences.
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
-from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE
 from darksecrets.run.errors import InputError
+from darksecrets.stats.percentiles import above_percentile, share_below
 
-PERCENTILE = 99.0  # the paper's: heads above it stand out
+DIRECTION = "element_to_predicate"
+"""The direction of the published weights, as ``framenet_heads.csv`` names it."""
 
 # Models that have the pre-trained heads, or heads made of them: others know nothing of frames.
 _WITH_FRAMES = ("pretrained", "finetuned")
@@ -28,7 +28,7 @@ _COLUMNS = [
 def linked(
     heads: pd.DataFrame, framenet: pd.DataFrame, equal_words: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Effects of the heads that stand out elsewhere, beside the effects of all other heads.
+    """Effects of the heads singled out by other experiments, beside those of all other heads.
 
     Args:
         heads: `head_ablation.csv`.
@@ -52,34 +52,30 @@ def linked(
     _require(framenet, ["direction", *_PLACE, "weight"], "framenet_heads.csv")
     if equal_words is not None:
         _require(equal_words, ["task", "state", "seed", *_PLACE, "weight"], "equal_words.csv")
-    published = framenet[framenet["direction"] == ELEMENT_TO_PREDICATE]
+    published = framenet[framenet["direction"] == DIRECTION]
     if published.empty:
         raise InputError(
             f"framenet_heads.csv: found the directions {sorted(set(framenet['direction']))}, "
-            f"expected '{ELEMENT_TO_PREDICATE}' among them. Make the table again."
+            f"expected '{DIRECTION}' among them. Make the table again."
         )
     tables = []
     for (task, state, seed, _), table in heads.groupby(_MODEL, sort=False):
         if state in _WITH_FRAMES:
-            tables.append(_group(table, outstanding(published)).assign(group="framenet"))
+            tables.append(_group(table, _top(published)).assign(group="framenet"))
         if equal_words is None:
             continue
         mine = (equal_words["task"] == task) & (equal_words["state"] == state)
         if state != "pretrained":  # whose maps do not depend on a seed; only its classifier does
             mine &= equal_words["seed"] == seed
         if mine.any():
-            tables.append(_group(table, outstanding(equal_words[mine])).assign(group="equal_words"))
+            tables.append(_group(table, _top(equal_words[mine])).assign(group="equal_words"))
     return pd.concat(tables, ignore_index=True)[_COLUMNS]
 
 
-def outstanding(weights: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the heads whose ``weight`` is above the 99th percentile of all, as the paper's.
-
-    Unlike Figure 3, which always marks some, none where all heads are equal: no effect to look up.
-    """
-    above = weights["weight"] > np.percentile(weights["weight"], PERCENTILE)
-    standing_out: pd.DataFrame = weights[above]
-    return standing_out
+def _top(heads: pd.DataFrame) -> pd.DataFrame:
+    """Heads whose ``weight`` is above the 99th percentile of all; none where the greatest tie."""
+    chosen: pd.DataFrame = heads[above_percentile(heads["weight"].to_numpy())]
+    return chosen
 
 
 def _group(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
@@ -87,13 +83,13 @@ def _group(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
     mine = chosen[[*_PLACE, "weight"]].merge(table, on=_PLACE)
     if len(mine) < len(chosen):
         raise InputError(
-            f"Found heads that stand out, {chosen[_PLACE].to_dict('records')}, of which "
+            f"Found heads above the 99th percentile, {chosen[_PLACE].to_dict('records')}, of which "
             "head_ablation.csv lacks some; expected tables of models of one shape. Run again."
         )
     places = pd.MultiIndex.from_frame(table[_PLACE])
     others = table.loc[~places.isin(pd.MultiIndex.from_frame(chosen[_PLACE])), "delta"].to_numpy()
-    differences = np.sign(mine["delta"].to_numpy()[:, None] - others)
-    return mine.assign(others=others.mean(), share_below=(1 + differences.mean(axis=1)) / 2)
+    below = share_below(mine["delta"].to_numpy(), others)
+    return mine.assign(others=others.mean(), share_below=below)
 
 
 def _require(table: pd.DataFrame, columns: list[str], name: str) -> None:

@@ -16,8 +16,6 @@ SETS, PREDICTIONS = "sets.csv", "predictions.npz"
 PARTS = ("head", "layer")
 """Kinds that are parts of the model, each disabled alone; the best of a kind is looked for."""
 KINDS = ("baseline", *PARTS, "set")
-LEVEL = 0.05
-"""Of tests and, both sides together, of intervals."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,13 @@ class SweepResult:
             )
 
     @classmethod
-    def load(cls, folder: Path) -> SweepResult:
+    def load(cls, folder: str | Path) -> SweepResult:
         """Read what `save` wrote.
 
         Raises:
             InputError: A file is missing.
         """
+        folder = Path(folder)
         missing = [name for name in (SETS, PREDICTIONS) if not (folder / name).is_file()]
         if missing:
             raise InputError(

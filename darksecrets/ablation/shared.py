@@ -178,8 +178,8 @@ class _Branches:
         # Half of the memory for each: what passes through a layer; and the hidden states, with the
         # trunk and what is joined to them.
         each = 2 * devices.sequence_bytes(model.config, 1)
-        self._tokens = devices.at_once(model.device, each, **CHUNK)
-        self._batch = devices.at_once(model.device, 2 * 4 * 2, **BATCH)
+        self._tokens = devices.batch_size(model.device, each, **CHUNK)
+        self._batch = devices.batch_size(model.device, 2 * 4 * 2, **BATCH)
         self._exact = layers_of(model, model.dtype, mode)
 
     @functools.cached_property

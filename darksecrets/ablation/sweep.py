@@ -265,8 +265,7 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
     split = load_split(dataset_folder, "validation", tokenizer, task, settings.max_length)
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, settings.seed)
-    device: Any = devices.best()
-    model.to(device)
+    model = devices.place(model)
     sets = sweep_sets(shape_of(model), settings.sets)
     interventions = [of_set.intervention(settings.mode) for of_set in sets]
     screening = _screens(settings.screening) and not task.is_regression

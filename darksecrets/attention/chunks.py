@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.data.tables import SAMPLE
 from darksecrets.run.errors import InputError
 
 
@@ -50,7 +51,7 @@ def merge(shards: Sequence[Path], sample: Path, output: Path) -> None:
     shapes = {(store.layers, store.heads) for store in stores}
     table = pd.concat([store.table for store in stores], ignore_index=True)
     lengths = np.concatenate([store.lengths for store in stores])
-    wanted = pd.read_csv(sample)["idx"].tolist()
+    wanted = SAMPLE.read(sample)["idx"].tolist()
     places = list(zip(-lengths, table["idx"], strict=True))
     if len(shapes) != 1:
         problem = f"have {_listed(shapes)} layers and heads"

@@ -14,16 +14,18 @@ import torch
 
 from darksecrets.attention.chunks import batches_of_shard
 from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
-from darksecrets.data.encoding import encode
+from darksecrets.data.encoding import encode, sentence_columns
+from darksecrets.data.tables import SAMPLE
 from darksecrets.models import devices
-from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.devices import place
+from darksecrets.models.hooks import observe, shape_of
+from darksecrets.models.loading import load_encoder, load_tokenizer
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from darksecrets.data.tasks import Task
 
 Inputs = dict[str, list[npt.NDArray[np.int32]]]
 
@@ -33,116 +35,85 @@ ON_HOST = 2**28
 _log = logging.getLogger(__name__)
 
 
+def read_sample(dataset_folder: Path, sample: Path) -> dict[str, list[Any]]:
+    """Read ``idx`` and the sentences of the sampled validation examples.
+
+    Args:
+        dataset_folder: A task's data, see the data contract.
+        sample: CSV with the column ``idx``.
+
+    Raises:
+        InputError: The sample is not of this data.
+    """
+    from datasets import load_from_disk
+
+    split = load_from_disk(str(dataset_folder))["validation"]
+    rows = {idx: row for row, idx in enumerate(split["idx"])}
+    wanted = SAMPLE.read(sample)["idx"].tolist()
+    unknown = [idx for idx in wanted if idx not in rows]
+    if unknown:
+        raise InputError(
+            f"{sample} names {len(unknown)} examples, such as idx {unknown[0]}, that the "
+            f"validation split of {dataset_folder} does not have. Draw the sample again."
+        )
+    selected = split.select([rows[idx] for idx in wanted])
+    return {name: list(selected[name]) for name in ("idx", *sentence_columns(split.column_names))}
+
+
 def extract(
-    model_folder: Path,
-    dataset_folder: Path,
-    sample: Path,
-    output: Path,
+    model_folder: str | Path,
+    examples: Mapping[str, Sequence[Any]],
+    output: str | Path,
     *,
-    task: Task,
-    max_length: int,
-    batch_size: int,
-    shard: int = 1,
-    shards: int = 1,
+    max_length: int = 128,
+    batch_size: int = 16,
+    chunk: int = 1,
+    chunks: int = 1,
 ) -> dict[str, Any]:
-    """Write the attention store of a model for a sample of the validation examples.
+    """Write the attention store of a model for some examples.
 
     The longest examples come first, so that too little memory or a misfit shows at once; those of
     equal length are ordered by ``idx``. Memory depends on the largest batch, not on the number of
     examples (texts and tokens aside).
 
     Args:
-        model_folder: Hugging Face folder of a BERT-family model, with or without a classifier.
-        dataset_folder: The task's data, see the data contract.
-        sample: CSV with the column ``idx``.
+        model_folder: Hugging Face folder of an encoder, with or without a classifier.
+        examples: ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers, ``idx``
+            (0, 1, 2 … if left out).
         output: Folder of the store.
-        task: The task of the data.
         max_length: Longest sequence kept, in tokens.
-        batch_size: Examples that the model sees at once on a processor; see `batches_for`.
-        shard: Which part of the examples the store gets, from 1, see `attention.chunks`.
-        shards: How many parts there are.
+        batch_size: Examples in a batch on a CPU; see `batches_for`.
+        chunk: Which part of the examples the store gets, from 1, see `attention.chunks`.
+        chunks: How many parts there are.
 
     Returns:
         For the provenance: the device, and the sizes of the batches.
 
     Raises:
-        InputError: The sample is not of this data, the checkpoint is no whole encoder, or it does
-            not give one softmaxed map over the real tokens per layer and head.
+        InputError: The checkpoint is not a whole encoder, or it does not give one softmaxed map
+            over the real tokens per layer and head.
     """
-    columns = _sampled_columns(dataset_folder, sample, task)
-    return extract_columns(
-        model_folder,
-        columns,
-        output,
-        task=task,
-        max_length=max_length,
-        batch_size=batch_size,
-        shard=shard,
-        shards=shards,
-    )
-
-
-def extract_columns(
-    model_folder: Path,
-    columns: Mapping[str, list[Any]],
-    output: Path,
-    *,
-    task: Task,
-    max_length: int,
-    batch_size: int,
-    shard: int = 1,
-    shards: int = 1,
-) -> dict[str, Any]:
-    """Write the attention store of a model for examples in memory, see `extract`.
-
-    Args:
-        model_folder: Hugging Face folder of a BERT-family model.
-        columns: ``idx`` and the text columns of the task.
-        output: Folder of the store.
-        task: Says whether an example has one sentence or two.
-        max_length: Longest sequence kept, in tokens.
-        batch_size: Examples that the model sees at once on a processor.
-        shard: As `extract`.
-        shards: As `extract`.
-
-    Returns:
-        As `extract`.
-
-    Raises:
-        InputError: As `extract`.
-    """
-    tokenizer = load_tokenizer(model_folder)
-    examples, inputs = _encode_longest_first(columns, tokenizer, task, max_length)
-    model = load_encoder(model_folder, task)
-    config = model.config
+    tokenizer = load_tokenizer(Path(model_folder))
+    table, inputs = _encode_longest_first(examples, tokenizer, max_length)
+    model = place(load_encoder(Path(model_folder)))
+    shape = shape_of(model)
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_of_shard(batches_of(len(examples), batch_size), lengths, shard, shards)
+    batches = batches_of_shard(batches_of(len(table), batch_size), lengths, chunk, chunks)
     batches = batches_for(model, batches, lengths)  # after, as it depends on what memory is free
-    own = examples.iloc[batches[0].start : batches[-1].stop] if batches else examples.iloc[:0]
+    own = table.iloc[batches[0].start : batches[-1].stop] if batches else table.iloc[:0]
     with (
-        write_store(output, own, config.num_hidden_layers, config.num_attention_heads) as writer,
-        progress(f"attention, {task.name}", len(own), "examples") as advance,
+        write_store(Path(output), own, shape.layers, shape.heads) as writer,
+        progress("Attention maps", len(own), "examples") as advance,
     ):
         arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
         for batch in batches:
             rows = slice(batch.start, batch.stop)
             # No name for the maps: it would keep them while the next ones are computed.
-            write_maps(next(arrays), lengths[rows], examples["idx"].iloc[rows], writer)
+            write_maps(next(arrays), lengths[rows], table["idx"].iloc[rows], writer)
             advance(len(batch))
     most = max(map(len, batches), default=0)
     _log.info("%d batches of at most %d examples on %s", len(batches), most, model.device)
-    return {"device": str(model.device), "batches": len(batches), "examples_at_once": most}
-
-
-def load_encoder(folder: Path, task: Task) -> PreTrainedModel:
-    """Load a model for its attention, on the GPU if there is one; no classifier is needed for it.
-
-    Raises:
-        InputError: The checkpoint is not a whole encoder, or has the classifier of another task.
-    """
-    model, _ = load_classifier(folder, task, seed=0, attention="eager")  # fused kernels return none
-    encoder: PreTrainedModel = getattr(model, model.base_model_prefix).to(devices.best())
-    return encoder
+    return {"device": str(model.device), "batches": len(batches), "batch_size": most}
 
 
 def maps_of(
@@ -186,23 +157,22 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
     Raises:
         InputError: The model does not return one map per layer, head and pair of tokens.
     """
-    device = model.device
-    with torch.inference_mode():
-        inputs = {name: ids.to(device) for name, ids in batch.items()}
-        layers = model(**inputs, output_attentions=True).get("attentions") or ()
-        config = model.config
+    device, shape = model.device, shape_of(model)
+    with torch.inference_mode(), observe(model, maps=True) as seen:
+        model(**{name: ids.to(device) for name, ids in batch.items()})
         examples, tokens = batch["input_ids"].shape
-        shape = (examples, config.num_attention_heads, tokens, tokens)
-        found = [None if layer is None else tuple(layer.shape) for layer in layers]
-        if found != [shape] * config.num_hidden_layers:
+        expected = (examples, shape.heads, tokens, tokens)
+        found = [tuple(layer.shape) for layer in seen.maps.values()]
+        if found != [expected] * shape.layers:
             raise InputError(
                 f"{type(model).__name__} returned attention of the shapes {found or 'none'}, but "
-                f"{config.num_hidden_layers} times {shape} (examples, heads, tokens, tokens) was "
-                "expected. Use a checkpoint with full self-attention and eager attention."
+                f"{shape.layers} times {expected} (examples, heads, tokens, tokens) was expected. "
+                "Use a checkpoint with full self-attention."
             )
         # One layer is rounded at a time, straight into place.
-        maps = torch.empty((examples, len(layers), *shape[1:]), dtype=torch.float16, device=device)
-        for number, layer in enumerate(layers):
+        size = (examples, shape.layers, *expected[1:])
+        maps = torch.empty(size, dtype=torch.float16, device=device)
+        for number, layer in enumerate(seen.maps.values()):
             maps[:, number] = layer
         return maps
 
@@ -294,7 +264,7 @@ def batches_for(
         # Maps as they are made, and two batches of them in half precision.
         size = devices.sequence_bytes(config, lengths[first]) + (4 + 2 + 2) * numbers
         most = max(1, ON_HOST // (2 * numbers))
-        count = devices.at_once(model.device, size, cpu=1, gpu=most)
+        count = devices.batch_size(model.device, size, cpu=1, gpu=most)
         found.append(range(first, min(first + count, end)))
         first = found[-1].stop
     return found
@@ -312,40 +282,21 @@ def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tens
     }
 
 
-def _sampled_columns(dataset_folder: Path, sample: Path, task: Task) -> dict[str, list[Any]]:
-    """Read ``idx`` and the sentences of the sampled validation examples."""
-    from datasets import load_from_disk
-
-    split = load_from_disk(str(dataset_folder))["validation"]
-    rows = {idx: row for row, idx in enumerate(split["idx"])}
-    wanted = pd.read_csv(sample)["idx"].tolist()
-    unknown = [idx for idx in wanted if idx not in rows]
-    if unknown:
-        raise InputError(
-            f"{sample} names {len(unknown)} examples, such as idx {unknown[0]}, that the "
-            f"validation split of {dataset_folder} does not have. Draw the sample again."
-        )
-    selected = split.select([rows[idx] for idx in wanted])
-    return {name: list(selected[name]) for name in ("idx", *task.columns)}
-
-
 def _encode_longest_first(
-    columns: Mapping[str, list[Any]],
-    tokenizer: PreTrainedTokenizerBase,
-    task: Task,
-    max_length: int,
+    examples: Mapping[str, Sequence[Any]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> tuple[pd.DataFrame, Inputs]:
     """Tokenize and sort: the rows of the store, and what the model takes."""
-    encoded = encode(columns, tokenizer, task, max_length, layout=True)
-    order = np.lexsort((columns["idx"], [-len(ids) for ids in encoded["input_ids"]]))
+    encoded = encode(examples, tokenizer, max_length, layout=True)
+    numbers = examples.get("idx", range(len(encoded["input_ids"])))
+    order = np.lexsort((numbers, [-len(ids) for ids in encoded["input_ids"]]))
     # Arrays, because lists of Python numbers would be the memory that grows with the examples.
     rows = {
         name: [np.array(values[i], dtype=np.int32) for i in order]
         for name, values in encoded.items()
     }
-    examples = pd.DataFrame(
+    table = pd.DataFrame(
         {
-            "idx": [columns["idx"][i] for i in order],
+            "idx": [numbers[i] for i in order],
             "tokens": [tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in rows["input_ids"]],
             "segments": rows["segments"],
             "special": [flags.astype(bool) for flags in rows["special_tokens_mask"]],
@@ -353,4 +304,4 @@ def _encode_longest_first(
             "ends": [spans[:, 1] for spans in rows["offset_mapping"]],
         }
     )
-    return examples, {name: rows[name] for name in tokenizer.model_input_names if name in rows}
+    return table, {name: rows[name] for name in tokenizer.model_input_names if name in rows}

@@ -127,7 +127,10 @@ def _require_space(folder: Path, needed: int) -> None:
 
 @dataclass(frozen=True)
 class AttentionStore:
-    """Maps of many examples on disk. Examples, layers and heads count from 0 here.
+    """Maps of many examples on disk; layers and heads count from 1 where one is asked for.
+
+    Arrays of many layers or heads are indexed from 0, as arrays are, and so are the examples, in
+    the order of the store: the longest come first. ``idx`` says which example of the data is which.
 
     Attributes:
         folder: Where the store is.
@@ -148,12 +151,13 @@ class AttentionStore:
     header: int
 
     @classmethod
-    def open(cls, folder: Path) -> AttentionStore:
+    def open(cls, folder: str | Path) -> AttentionStore:
         """Open a store; maps are read when they are asked for.
 
         Raises:
             InputError: There is no complete store at ``folder``.
         """
+        folder = Path(folder)
         missing = [name for name in (METADATA, EXAMPLES, MAPS) if not (folder / name).is_file()]
         if missing:
             raise InputError(f"{folder} is no attention store: {', '.join(missing)} is missing.")
@@ -225,10 +229,22 @@ class AttentionStore:
             yield batch, self._view(batch)
             first = batch.stop
 
-    def head(self, layer: int, head: int) -> Iterator[HalfArray]:
-        """One head's map, [query, key], of every example in the order of the store."""
-        for _, maps in self.batches():
-            yield from maps[:, layer, head]
+    def head(self, layer: int, head: int) -> list[HalfArray]:
+        """One head's maps, [query, key] of every example in the order of the store.
+
+        Args:
+            layer: From 1.
+            head: From 1.
+
+        Raises:
+            InputError: The store has no such head.
+        """
+        for name, number, count in (("layer", layer, self.layers), ("head", head, self.heads)):
+            if not 1 <= number <= count:
+                raise InputError(
+                    f"{self.folder}: found {name} {number}, expected a {name} from 1 to {count}."
+                )
+        return [own for _, maps in self.batches() for own in maps[:, layer - 1, head - 1].copy()]
 
     def _view(self, examples: range) -> HalfArray:
         """Map a run of examples of equal length, [example, layer, head, query, key].

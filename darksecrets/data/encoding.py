@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.run.errors import InputError
@@ -10,13 +10,20 @@ from darksecrets.run.errors import InputError
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from darksecrets.data.tasks import Task
+
+#: Text columns of the project's data: every example has one sentence, those of pairs two.
+SENTENCES = ("sentence1", "sentence2")
+
+
+def sentence_columns(names: Iterable[str]) -> list[str]:
+    """The text columns of the data contract among some: one sentence, or two."""
+    found = set(names)
+    return [name for name in SENTENCES if name in found]
 
 
 def encode(
     columns: Mapping[str, Sequence[str]],
     tokenizer: PreTrainedTokenizerBase,
-    task: Task,
     max_length: int,
     *,
     layout: bool = False,
@@ -24,9 +31,9 @@ def encode(
     """Tokenize examples, without padding; pairs are cut from the end of the longer sentence.
 
     Args:
-        columns: The text columns of the data contract (``task.columns``); others are ignored.
+        columns: The text columns of the data contract, ``sentence1`` and, for pairs,
+            ``sentence2``; others are ignored.
         tokenizer: A fast tokenizer, the one saved with the model.
-        task: Says whether an example has one sentence or two.
         max_length: Longest sequence kept, in tokens including the special ones.
         layout: Also return where each token stands: ``special_tokens_mask`` (1 for [CLS] and
             [SEP]), ``offset_mapping`` (first character and the one after the last in its
@@ -53,7 +60,7 @@ def encode(
             "where tokens stand in the text. Save a fast one (tokenizer.json) beside the model."
         )
     encoded = tokenizer(
-        *(list(columns[name]) for name in task.columns),
+        *(list(columns[name]) for name in sentence_columns(columns)),
         truncation="longest_first",
         max_length=max_length,
         padding=False,

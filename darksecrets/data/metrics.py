@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from darksecrets.run.errors import InputError
+from darksecrets.stats.correlation import is_constant
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from darksecrets.data.tasks import Task
 
-EQUAL = 1e-6  # predictions that differ by less, relative to the largest, differ by rounding only
+PERCENT = 100.0
+"""Scores in tables are in percent; functions return shares and correlations."""
+NAMES = {"f1": "F1", "accuracy": "Acc", "pearson": "Pearson", "spearman": "Spearman"}
+"""Names of the metrics in tables and figures."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +96,7 @@ def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> fl
 
     Of predictions that are all equal it is undefined. It counts as 0 (such predictions say nothing
     of the labels, as a classifier that never predicts class 1 has F1 0), and a warning is logged.
-    Equal means within the rounding of a float32 model, `EQUAL` of the largest.
+    Equal means within the rounding of a float32 model, see `stats.correlation.EQUAL`.
     """
     x, y = np.asarray(predictions, dtype=np.float64), np.asarray(labels, dtype=np.float64)
     if np.ptp(y) == 0:
@@ -112,11 +116,12 @@ def spearman(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> f
 
 
 def _differ(predictions: NDArray[np.generic]) -> bool:
-    values = np.asarray(predictions, dtype=np.float64)
-    different = bool(np.ptp(values) > EQUAL * np.abs(values).max())
-    if not different:
-        _log.warning("All %d predictions are equal; their correlation counts as 0.", len(values))
-    return different
+    constant = bool(is_constant(predictions))
+    if constant:
+        _log.warning(
+            "All %d predictions are equal; their correlation counts as 0.", len(predictions)
+        )
+    return not constant
 
 
 def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:

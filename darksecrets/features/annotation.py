@@ -16,9 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from darksecrets.data.prepare import ANNOTATION
+from darksecrets.data.tables import SAMPLE
 from darksecrets.features.labels import (
     NOUNS,
     PRONOUNS,
@@ -63,7 +62,7 @@ def annotate(
     Raises:
         InputError: The pipeline cannot be used, or the sample is not the data set's.
     """
-    wanted = pd.read_csv(sample)["idx"].tolist()
+    wanted = SAMPLE.read(sample)["idx"].tolist()
     gold = dataset / ANNOTATION
     nlp = None if gold.is_file() else load_pipeline(pipeline)
     found = _gold(gold, task) if nlp is None else _parsed(dataset, wanted, task, nlp)

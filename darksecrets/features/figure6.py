@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from darksecrets.plotting.head_maps import Row, head_maps, largest, maps_of
+from darksecrets.plotting.head_grid import Row, head_grid, largest, maps_of
 from darksecrets.plotting.style import check_columns
 
 ROWS = ("[SEP]", "[CLS]")
@@ -31,4 +31,4 @@ def figure6(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
     }
     limit = largest(*maps.values())
     rows = [Row(name, maps[name], "Mean weight", limit) for name in ROWS]
-    return head_maps(rows, tasks, run_label)
+    return head_grid(rows, tasks, run_label)

@@ -9,16 +9,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from darksecrets.plotting.style import (
-    COLUMN,
-    PAGE,
     SMALL,
     WEIGHT,
     blocks,
     check_columns,
+    colour_bar,
     label_run,
     new_figure,
     style,
     ticks,
+    width_for,
 )
 
 FEATURES = (
@@ -52,7 +52,7 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         for task in tasks
     }
     rows, columns = blocks(len(tasks))
-    width = COLUMN if columns <= 2 else PAGE
+    width = width_for(columns)
     limit = max(float(np.nanmax(values)) for values in maps.values())
     with style():
         figure = new_figure(width, 1.25 * rows + 0.6)
@@ -76,9 +76,7 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
         beside = figure.add_subplot(slots[rows, :], label="colour bar")
-        bar = figure.colorbar(mesh, cax=beside, orientation="horizontal")
-        bar.set_label("Weight from [CLS] in the last layer (darker = more attention)")
-        bar.outline.set_visible(False)  # type: ignore[operator]
-        beside.tick_params(length=0)
+        text = "Weight from [CLS] in the last layer (darker = more attention)"
+        colour_bar(figure, mesh, text, cax=beside, orientation="horizontal")
         label_run(figure, run_label)
     return figure

@@ -20,6 +20,8 @@ def _words(text: str) -> frozenset[str]:
 #: Features that words have; the special tokens are features of their own.
 WORD_FEATURES = ("noun", "verb", "pronoun", "subject", "object", "negation", "punctuation")
 FEATURES = (*WORD_FEATURES, "[CLS]", "[SEP]")
+#: The token that attends comes first: row and column of the map.
+RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
 
 SINGULAR_NOUNS, PLURAL_NOUNS = frozenset({"NN", "NNP"}), frozenset({"NNS", "NNPS"})
 NOUNS = SINGULAR_NOUNS | PLURAL_NOUNS

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features.labels import FEATURES
-from darksecrets.features.tokens import RELATIONS, Tokens
+from darksecrets.features.labels import FEATURES, RELATIONS
+from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tokens import Tokens
 from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_likely_places
 
-#: Where Clark et al. (2019) look; shares of a token's attention that may overlap, then entropy.
-STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
 DIAGONAL = ("previous", "self", "next")
 
 #: Sets of random tokens, or pairs, for every real one.
@@ -188,9 +188,7 @@ def head_statistics(maps: Single, columns: Single, features: npt.NDArray[np.bool
     beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
     kinds = [FEATURES.index(name) for name in STATISTICS if name in FEATURES]
     shares = np.einsum("ejk,ejlh->klh", features[..., kinds], columns, dtype=np.float64)
-    tiny = np.finfo(np.float32).tiny
-    logarithms = np.log(np.maximum(maps, tiny))
-    entropy = -np.einsum("elhij,elhij->elh", maps, logarithms).sum(axis=0) / length
+    entropy = entropy_sums(maps).sum(axis=0) / length
     return np.stack([*beside, *shares, entropy])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from darksecrets.plotting.head_maps import DIFFERENCE, Row, head_maps, largest, maps_of, subtract
+from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
 
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]"}
@@ -35,7 +35,7 @@ def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: 
     change = subtract(after, before)
     excess = subtract(after, maps_of(states["finetuned"], tasks, "control"))
     weight = largest(before, after)
-    return head_maps(
+    return head_grid(
         [
             Row("pretrained", before, "Mean weight", weight),
             Row("finetuned", after, "Mean weight", weight),

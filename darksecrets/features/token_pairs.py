@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from darksecrets.plotting.head_maps import DIFFERENCE, Row, head_maps, largest, maps_of, subtract
+from darksecrets.features.labels import RELATIONS
+from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
-
-RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
-"""Rows of the figure, from the top."""
 
 
 def token_pairs(
@@ -61,4 +59,4 @@ def token_pairs(
             }
             label = name.replace(" to ", " → ") + kind
             rows.append(Row(label, maps[name], scale, darkest, cmap, notes))
-    return head_maps(rows, tasks, run_label)
+    return head_grid(rows, tasks, run_label)

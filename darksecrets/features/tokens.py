@@ -14,11 +14,15 @@ import numpy.typing as npt
 from darksecrets.attention.store import AttentionStore
 from darksecrets.data.alignment import overlaps
 from darksecrets.features import annotation
-from darksecrets.features.labels import FEATURES, PUNCTUATION, SUBJECTS, VERBS, word_features
+from darksecrets.features.labels import (
+    FEATURES,
+    PUNCTUATION,
+    RELATIONS,
+    SUBJECTS,
+    VERBS,
+    word_features,
+)
 from darksecrets.run.errors import InputError
-
-#: The token that attends comes first: row and column of the map.
-RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
 
 Pairs = npt.NDArray[np.int64]
 Words = Sequence[Mapping[str, Any]]

@@ -12,9 +12,9 @@ import torch
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, by_length, load_split
+from darksecrets.finetuning import tables
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
-from darksecrets.run.files import write_table
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ BATCH_SIZE = 64  # on a processor
 _log = logging.getLogger(__name__)
 
 
-def examples_at_once(model: PreTrainedModel, split: EncodedSplit) -> int:
+def batch_size_for(model: PreTrainedModel, split: EncodedSplit) -> int:
     """How many examples of a split a model scores together, on the device that it is on."""
     size = devices.sequence_bytes(model.config, int(split.lengths.max()))
-    return devices.at_once(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
+    return devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
 
 
 def evaluate(
@@ -46,13 +46,13 @@ def evaluate(
         model: A classifier; left in the mode (training or evaluation) that it was in.
         split: The examples.
         description: What the progress bar says.
-        batch_size: Examples that go through the model together, `examples_at_once` if None; logits
+        batch_size: Examples that go through the model together, `batch_size_for` if None; logits
             depend on it by rounding only.
 
     Returns:
         [examples, outputs], in the order of the split.
     """
-    batch_size = batch_size or examples_at_once(model, split)
+    batch_size = batch_size or batch_size_for(model, split)
     _log.info("%s: %d examples at once on %s", description, batch_size, model.device)
     rows_done: list[int] = []
     outputs: list[NDArray[np.float32]] = []
@@ -94,9 +94,8 @@ def write_results(
 ) -> dict[str, float]:
     """Write the scores and what they were computed from.
 
-    ``scores``: columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
-    ``predictions``: ``task``, ``state``, ``seed``, ``idx``, ``label``, ``prediction`` and the
-    logits ``logit_0``, …; for regression the prediction is the one logit.
+    ``scores`` are a part of `tables.SCORES`; ``predictions`` are as in `tables.predictions`, and
+    for regression the prediction is the one logit.
 
     Returns:
         The scores by name, not multiplied by 100.
@@ -104,7 +103,7 @@ def write_results(
     values = metrics.compute(task, logits, split.labels)
     run = {"task": task.name, "state": state, "seed": seed}
     rows = [{**run, "metric": name, "score": 100 * value} for name, value in values.items()]
-    write_table(pd.DataFrame(rows), scores)
+    tables.SCORES.write(pd.DataFrame(rows), scores)
     table = pd.DataFrame(
         {
             "idx": split.idx,
@@ -113,7 +112,8 @@ def write_results(
             **{f"logit_{k}": logits[:, k] for k in range(logits.shape[1])},
         }
     )
-    write_table(pd.DataFrame({**run, **table}), predictions)
+    columns = pd.DataFrame({**run, **table})
+    tables.predictions(logits.shape[1]).write(columns, predictions)
     _log.info(
         "%s, %s, seed %d: %s",
         task.name,
@@ -153,9 +153,8 @@ def evaluate_pretrained(
     torch.set_num_threads(threads)
     split = load_split(dataset_folder, "validation", load_tokenizer(model_folder), task, max_length)
     model, new = load_classifier(model_folder, task, seed)
-    device: Any = devices.best()
-    model.to(device)
-    batch_size = examples_at_once(model, split)
+    model = devices.place(model)
+    batch_size = batch_size_for(model, split)
     logits = evaluate(model, split, f"Scoring {task.name}", batch_size)
     values = write_results(
         logits, split, task, "pretrained", seed, scores=scores, predictions=predictions
@@ -166,5 +165,5 @@ def evaluate_pretrained(
         "new_parameters": new,
         "validation_examples": len(split),
         "device": str(model.device),
-        "scored_at_once": batch_size,
+        "scoring_batch_size": batch_size,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,18 +12,18 @@ from matplotlib.gridspec import GridSpecFromSubplotSpec
 
 from darksecrets.plotting.style import (
     BAND,
-    COLUMN,
     INK,
-    PAGE,
     SIMILARITY,
     SMALL,
     blocks,
     check_columns,
+    colour_bar,
     grid,
     heatmap,
     label_run,
     new_figure,
     style,
+    width_for,
 )
 from darksecrets.run.errors import InputError
 
@@ -53,7 +53,7 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         table = table[table["state"] == "finetuned"]
     maps = {task: _similarities(table, task) for task in tasks}
     rows, columns = blocks(len(tasks))
-    width = COLUMN if columns <= 2 else PAGE
+    width = width_for(columns)
     panel = 1.0 + 0.3 * width / columns  # inches; a little higher where panels are wide
     with style():
         figure = new_figure(width, rows * panel + 0.5)
@@ -100,7 +100,6 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.floa
 def _colour_bar(figure: Figure, slot: SubplotSpec, mesh: QuadMesh) -> None:
     """One bar for all panels, which share one scale."""
     axes = figure.add_subplot(slot, label="colour bar")
-    bar = figure.colorbar(mesh, cax=axes, orientation="horizontal", ticks=[0, 0.25, 0.5, 0.75, 1])
-    bar.set_label("Cosine similarity (darker = greater difference)")
-    bar.outline.set_visible(False)  # type: ignore[operator]
-    axes.tick_params(length=0)
+    text = "Cosine similarity (darker = greater difference)"
+    ends: dict[str, Any] = {"orientation": "horizontal", "ticks": [0, 0.25, 0.5, 0.75, 1]}
+    colour_bar(figure, mesh, text, cax=axes, **ends)

@@ -12,17 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from darksecrets.data.metrics import NAMES
 from darksecrets.data.tasks import TASKS
-from darksecrets.finetuning.table1 import METRICS
 from darksecrets.plotting.style import (
-    COLUMN,
-    PAGE,
     STATES,
     blocks,
     check_columns,
     label_run,
     new_figure,
     style,
+    width_for,
 )
 from darksecrets.run.errors import InputError
 
@@ -47,7 +46,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     check_columns(table, _COLUMNS, "learning_curves.csv")
     rows, columns = blocks(len(tasks))
     with style():
-        figure = new_figure(COLUMN if columns <= 2 else PAGE, 2.3 * rows + 0.4)
+        figure = new_figure(width_for(columns), 2.3 * rows + 0.4)
         slots = figure.add_gridspec(2 * rows, columns)
         for index, task in enumerate(tasks):
             row, column = 2 * (index // columns), index % columns
@@ -63,7 +62,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
             loss.set_xlim(left=0)
             loss.set_xlabel("")
             loss.tick_params(labelbottom=False)
-            score.set(xlabel="Epoch", ylabel=f"Validation {METRICS[metric]}")
+            score.set(xlabel="Epoch", ylabel=f"Validation {NAMES[metric]}")
             score.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         states = [state for state in STATES if state in set(table["state"])]
         lines = [Line2D([], [], color=STATES[state]) for state in states]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from darksecrets.data.metrics import NAMES
 from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
@@ -20,8 +21,6 @@ STATES = {
     "finetuned": "finetuned",
 }
 """The columns of the paper's table, in its order, with short names for the headings."""
-METRICS = {"f1": "F1", "accuracy": "Acc", "pearson": "Pearson", "spearman": "Spearman"}
-"""Names of the metrics for people."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
 
@@ -256,7 +255,7 @@ def _columns(table: Table1, markup: _Markup) -> list[_Column]:
     ours = summarise(table.scores)
     columns: list[_Column] = [
         ("", "Task", [[task] for task in table.tasks]),
-        ("", "Metric", [[METRICS[m] for m in TASKS[task].metrics] for task in table.tasks]),
+        ("", "Metric", [[NAMES[m] for m in TASKS[task].metrics] for task in table.tasks]),
     ]
     if table.sizes is not None:
         totals = table.sizes.groupby("task")["examples"].sum()

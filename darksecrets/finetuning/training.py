@@ -35,11 +35,12 @@ from transformers import (
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
-from darksecrets.finetuning.evaluation import evaluate, examples_at_once, loss, write_results
+from darksecrets.finetuning.evaluation import batch_size_for, evaluate, loss, write_results
+from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint, remove, write_table
+from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.progress import progress
 from darksecrets.run.resuming import resuming
 
@@ -148,7 +149,7 @@ def finetune(
         values = write_results(
             trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
         )
-        write_table(learning_curve(trainer.state.log_history, task, state, seed), curve)
+        LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
         with atomic(output) as temporary, quiet():
             model.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
@@ -157,7 +158,7 @@ def finetune(
         "scores": values,
         "new_parameters": new,
         "device": str(model.device),
-        "scored_at_once": trainer.scored_at_once,
+        "scoring_batch_size": trainer.scoring_batch_size,
         "steps": trainer.state.global_step,
         "resumed_from_step": _step(last) if last else None,
         "train_examples": len(train),
@@ -172,9 +173,9 @@ def learning_curve(
     """Turn a Trainer's log into a tidy table.
 
     Returns:
-        Columns ``task``, ``state``, ``seed``, ``step``, ``epoch``, ``split``, ``quantity``,
-        ``value``. Quantities of ``train``: ``loss``, the mean over the steps since the row before.
-        Of ``validation``, after every epoch: ``loss`` and the task's metrics (×100).
+        A part of `LEARNING_CURVES`. Quantities of ``train``: ``loss``, the mean over the steps
+        since the row before. Of ``validation``, after every epoch: ``loss`` and the task's
+        metrics (×100).
     """
     rows = []
     for entry in history:
@@ -184,8 +185,7 @@ def learning_curve(
         if "validation_loss" in entry:
             rows.append((*at, "validation", "loss", entry["validation_loss"]))
             rows += [(*at, "validation", m, 100 * entry[f"validation_{m}"]) for m in task.metrics]
-    columns = ["task", "state", "seed", "step", "epoch", "split", "quantity", "value"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=list(LEARNING_CURVES.names))
 
 
 class FineTuner(Trainer):
@@ -213,7 +213,7 @@ class FineTuner(Trainer):
         self.train_split, self.validation_split = train, validation
         self.steps_per_epoch = math.ceil(len(train) / run["batch_size"])
         self.logits: NDArray[np.float32] = np.empty((0, task.num_labels), np.float32)
-        self.scored_at_once = 0
+        self.scoring_batch_size = 0
         self.recent_loss: float | None = None
         super().__init__(
             model=model,
@@ -260,8 +260,8 @@ class FineTuner(Trainer):
         """Score the validation split; the scores go to the log history, and so to checkpoints."""
         split = self.validation_split
         model: Any = self.model
-        self.scored_at_once = examples_at_once(model, split)
-        self.logits = evaluate(model, split, f"Scoring {self.task.name}", self.scored_at_once)
+        self.scoring_batch_size = batch_size_for(model, split)
+        self.logits = evaluate(model, split, f"Scoring {self.task.name}", self.scoring_batch_size)
         if not np.isfinite(self.logits).all():
             raise self._diverged("the model's outputs are not finite")
         logits, labels = torch.from_numpy(self.logits), torch.from_numpy(split.labels)
@@ -362,6 +362,7 @@ def _initial_model(
     if state not in STATES:
         raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
     # On a processor the fused kernel's backward pass is the slower one.
+    devices.use_float32()
     kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"
     model, new = load_classifier(folder, task, seed, attention=kernel)
     if state == FROM_NORMAL:

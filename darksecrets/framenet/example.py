@@ -1,4 +1,4 @@
-"""Maps of the heads that stand out on one sentence, kept beside the table for Figure 3."""
+"""Maps of the heads of greatest weight on one sentence, kept beside the table for Figure 3."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.attention.store import AttentionStore, HalfArray
-from darksecrets.framenet.heads import Positions, Weights, links_in, standing_out
+from darksecrets.framenet.heads import Positions, Weights, links_in
 from darksecrets.framenet.links import Annotation
 from darksecrets.run.files import atomic
+from darksecrets.stats.percentiles import above_percentile
 
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence under some heads. Layers and heads count from 0, as in the store.
+    """One sentence under some heads; layers and heads count from 1.
 
     Attributes:
         tokens: [L] word pieces.
@@ -40,14 +41,14 @@ class Example:
             np.savez_compressed(temporary, **vars(self))
 
     @classmethod
-    def load(cls, path: Path) -> Example:
+    def load(cls, path: str | Path) -> Example:
         """Read what `save` wrote."""
         with np.load(path, allow_pickle=False) as arrays:
             return cls(**arrays)
 
 
 def choose(store: AttentionStore, annotations: list[Annotation], weights: Weights) -> Example:
-    """Keep the heads that stand out in the published direction, on the sentence that shows it best.
+    """Keep the heads that Figure 3 frames, on the sentence that shows their links best.
 
     That sentence is the one whose links get the most attention, on average over these heads: an
     illustration, not a typical case. Of its links, the one with the most attention is kept.
@@ -58,7 +59,8 @@ def choose(store: AttentionStore, annotations: list[Annotation], weights: Weight
         weights: Of the same sentences.
     """
     published = 0
-    layers, heads = np.nonzero(standing_out(weights.drawn[0, published]))
+    highest = above_percentile(weights.drawn[0, published], or_highest=True)
+    layers, heads = np.nonzero(highest)
     order = np.argsort(-weights.drawn[0, published, layers, heads], kind="stable")
     layers, heads = layers[order], heads[order]
     idx = int(weights.sentences[:, published, layers, heads].mean(axis=1).argmax())
@@ -67,4 +69,5 @@ def choose(store: AttentionStore, annotations: list[Annotation], weights: Weight
     links = links_in(store, example, annotations[idx])
     strength = [maps[:, rows[:, None], columns].max(axis=(1, 2)).mean() for rows, columns in links]
     element, predicate = links[int(np.argmax(strength))]
-    return Example(np.array(store.tokens(example)), layers, heads, maps, element, predicate)
+    tokens = np.array(store.tokens(example))
+    return Example(tokens, layers + 1, heads + 1, maps, element, predicate)

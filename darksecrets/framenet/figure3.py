@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from darksecrets.framenet.heads import ELEMENT_TO_PREDICATE, standing_out
+from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.plotting.style import (
     GREY,
     INK,
@@ -17,12 +17,14 @@ from darksecrets.plotting.style import (
     SMALL,
     WEIGHT,
     check_columns,
+    colour_bar,
     grid,
     heatmap,
     label_run,
     new_figure,
     style,
 )
+from darksecrets.stats.percentiles import above_percentile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,11 +39,12 @@ COLUMNS = ("direction", "layer", "head", "weight", "sentences")
 
 
 def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
-    """Draw the weight of every head, and what the heads that stand out do on one sentence.
+    """Draw the weight of every head, and the maps of the highest heads on one sentence.
 
     The heatmap has the published direction (the element attends to the predicate), the paper's
-    colours and layer 1 at the top. Heads above the 99th percentile are framed; beside it stand, for
-    each of them, its full map of the example and the attention of the linked word piece.
+    colours and layer 1 at the top. Heads above the 99th percentile are framed, or those that tie at
+    the top if none is above. Beside it stand, for each of them, its full map of the example and
+    the attention of the linked word piece.
 
     Args:
         table: ``framenet_heads.csv``.
@@ -68,16 +71,15 @@ def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
 
 
 def _weights(axes: Axes, weights: NDArray[np.float64], sentences: int) -> None:
-    """The heatmap of layers × heads, with frames around the heads that stand out."""
+    """The heatmap of layers × heads, with frames around the highest heads."""
     axes.set_label("heads")
     mesh = heatmap(axes, weights, cmap=WEIGHT, vmin=0, vmax=float(weights.max()))
-    for layer, head in np.argwhere(standing_out(weights)):
+    for layer, head in np.argwhere(above_percentile(weights, or_highest=True)):
         frame = Rectangle((head + 0.5, layer + 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.2)
         axes.add_patch(frame)
-    bar = axes.figure.colorbar(mesh, ax=axes, orientation="horizontal", aspect=30, pad=0.02)
-    bar.set_label("Greatest attention of a linked pair, mean of sentences")
-    bar.outline.set_visible(False)  # type: ignore[operator]
-    bar.ax.tick_params(length=0)
+    text = "Greatest attention of a linked pair, mean of sentences"
+    place: dict[str, Any] = {"orientation": "horizontal", "aspect": 30, "pad": 0.02}
+    colour_bar(axes.figure, mesh, text, ax=axes, **place)
     axes.set_title(f"Element → predicate, {sentences} sentences")
 
 
@@ -100,7 +102,7 @@ def _map(axes: Axes, example: Example, number: int) -> None:
             labels[place].set(color=LINK, fontweight="bold")
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, linewidth=0.25)
-    axes.set_title(f"Layer {example.layers[number] + 1}, head {example.heads[number] + 1}")
+    axes.set_title(f"Layer {example.layers[number]}, head {example.heads[number]}")
     axes.set(xlabel="attended to", ylabel="attends")
 
 

@@ -19,14 +19,11 @@ import pandas as pd
 from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
+from darksecrets.framenet.tables import DIRECTIONS
 from darksecrets.run.errors import InputError
 from darksecrets.stats.controls import pairs_at_the_same_distance
-
-ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
-    "element_to_predicate",
-    "predicate_to_element",
-)
-"""What attends, to what. The first is the direction of the published numbers, see the protocol."""
+from darksecrets.stats.corrections import benjamini_hochberg, family_p_values
+from darksecrets.stats.permutation import upper_p_values
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -207,31 +204,6 @@ def _shifted(links: Sequence[Link], shifts: Positions) -> list[Link]:
     return [(rows + by, columns + by) for (rows, columns), by in zip(links, shifts, strict=True)]
 
 
-def p_values(drawn: Array) -> tuple[Array, Array, Array]:
-    """Permutation test per head: does it attend to links more than to the same links elsewhere?
-
-    One-sided. The real places are one of all possible draws and count as one, so that the test is
-    exact (Phipson and Smyth 2010).
-
-    Args:
-        drawn: [1 + draws, ...] a statistic per head; the first are the real ones.
-
-    Returns:
-        Per head: the p value; the q value of Benjamini and Hochberg over all heads; and the p value
-        against the greatest standardised statistic of any head, which holds for all heads at once.
-    """
-    from scipy.stats import false_discovery_control
-
-    p = (drawn >= drawn[0]).mean(axis=0)
-    q = false_discovery_control(p, axis=None).reshape(p.shape)
-    spread = drawn.std(axis=0)
-    # A head whose draws are all alike can show nothing.
-    scores = (drawn - drawn.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
-    highest = scores.reshape(len(drawn), -1).max(axis=1)
-    family = (highest >= scores[0][..., None]).mean(axis=-1)
-    return p, q, family
-
-
 def table(weights: Weights) -> pd.DataFrame:
     """Tidy table of the heads (Figure 3).
 
@@ -239,15 +211,16 @@ def table(weights: Weights) -> pd.DataFrame:
         A row per direction and head: ``direction``, ``layer`` and ``head`` (from 1), ``weight``,
         ``sentences``, ``control`` (mean weight of the moved links), ``unlinked`` (of the predicate
         with other words, see `unlinked`) over the ``unlinked_sentences`` that have enough of them,
-        and ``linked``, the weight over the same sentences; ``p_value``, ``q_value`` and
-        ``p_family``, see `p_values`; every direction is a family of tests of its own.
+        and ``linked``, the weight over the same sentences; ``p_value``: does the head attend to
+        the links more than to the same links elsewhere; and this value corrected over the heads of
+        the direction: ``q_value`` (false discovery rate) and ``p_family`` (family-wise error).
     """
     comparable = ~np.isnan(weights.unlinked).any(axis=(1, 2, 3))
     layers, heads = np.indices(weights.drawn.shape[2:])
     parts = []
     for number, direction in enumerate(DIRECTIONS):
         drawn = weights.drawn[:, number]
-        p, q, family = p_values(drawn)
+        p = upper_p_values(drawn)
         columns = {
             "direction": direction,
             "layer": layers.ravel() + 1,
@@ -259,8 +232,8 @@ def table(weights: Weights) -> pd.DataFrame:
             "linked": _mean(weights.sentences[comparable, number]).ravel(),
             "unlinked_sentences": int(comparable.sum()),
             "p_value": p.ravel(),
-            "q_value": q.ravel(),
-            "p_family": family.ravel(),
+            "q_value": benjamini_hochberg(p).ravel(),
+            "p_family": family_p_values(drawn).ravel(),
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
@@ -270,17 +243,6 @@ def _mean(values: Array) -> Array:
     """Mean over sentences; NaN where there are none."""
     result: Array = values.mean(axis=0) if len(values) else np.full(values.shape[1:], np.nan)
     return result
-
-
-def standing_out(weights: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-    """Heads above the 99th percentile of all heads, as the paper marks them.
-
-    Percentiles between two values are interpolated: of 144 heads the two highest are above, of
-    fewer than 100 only the highest. Where heads tie at the top and none is above, they all count.
-    """
-    above: npt.NDArray[np.bool_] = weights > np.percentile(weights, 99)
-    highest: npt.NDArray[np.bool_] = weights == weights.max()
-    return above if above.any() else highest
 
 
 def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

@@ -14,28 +14,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from darksecrets.data.tasks import Task
+from darksecrets.framenet.tables import LINKS
 from darksecrets.run.errors import InputError
-
-SENTENCES = Task(
-    name="FrameNet",
-    labels=(),
-    metrics=(),
-    hub_config="",
-    hub_columns=("sentence",),
-    tsv_columns=("sentence",),
-    tsv_label="",
-)
-"""The sentences as a task without labels: so their maps come from the one extraction there is."""
 
 LONGEST_SENTENCE = 12
 LONGEST_ELEMENT = 3
 LEAST_BETWEEN = 2
-
-COLUMNS = (
-    *("idx", "sentence", "frame", "predicate_start", "predicate_end"),
-    *("role", "element_start", "element_end"),
-)
 
 Span = tuple[int, int]
 """First character, and the one after the last."""
@@ -122,18 +106,18 @@ def _run(span: Span, words: Sequence[Span]) -> Span:
 
 
 def to_table(annotations: Iterable[Annotation]) -> pd.DataFrame:
-    """A row per link, with ``COLUMNS``; ``idx`` numbers the sentences, spans count characters."""
+    """The table `LINKS`: a row per link; ``idx`` numbers the sentences, spans count characters."""
     rows = [
         (idx, a.sentence, a.frame, *a.predicate, element.role, *element.span)
         for idx, a in enumerate(annotations)
         for element in a.elements
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(LINKS.names))
 
 
 def read_table(path: Path) -> list[Annotation]:
     """Read what `to_table` made, in the order of ``idx``."""
-    table = pd.read_csv(path, keep_default_na=False)
+    table = LINKS.read(path)
     annotations = []
     for _, rows in table.groupby("idx"):
         first = rows.iloc[0]

@@ -146,7 +146,7 @@ def check_attention(folder: Path) -> None:
     wanted = f"{layers} maps of {heads} heads"
     try:
         config.num_hidden_layers = layers
-        maps = _trial_maps(config, length)
+        maps = _trial_maps(_trial_model(config), length)
     except Exception as error:  # what a kind of model cannot do, each says in its own way
         raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
     shapes = [tuple(m.shape) for m in maps]
@@ -158,7 +158,7 @@ def check_attention(folder: Path) -> None:
 
 def _classifier_config(folder: Path) -> PreTrainedConfig:
     """Configuration of a checkpoint that transformers can make a text classifier of."""
-    from transformers import AutoConfig, AutoModelForSequenceClassification
+    from transformers import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, AutoConfig
 
     try:
         config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
@@ -167,7 +167,7 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
             f"{folder}/config.json: found a model that transformers does not know ({error}). "
             "Expected a BERT-family checkpoint."
         ) from error
-    if type(config) not in AutoModelForSequenceClassification._model_mapping:
+    if type(config) not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
         raise InputError(
             f"{folder}/config.json: found a model of type '{config.model_type}', which "
             "transformers cannot load as AutoModelForSequenceClassification. "
@@ -183,15 +183,16 @@ def trial_model(folder: Path) -> PreTrainedModel:
     return _trial_model(config)
 
 
-def _trial_maps(config: PreTrainedConfig, length: int) -> tuple[torch.Tensor, ...]:
+def _trial_maps(model: PreTrainedModel, length: int) -> list[torch.Tensor]:
     """Attention maps of a trial model for one input."""
     import torch
 
-    model = _trial_model(config)
-    ids = torch.full((1, length), config.vocab_size - 1)
-    with torch.inference_mode():
-        output = model(input_ids=ids, output_attentions=True, return_dict=True)
-    return tuple(getattr(output, "attentions", None) or ())
+    from darksecrets.models.hooks import observe
+
+    ids = torch.full((1, length), model.config.vocab_size - 1)
+    with torch.inference_mode(), observe(model, maps=True) as seen:
+        model(input_ids=ids)
+    return list(seen.maps.values())
 
 
 def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
@@ -205,16 +206,14 @@ def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
     ]
     config.vocab_size = min(config.vocab_size, max([64, *specials]) + 1)
     with torch.random.fork_rng(devices=[]):
-        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
-            config, attn_implementation="eager"
-        )
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
     model.train(False)
     return model
 
 
 def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:
     return InputError(
-        f"{folder}: the model of type '{config.model_type}' gives no usable attention maps under "
-        f"eager attention: {found}; expected {wanted} from a trial run. Use a BERT-family "
+        f"{folder}: the model of type '{config.model_type}' gives no usable attention maps: "
+        f"{found}; expected {wanted} from a trial run. Use a BERT-family "
         "checkpoint (BERT, RoBERTa, DistilBERT, ELECTRA, …)."
     )

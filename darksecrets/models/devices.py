@@ -1,13 +1,15 @@
-"""Where models run: on the GPU if there is one, else on the processor; and how much at once."""
+"""Where models run, on the GPU if there is one, else on the CPU; and how large batches are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
+
+Module = TypeVar("Module", bound=torch.nn.Module)
 
 #: Part of a GPU's free memory that inputs which go through a model together may fill, by the
 #: estimates below; the rest is for what they do not count, and for memory in pieces.
@@ -21,26 +23,33 @@ _FLOAT32 = 4
 
 
 def best() -> torch.device:
-    """The GPU if this process sees one, else the processor.
+    """The GPU if this process sees one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
-    What is computed in float32 is meant to be: a GPU is told not to use TensorFloat-32 instead,
-    which keeps 10 bits of the mantissa and is PyTorch's default for convolutions.
+
+def use_float32() -> None:
+    """Let float32 be float32 on a GPU, in this process.
+
+    TensorFloat-32 keeps 10 bits of the mantissa and is PyTorch's default for convolutions.
     """
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    return torch.device("cuda")
 
 
-def at_once(device: torch.device, bytes_each: int, *, cpu: int, gpu: int) -> int:
-    """How many inputs go through a model together; results depend on it by rounding only.
+def place(model: Module) -> Module:
+    """Move a model to the `best` device, to compute in float32 there, see `use_float32`."""
+    use_float32()
+    return model.to(best())
+
+
+def batch_size(device: torch.device, bytes_each: int, *, cpu: int, gpu: int) -> int:
+    """Inputs that go through a model together; results depend on their number by rounding only.
 
     Args:
         device: Where the model is.
         bytes_each: Estimate of the memory that one input takes.
-        cpu: The number on a processor, whatever its memory.
-        gpu: The most on a GPU; fewer, but at least one, if they would not fit.
+        cpu: Batch size on a CPU, whatever its memory.
+        gpu: Largest batch size on a GPU; smaller, but at least 1, where memory is short.
     """
     if device.type != "cuda":
         return cpu

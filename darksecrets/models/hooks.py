@@ -33,6 +33,8 @@ _NAME = "darksecrets"
 # Attributes of modules, while a context is open: on all modules of an encoder the session, and on
 # the encoder, from then on, why it cannot be reached (empty if it can).
 _SESSION, _PROBLEM = "_darksecrets_session", "_darksecrets_problem"
+# Changes of the scores that some models hand to their attention, and `_attention` does not make.
+_UNSUPPORTED = ("softcap", "s_aux", "position_bias")
 # Outputs through the registered function may differ by rounding from those of the model's own.
 _SAME = 1e-4
 
@@ -329,27 +331,30 @@ def _find_problem(model: PreTrainedModel) -> str:
             expected = model(**inputs)[0]
             with _session(model) as session:
                 found = model(**inputs)[0]
+    except InputError as error:
+        return str(error)
     finally:
         model.train(training)
+    name = type(model).__name__
     if session.layer != session.layers:
-        return _unreachable(model, f"{session.layer} calls of the attention interface")
+        calls = f"{session.layer} calls of the attention interface for {session.layers} layers"
+        return _unreachable(name, calls)
     if found.dim() == 3:  # an encoder without a head: what it gives for padding is nothing
         real = inputs["attention_mask"].bool()
         expected, found = expected[real], found[real]
     if not torch.allclose(expected, found, rtol=_SAME, atol=_SAME, equal_nan=True):
         difference = (expected - found).abs().max().item()
         return _unreachable(
-            model, f"outputs that differ by {difference:.2g} from those of the intact model"
+            name, f"outputs that differ by {difference:.2g} from those of the intact model"
         )
     return ""
 
 
-def _unreachable(model: PreTrainedModel, found: str) -> str:
+def _unreachable(name: str, found: str) -> str:
     return (
-        f"{type(model).__name__}: its attention cannot be reached. Found {found}; expected "
-        f"{model.config.num_hidden_layers} layers of softmaxed attention that go through "
-        "transformers' AttentionInterface. Use a checkpoint of BERT, RoBERTa, ELECTRA, DistilBERT "
-        "or a similar encoder."
+        f"{name}: its attention cannot be reached. Found {found}; expected every layer's softmaxed "
+        "attention to go through transformers' AttentionInterface. Use a checkpoint of BERT, "
+        "RoBERTa, ELECTRA, DistilBERT or a similar encoder."
     )
 
 
@@ -372,7 +377,7 @@ def _attention(
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    **_: Any,  # noqa: ANN401 - whatever else a model hands to its attention
+    **others: Any,  # noqa: ANN401 - whatever else a model hands to its attention
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Softmaxed attention of one layer, as the model's session wants it.
 
@@ -384,10 +389,13 @@ def _attention(
         attention_mask: See `Call`.
         scaling: Factor of the products; 1/√size if None.
         dropout: Probability that a weight is dropped in training.
+        others: Whatever else the model hands over.
 
     Returns:
         The heads' outputs, [example, query, head, size], and the maps, [example, head, query, key].
     """
+    if unsupported := [name for name in _UNSUPPORTED if others.get(name) is not None]:
+        raise InputError(_unreachable(type(module).__name__, f"attention with {unsupported[0]}"))
     session: _Session = module.__dict__[_SESSION]
     session.layer += 1
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling

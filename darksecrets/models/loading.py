@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from darksecrets.data.tasks import Task
 
+ENCODER, CLASSIFIER = "AutoModel", "AutoModelForSequenceClassification"
+
 _log = logging.getLogger(__name__)
 
 
@@ -47,11 +49,9 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
     checkpoints.check_files(folder)
     checkpoints.check_attention(folder)
     tokenizer = load_tokenizer(folder)
-    model, info = _load(folder, attention="eager")
-    _check_vocabulary(folder, tokenizer, model.config)
-    encoder = getattr(model, model.base_model_prefix)
-    prefix = model.base_model_prefix + "."
-    missing = {name.removeprefix(prefix) for name in info["missing_keys"]}
+    encoder, info = _load(folder, ENCODER)
+    _check_vocabulary(folder, tokenizer, encoder.config)
+    missing = info["missing_keys"]
     weights = {k: v for k, v in encoder.state_dict().items() if k not in missing}
     with atomic(output) as temporary, quiet():
         encoder.save_pretrained(temporary, state_dict=weights)
@@ -60,9 +60,18 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
         "source": {k: v for k, v in source.items() if v is not None},
         **({"revision": folder.name} if source["source"] == "hub" else {}),
         "fingerprint": fingerprint(output),
-        "not_in_checkpoint": sorted(info["missing_keys"]),
+        "not_in_checkpoint": sorted(missing),
         "left_out": sorted(info["unexpected_keys"]),
     }
+
+
+def load_encoder(folder: Path) -> PreTrainedModel:
+    """Load a model without any head, in float32, in evaluation mode.
+
+    Raises:
+        InputError: If the checkpoint is not a whole encoder.
+    """
+    return _load(folder, ENCODER, dtype="float32")[0]
 
 
 def load_classifier(
@@ -77,7 +86,7 @@ def load_classifier(
         folder: A checkpoint, with or without a classifier.
         task: Gives the number of outputs, their names and the kind of problem.
         seed: Seed of the draw.
-        attention: ``eager`` gives attention maps, ``sdpa`` is faster.
+        attention: Kernel of the attention; which one is faster depends on the device.
 
     Returns:
         The model, in evaluation mode, and the sorted names of the parameters newly drawn.
@@ -89,7 +98,8 @@ def load_classifier(
     names = dict(enumerate(task.labels or ("score",)))
     model, info = _load(
         folder,
-        attention,
+        CLASSIFIER,
+        attention=attention,
         seed=seed,
         dtype="float32",
         num_labels=task.num_labels,
@@ -159,24 +169,33 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
 
 def _load(
     folder: Path,
-    attention: str,
+    kind: str,
+    attention: str = "eager",
     seed: int = 0,
     dtype: str = "auto",
     **settings: Any,  # noqa: ANN401 - keys of the model's configuration
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """Load a classifier and what transformers says of its parts, drawing under ``seed``.
+    """Load a model and what transformers says of its parts, drawing new ones under ``seed``.
+
+    Args:
+        folder: The checkpoint.
+        kind: ``ENCODER`` or ``CLASSIFIER``, a class of `transformers`.
+        attention: Kernel of the attention; every model has the eager one.
+        seed: Seed of parameters that the checkpoint lacks.
+        dtype: Format of the numbers.
+        settings: Keys to set in the model's configuration.
 
     Raises:
         InputError: If the checkpoint does not map onto the model.
     """
     import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification
+    import transformers
 
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False, **settings)
+    config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, **settings)
     try:
         with torch.random.fork_rng(devices=[]), quiet():
             torch.default_generator.manual_seed(seed)
-            model, info = AutoModelForSequenceClassification.from_pretrained(
+            model, info = getattr(transformers, kind).from_pretrained(
                 folder,
                 config=config,
                 attn_implementation=attention,
@@ -187,9 +206,10 @@ def _load(
                 output_loading_info=True,
             )
     except (RuntimeError, ValueError, OSError) as error:
+        outputs = f"classifier with {config.num_labels} outputs"
         raise InputError(
-            f"{folder}: the weights cannot be loaded as a '{config.model_type}' classifier with "
-            f"{config.num_labels} outputs ({error})."
+            f"{folder}: the weights cannot be loaded as a '{config.model_type}' "
+            f"{outputs if kind == CLASSIFIER else 'encoder'} ({error})."
         ) from error
     _check_mapping(folder, model, info)
     return model, info
@@ -197,10 +217,13 @@ def _load(
 
 def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
     """Refuse an encoder that is partly random, or partly left out."""
+    encoder = model.base_model
     prefix = model.base_model_prefix + "."
-    pooler = prefix + "pooler."
+    parts = {name for name, _ in encoder.named_children()}
     random = sorted(
-        n for n in info["missing_keys"] if n.startswith(prefix) and not n.startswith(pooler)
+        n
+        for n in info["missing_keys"]
+        if (encoder is model or n.startswith(prefix)) and _part(n, prefix) != "pooler"
     )
     if random:
         raise InputError(
@@ -208,11 +231,10 @@ def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]
             f"({', '.join(random[:3])}, …), which would stay random. Expected weights that belong "
             f"to config.json ({model.config.num_hidden_layers} layers)."
         )
-    parts = {name for name, _ in getattr(model, model.base_model_prefix).named_children()}
     unused = sorted(
         n
         for n in info["unexpected_keys"]
-        if n.removeprefix(prefix).split(".")[0] in parts and n.endswith((".weight", ".bias"))
+        if _part(n, prefix) in parts and n.endswith((".weight", ".bias"))
     )
     if unused:
         raise InputError(
@@ -220,6 +242,11 @@ def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]
             f"not describe ({', '.join(unused[:3])}, …), for {model.config.num_hidden_layers} "
             "layers. Expected weights and config.json of one model."
         )
+
+
+def _part(parameter: str, prefix: str) -> str:
+    """The part of an encoder that a parameter belongs to."""
+    return parameter.removeprefix(prefix).split(".")[0]
 
 
 def _check_task(folder: Path, names: Mapping[int, str]) -> None:

@@ -12,12 +12,12 @@ import pandas as pd
 
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import SETTLED
+from darksecrets.patterns.tables import AGREEMENT, CONFUSION
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_table
+from darksecrets.stats.agreement import cohens_kappa, positive_agreement
+from darksecrets.stats.resampling import interval, multinomial_weights
 
 RESAMPLES = 2000
-COLUMNS = ("first", "second", "pattern", "maps", "agreement", "kappa", "ci_low", "ci_high")
-CONFUSION_COLUMNS = ("first", "second", "label_first", "label_second", "maps")
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,8 @@ class Agreement:
         return float(np.trace(self.confusion) / self.maps)
 
     def per_class(self) -> npt.NDArray[np.float64]:
-        """[class] of the labels that name a class, the share that the other pass confirms.
-
-        The mean of both directions, weighted by their numbers (positive agreement, Dice's
-        coefficient); NaN for a class that neither used.
-        """
-        both = self.confusion.sum(axis=0) + self.confusion.sum(axis=1)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(2 * np.diag(self.confusion) / both, dtype=np.float64)
+        """[class] of the labels that name a class, the share that the other pass confirms."""
+        return positive_agreement(self.confusion)
 
 
 def agreements(labels: pd.DataFrame, seed: int = 2019) -> list[Agreement]:
@@ -99,22 +93,12 @@ def _compare(
     one, other = (raters[rater].loc[common] for rater in (first, second))
     confusion = confusion_matrix(one, other, labels=list(PATTERNS)).astype(np.int64)
     # Drawing maps with replacement is drawing cells of the confusion matrix by their shares.
-    resampled = np.random.default_rng(seed).multinomial(
-        len(common), confusion.ravel() / len(common), size=RESAMPLES
-    )
-    kappas = kappa(resampled.reshape(RESAMPLES, *confusion.shape))
+    resampled = multinomial_weights(RESAMPLES, confusion.ravel(), np.random.default_rng(seed))
+    kappas = cohens_kappa(resampled.reshape(RESAMPLES, *confusion.shape))
     known = kappas[~np.isnan(kappas)]
-    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
-    return Agreement(first, second, confusion, float(kappa(confusion)), (float(low), float(high)))
-
-
-def kappa(confusion: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Cohen's kappa, (observed - expected) / (1 - expected) agreement, of [..., class, class]."""
-    total = confusion.sum(axis=(-2, -1))
-    observed = np.trace(confusion, axis1=-2, axis2=-1) / total
-    expected = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1) / total**2
-    with np.errstate(invalid="ignore"):
-        return np.asarray((observed - expected) / (1 - expected), dtype=np.float64)
+    low, high = interval(known) if len(known) else (np.nan, np.nan)
+    kappa = float(cohens_kappa(confusion))
+    return Agreement(first, second, confusion, kappa, (float(low), float(high)))
 
 
 def describe(pair: Agreement) -> str:
@@ -137,7 +121,7 @@ def describe(pair: Agreement) -> str:
 
 
 def write_tables(pairs: list[Agreement], folder: Path) -> None:
-    """Write ``agreement.csv`` (``COLUMNS``) and ``confusion.csv`` (``CONFUSION_COLUMNS``).
+    """Write ``agreement.csv`` (table `AGREEMENT`) and ``confusion.csv`` (`CONFUSION`).
 
     The pattern ``all`` is the agreement over all classes; the others are those of `per_class`, and
     ``maps`` is then the number of labels, of both passes, that name the class.
@@ -157,5 +141,5 @@ def write_tables(pairs: list[Agreement], folder: Path) -> None:
             (*names, *cell, int(count))
             for cell, count in zip(cells, pair.confusion.ravel(), strict=True)
         ]
-    write_table(pd.DataFrame(shares, columns=list(COLUMNS)), folder / "agreement.csv")
-    write_table(pd.DataFrame(counts, columns=list(CONFUSION_COLUMNS)), folder / "confusion.csv")
+    AGREEMENT.write(pd.DataFrame(shares, columns=list(AGREEMENT.names)), folder / AGREEMENT.file)
+    CONFUSION.write(pd.DataFrame(counts, columns=list(CONFUSION.names)), folder / CONFUSION.file)

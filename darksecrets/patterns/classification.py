@@ -27,10 +27,10 @@ GPU_BATCH = 2**14
 _log = logging.getLogger(__name__)
 
 
-def maps_at_once(store: AttentionStore, device: torch.device) -> int:
+def batch_size_for(store: AttentionStore, device: torch.device) -> int:
     """How many maps of a store go through the network together on a device."""
     longest = _map_bytes(int(store.lengths.max()))
-    return devices.at_once(device, longest, cpu=BATCH, gpu=GPU_BATCH)
+    return devices.batch_size(device, longest, cpu=BATCH, gpu=GPU_BATCH)
 
 
 def classify(
@@ -42,16 +42,16 @@ def classify(
         store: The maps.
         net: The trained network; it is moved to the GPU where there is one.
         temperature: Divides the logits, so that probabilities are calibrated.
-        batch_size: Maps that go through the network together, `maps_at_once` if None;
+        batch_size: Maps that go through the network together, `batch_size_for` if None;
             probabilities depend on it by rounding only.
 
     Returns:
         A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1),
         ``pattern`` and its ``probability``.
     """
+    net = devices.place(net)
     device = devices.best()
-    net = net.to(device)
-    batch_size = batch_size or maps_at_once(store, device)
+    batch_size = batch_size or batch_size_for(store, device)
     _log.info("Classifying %d maps at once on %s", batch_size, device)
     size = (store.examples, store.layers, store.heads)
     patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)

@@ -21,7 +21,15 @@ from darksecrets.patterns import cnn
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.features import features
-from darksecrets.patterns.quality import EXAMPLE, FEATURES, MAJORITY, MODEL, NETWORK, of_network
+from darksecrets.patterns.quality import of_network
+from darksecrets.patterns.tables import (
+    EXAMPLE,
+    FEATURES,
+    MAJORITY,
+    MODEL,
+    NETWORK,
+    PATTERN_PREDICTIONS,
+)
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -54,11 +62,8 @@ def cross_validate(annotations: Annotations, count: int, training: cnn.Training)
         training: Of the network; its seed is the folds', too.
 
     Returns:
-        A row per classifier, map and what was left out of the training: ``classifier``,
-        ``left_out`` (``EXAMPLE``: the maps of the same fold; ``MODEL``: all maps of the same model,
-        if those of others show at least two classes), ``fold`` (what was tested together),
-        ``map``, ``model``, ``example`` (number of its group), ``label``, ``predicted``, and by
-        class, in the order of the classes, ``logit_<class>`` and ``probability_<class>``.
+        The table `PATTERN_PREDICTIONS`: a row per classifier, map and what was left out of the
+        training. A model is left out only if the maps of others show at least two classes.
         Probabilities are calibrated, see `_calibrate`.
     """
     ways: dict[str, Classify] = {
@@ -79,10 +84,7 @@ def cross_validate(annotations: Annotations, count: int, training: cnn.Training)
         for table in (inside, outside):
             table[probability_columns()] = softmax(_calibrate(table, inside))
         tables += [table for table in (inside, outside) if len(table)]
-    return pd.concat(tables, ignore_index=True)[[*_KEYS, *logit_columns(), *probability_columns()]]
-
-
-_KEYS = ["classifier", "left_out", "fold", "map", "model", "example", "label", "predicted"]
+    return pd.concat(tables, ignore_index=True)[list(PATTERN_PREDICTIONS.names)]
 
 
 def _by_fold(numbers: Integers) -> list[Split]:

@@ -17,6 +17,7 @@ from darksecrets.plotting.style import (
     PAGE,
     SMALL,
     check_columns,
+    colour_bar,
     label_run,
     new_figure,
     style,
@@ -75,11 +76,9 @@ def _scale(figure: Figure, axes: Axes) -> None:
     from matplotlib.cm import ScalarMappable
 
     inner = axes.inset_axes((0.1, 0.55, 0.8, 0.05), label="colour bar")
-    bar = figure.colorbar(ScalarMappable(cmap=MAP), cax=inner, orientation="horizontal")
+    bar = colour_bar(figure, ScalarMappable(cmap=MAP), cax=inner, orientation="horizontal")
     bar.set_ticks([0, 1], labels=["0", "L-th greatest\nof the map"])
     bar.set_label("Attention weight (darker = greater)", labelpad=1)
-    bar.outline.set_visible(False)  # type: ignore[operator]
-    inner.tick_params(length=0)
     inner.text(
         *(0, 2.2),
         "Row: the token that attends.\nColumn: the token attended to.",

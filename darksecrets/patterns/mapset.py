@@ -17,28 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.tables import LABELLED_MAPS
+from darksecrets.patterns.tables import LABELS as LABELS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
-MAPS, TABLE, LABELS = "maps.npz", "maps.csv", "labels.csv"
-COLUMNS = (
-    "map",  # identity of the map, unique in its set
-    "model",  # the pre-trained model, in words
-    "task",
-    "state",
-    "seed",  # of the fine-tuning; empty for the pre-trained model
-    "idx",  # of the data set's validation split
-    "layer",  # from 1
-    "head",  # from 1
-    "tokens",  # separated by spaces
-    "segments",  # a digit per token: sentence 0 or 1
-    "special",  # a digit per token: 1 for [CLS], [SEP] and their like
-)
-LABEL_COLUMNS = ("map", "label", "annotator", "pass", "time")
+MAPS, TABLE, LABELS = "maps.npz", LABELLED_MAPS.file, LABELS_TABLE.file
+COLUMNS, LABEL_COLUMNS = LABELLED_MAPS.names, LABELS_TABLE.names
 SETTLED = 3
 """The pass in which disagreements of the first two are looked at again; its labels hold."""
-PASSES = ("1", "2", str(SETTLED))
 
 
 @dataclass(frozen=True)
@@ -59,18 +46,19 @@ class MapSet:
         """Write maps and table (not the labels); the folder appears complete or not at all."""
         with atomic(folder) as temporary:
             temporary.mkdir()
-            self.table[list(COLUMNS)].to_csv(temporary / TABLE, index=False)
+            LABELLED_MAPS.write(self.table[list(COLUMNS)], temporary / TABLE)
             values = [np.asarray(one, dtype=np.float16).ravel() for one in self.maps]
             np.savez_compressed(temporary / MAPS, values=np.concatenate(values))
 
     @classmethod
-    def load(cls, folder: Path) -> MapSet:
+    def load(cls, folder: str | Path) -> MapSet:
         """Read a set and check it.
 
         Raises:
             InputError: A file or an array is missing, the maps do not fit their table, or a label
                 names a class or a map that does not exist.
         """
+        folder = Path(folder)
         table = _read_table(folder)
         labels = _read_labels(folder / LABELS, set(table["map"]))
         return cls(table, list(_read_maps(folder, table)), labels)
@@ -102,18 +90,7 @@ def _read_table(folder: Path) -> pd.DataFrame:
     missing = [name for name in (MAPS, TABLE) if not (folder / name).is_file()]
     if missing:
         raise InputError(f"{folder} is no set of maps: {', '.join(missing)} is missing.")
-    # A token may read "null" or "nan": text stays text.
-    texts = dict.fromkeys(("map", "tokens", "segments", "special"), str)
-    table = pd.read_csv(
-        folder / TABLE, dtype=texts, keep_default_na=False, na_values={"seed": [""]}
-    )
-    absent = [name for name in COLUMNS if name not in table.columns]
-    if absent:
-        raise InputError(f"{folder / TABLE}: missing columns: {', '.join(absent)}.")
-    if not table["map"].is_unique:
-        twice = table.loc[table["map"].duplicated(), "map"].iloc[0]
-        raise InputError(f"{folder / TABLE}: the map {twice} stands there twice.")
-    return table.astype({"seed": "Int64"})
+    return LABELLED_MAPS.read(folder / TABLE)
 
 
 def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.float16]]:
@@ -137,20 +114,7 @@ def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.flo
 def _read_labels(path: Path, maps: set[str]) -> pd.DataFrame:
     if not path.is_file() or path.stat().st_size == 0:
         return pd.DataFrame(columns=list(LABEL_COLUMNS))
-    labels = pd.read_csv(path, dtype=str, keep_default_na=False)
-    absent = [name for name in LABEL_COLUMNS if name not in labels.columns]
-    if absent:
-        raise InputError(f"{path}: missing columns: {', '.join(absent)}.")
-    passes = sorted(set(labels["pass"]) - set(PASSES))
-    if passes:
-        raise InputError(f"{path}: found the passes {passes}; expected {', '.join(PASSES)}.")
-    labels = labels.astype({"pass": int})
-    unknown = sorted(set(labels["label"]) - set(PATTERNS))
-    if unknown:
-        raise InputError(
-            f"{path}: found the unknown classes {', '.join(unknown)}; "
-            f"expected {', '.join(PATTERNS)}."
-        )
+    labels = LABELS_TABLE.read(path)
     strange = sorted(set(labels["map"]) - maps)
     if strange:
         raise InputError(

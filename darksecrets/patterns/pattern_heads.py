@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from darksecrets.plotting.style import (
-    COLUMN,
     PAGE,
     PATTERNS,
     blocks,
@@ -23,6 +22,7 @@ from darksecrets.plotting.style import (
     new_figure,
     style,
     ticks,
+    width_for,
 )
 from darksecrets.run.errors import InputError
 
@@ -47,7 +47,7 @@ def pattern_heads(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
     shares = {task: [_shares(table, task, state) for state in STATES] for task in tasks}
     layers, heads = shares[tasks[0]][0].shape[1:]
     rows, columns = blocks(len(tasks))
-    width = COLUMN if columns <= 2 else PAGE
+    width = width_for(columns)
     with style():
         figure = new_figure(width, rows * (0.53 + 0.4 * width / columns * layers / heads) + 0.45)
         slots = figure.add_gridspec(rows, columns)

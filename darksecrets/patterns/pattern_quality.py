@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from darksecrets.patterns import quality
-from darksecrets.patterns.quality import CLASSIFIERS, NETWORK
+from darksecrets.patterns.tables import CLASSIFIERS, NETWORK
 from darksecrets.plotting.style import (
     GREY,
     INK,

@@ -8,25 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.data.metrics import PERCENT
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, NETWORK, OVERALL
+from darksecrets.stats.correlation import ratio
+from darksecrets.stats.resampling import cluster_weights, interval
 
 Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
-CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
-    "convolutional network",
-    "hand-made features",
-    "majority class",
-)
-"""What the cross-validation compares."""
-EXAMPLE, MODEL = "example", "model"
-"""What the cross-validation leaves out of the training: `left_out` of its table."""
 ALL = "all"
-LEVEL = 0.05  # of intervals, both sides together
 BINS = 10  # of probabilities, for the calibration
-PERCENT = 100.0
-OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
-BY_CLASS = ("precision", "recall", "f1")
 
 
 def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -38,18 +29,6 @@ def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
 def unseen(model: str) -> str:
     """What the scores call the maps of a model that was left out of the training."""
     return f"unseen {model}"
-
-
-def draws(resamples: int, count: int, rng: np.random.Generator) -> Counts:
-    """[resamples, count] how often bootstrap draws each of ``count`` things, with replacement."""
-    drawn: Counts = rng.multinomial(count, np.full(count, 1 / count), size=resamples)
-    return drawn
-
-
-def interval(values: Floats) -> Floats:
-    """Lower and upper end over the first axis, [2, ...]."""
-    ends: Floats = np.quantile(values, (LEVEL / 2, 1 - LEVEL / 2), axis=0)
-    return ends
 
 
 def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = None) -> Floats:
@@ -73,18 +52,6 @@ def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = Non
 _COLUMNS = ("label", "predicted")
 
 
-def resampled(table: pd.DataFrame, resamples: int, rng: np.random.Generator) -> Counts:
-    """[resamples, maps] how often each map counts when whole examples are drawn.
-
-    Args:
-        table: A row per map, column ``example``.
-        resamples: How many.
-        rng: Source of chance.
-    """
-    _, examples = np.unique(table["example"], return_inverse=True)
-    return draws(resamples, int(examples.max()) + 1, rng)[:, examples]
-
-
 def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     """Scores of every classifier with bootstrap intervals over examples.
 
@@ -105,7 +72,8 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     parts = []
     for maps_of, some in _parts(table):
         for name, rows in some.groupby("classifier", sort=False):
-            weights = resampled(rows, resamples, np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            weights = cluster_weights(resamples, rows["example"].to_numpy(), rng)
             once = np.ones((1, len(rows)))
             (value,), (low, high) = _values(rows, once), interval(_values(rows, weights))
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
@@ -140,8 +108,8 @@ def _values(rows: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
     counts = confusion(rows, weights)
     hits = np.diagonal(counts, axis1=-2, axis2=-1)
     labelled, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
-    precision, recall = _ratio(hits, predicted), _ratio(hits, labelled)
-    f1 = _ratio(2 * hits, labelled + predicted)
+    precision, recall = ratio(hits, predicted), ratio(hits, labelled)
+    f1 = ratio(2 * hits, labelled + predicted)
     total = labelled.sum(axis=-1)
     present = labelled > 0
     overall = [
@@ -151,11 +119,6 @@ def _values(rows: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
         calibration_error(rows, weights),
     ]
     return np.concatenate([np.stack(overall, axis=-1), precision, recall, f1], axis=-1)
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    ratio: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-    return ratio
 
 
 def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats, Floats, Floats]:

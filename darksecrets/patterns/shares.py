@@ -12,6 +12,7 @@ import pandas as pd
 
 from darksecrets.patterns import quality
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.stats.resampling import cluster_weights, interval, multinomial_weights
 
 Floats = npt.NDArray[np.float64]
 
@@ -150,14 +151,15 @@ def table(
     """
     rng = np.random.default_rng(seed)
     shares = by_example(maps)
-    drawn = quality.draws(resamples, len(shares), rng) @ shares / len(shares)
-    weights = quality.resampled(predictions, resamples, rng)
+    once = np.ones(len(shares), dtype=np.int64)
+    drawn = multinomial_weights(resamples, once, rng) @ shares / len(shares)
+    weights = cluster_weights(resamples, predictions["example"].to_numpy(), rng)
     names = sorted(predictions["model"].unique())
     own = maps_of(model, names)
     views = [own] if own else [names, *([name] for name in names)]
     confusions = [_confusions(predictions, weights, view) for view in views]
-    ends = np.stack([quality.interval(correct(drawn, resampled)) for _, resampled in confusions])
-    low, high = quality.interval(drawn)
+    ends = np.stack([interval(correct(drawn, resampled)) for _, resampled in confusions])
+    low, high = interval(drawn)
     return pd.DataFrame(
         {
             "pattern": list(PATTERNS),

@@ -25,7 +25,10 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
 if TYPE_CHECKING:
+    from matplotlib.cm import ScalarMappable
     from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import SubFigure
     from numpy.typing import NDArray
 
 COLUMN = 3.03
@@ -228,6 +231,33 @@ def blocks(count: int, most: int = 4) -> tuple[int, int]:
     """Rows and columns for ``count`` panels, at most ``most`` beside each other, evenly filled."""
     rows = math.ceil(count / most)
     return rows, math.ceil(count / rows)
+
+
+def width_for(columns: int) -> float:
+    """Width of a figure with so many panels beside each other: a column, or the page."""
+    return COLUMN if columns <= 2 else PAGE
+
+
+def colour_bar(
+    figure: Figure | SubFigure,
+    mappable: ScalarMappable,
+    label: str = "",
+    **where: Any,  # noqa: ANN401 - see `Figure.colorbar`
+) -> Colorbar:
+    """A colour bar without outline and ticks' lines.
+
+    Args:
+        figure: Where to draw.
+        mappable: What the colours belong to.
+        label: What they mean.
+        where: Axes, orientation and the like, as `matplotlib.figure.Figure.colorbar` takes them.
+    """
+    bar = figure.colorbar(mappable, **where)
+    if label:
+        bar.set_label(label)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.ax.tick_params(length=0)
+    return bar
 
 
 def check_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> None:

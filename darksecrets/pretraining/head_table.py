@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from darksecrets.attention.entropy import entropy_sums
+
 if TYPE_CHECKING:
     from transformers import BertForPreTraining, PreTrainedTokenizerBase
 
@@ -71,7 +73,7 @@ def measure(
     shares = [np.where(place == i, rows, 0).sum(axis=(2, 3)) for i in range(len(PLACES))]
     equal = (ids[None, :] == ids[:, None]) & ~np.eye(len(ids), dtype=bool)
     same_piece = np.where(equal[words], rows, 0).sum(axis=(2, 3))
-    entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=(2, 3))
+    entropy = entropy_sums(rows)
     return np.stack([*shares, same_piece, entropy, entropy / np.log(len(ids))], axis=-1)
 
 
@@ -91,7 +93,7 @@ def head_table(
     """Measure all heads of a model on examples, one at a time and so without padding.
 
     Args:
-        model: Loaded with eager attention, which returns its maps.
+        model: The model.
         tokenizer: Says which ids [CLS] and [SEP] have.
         examples: ``input_ids`` and ``token_type_ids`` of each.
 
@@ -101,19 +103,20 @@ def head_table(
     """
     import torch
 
+    from darksecrets.models.hooks import observe
+
     config = model.config
     total = np.zeros((config.num_hidden_layers, config.num_attention_heads, len(MEASURES)))
     uniform, words = np.zeros(len(MEASURES)), 0
     model.train(False)
     for example in examples:
         ids, segments = (np.array(example[key]) for key in ("input_ids", "token_type_ids"))
-        with torch.inference_mode():
-            output = model(
+        with torch.inference_mode(), observe(model, maps=True) as seen:
+            model(
                 input_ids=torch.tensor(ids)[None],
                 token_type_ids=torch.tensor(segments)[None],
-                output_attentions=True,
             )
-        maps = torch.cat(output.attentions).numpy()
+        maps = seen.maps.stack()[0].numpy()
         special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
         total += measure(maps, ids, segments, *special)
         flat = np.full((1, 1, len(ids), len(ids)), 1 / len(ids))

@@ -37,7 +37,8 @@ from darksecrets.data.builtin.documents import pretraining_documents
 from darksecrets.data.builtin.tokenizer import train_tokenizer
 from darksecrets.models.precision import resolve
 from darksecrets.pretraining.head_table import head_table, summary
-from darksecrets.run.files import atomic, write_json, write_table, write_text
+from darksecrets.pretraining.tables import HEADS, LOG
+from darksecrets.run.files import atomic, write_json, write_text
 from darksecrets.run.provenance import environment
 
 IGNORED = -100  # label of positions that are not to be predicted, PyTorch's convention
@@ -497,9 +498,7 @@ def measure_heads(
 ) -> tuple[pd.DataFrame, pd.Series]:
     """Make the table of heads of a saved model on held-out pairs (see ``head_table``)."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = BertForPreTraining.from_pretrained(
-        folder, attn_implementation="eager", dtype=torch.float32
-    )
+    model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32)
     rng = np.random.default_rng([seed, 2])
     pairs = draw_pairs(heldout, configuration.table_pairs, rng)
     examples = Examples(heldout, pairs, tokenizer, configuration.max_length)
@@ -556,9 +555,9 @@ def pretrain(
     with atomic(output) as folder:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        write_table(curve, folder / "pretraining_log.csv")
+        LOG.write(curve, folder / LOG.file)
         heads, uniform = measure_heads(folder, texts[1], c, seed)
-        write_table(heads, folder / "heads.csv")
+        HEADS.write(heads, folder / HEADS.file)
         write_text(summary(heads, uniform), folder / "heads.md")
         write_json(record(model, curve, texts, c, seed, threads), folder / "pretraining.json")
     shutil.rmtree(checkpoints)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
-import io
 import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:
-    import pandas as pd
+from typing import Any
 
 PROVENANCE = "provenance.json"
 
@@ -47,24 +42,6 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         remove(temporary)
-
-
-def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a tidy table as CSV, atomically; floats with 9 significant digits."""
-    with atomic(path) as temporary:
-        table.to_csv(temporary, index=False, float_format="%.9g")
-
-
-@contextlib.contextmanager
-def compressed(path: Path) -> Iterator[TextIO]:
-    """A gzip-compressed text file to write to, atomic; the same text gives the same bytes."""
-    with (
-        atomic(path) as temporary,
-        temporary.open("wb") as stream,
-        gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as zipped,
-        io.TextIOWrapper(zipped, encoding="utf-8", newline="") as text,
-    ):
-        yield text
 
 
 def write_text(text: str, path: Path) -> None:

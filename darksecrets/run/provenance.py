@@ -67,6 +67,8 @@ def _commit() -> str | None:
     """The project's commit, with `-dirty` after uncommitted changes; None outside a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     root = Path(__file__).parents[2]
+    if not (root / ".git").exists():  # installed: a repository around it is another project's
+        return None
     try:
         run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -1,56 +1,483 @@
-"""Gathering the tables of single jobs into one tidy table of the run."""
+"""Tables whose columns are declared once; writing and reading check every value.
+
+A section declares its tables in `<section>/tables.py`, a `Table` of `Column`s each, and whatever
+writes or reads one goes through the declaration: ``COSINE.write(frame, path)``,
+``COSINE.read(path)``. `darksecrets.contracts` knows them all and makes ``docs/contracts.md``.
+
+Declarations stand with their section, not in one file, because a rule reruns when a module that its
+script imports changes: a new column of Figure 7 must not rerun fine-tuning.
+"""
 
 from __future__ import annotations
 
-import gzip
-import shutil
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import compressed
+from darksecrets.run.files import atomic
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Kind = Literal["text", "integer", "number", "flag"]
+
+ROUNDING = 2e-3
+"""How far a value may lie outside its bounds: sums of half-precision attention may exceed 1."""
+
+_NOT_WRITTEN = "Nothing was written: correct what makes this table, or its declaration."
 
 
-def concatenate(paths: Sequence[Path]) -> pd.DataFrame:
-    """Stack CSV files that have the same columns; each carries its own task, state and seed.
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
 
-    Raises:
-        InputError: If the columns of a file differ from those of the first, or rows repeat.
+    Attributes:
+        name: As in the file's header.
+        kind: What its values are.
+        meaning: What they say, in a line.
+        unit: Of a quantity.
+        values: The values that it may have, where these are few; none for any.
+        low: The least value that it may have, up to `ROUNDING`.
+        high: The greatest.
+        optional: Whether values may be missing (an empty field).
+        decimals: How many decimals are written; None for all.
+        control_of: The column whose control it is: the same estimate where no effect is expected.
+        interval_of: The column of which it is an end of the 95% interval.
     """
-    tables = [pd.read_csv(path) for path in paths]
-    for path, table in zip(paths, tables, strict=True):
-        if list(table.columns) != list(tables[0].columns):
+
+    name: str
+    kind: Kind
+    meaning: str
+    unit: str = ""
+    values: tuple[str, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+    optional: bool = False
+    decimals: int | None = None
+    control_of: str = ""
+    interval_of: str = ""
+
+    @property
+    def dtype(self) -> str:
+        """The pandas type of its values in memory."""
+        if self.kind == "integer":
+            return "Int64" if self.optional else "int64"
+        return {"text": "str", "number": "float64", "flag": "bool"}[self.kind]
+
+    @property
+    def range(self) -> str:
+        """The values that it may have, in words; empty for any."""
+        if self.values:
+            return ", ".join(f"`{value}`" for value in self.values)
+        match math.isfinite(self.low), math.isfinite(self.high):
+            case True, True:
+                return f"{self.low:g} to {self.high:g}"
+            case True, False:
+                return f"≥ {self.low:g}"
+            case False, True:
+                return f"≤ {self.high:g}"
+        return ""
+
+
+def interval(
+    of: str,
+    low: str = "ci_low",
+    high: str = "ci_high",
+    *,
+    unit: str = "",
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    optional: bool = False,
+) -> tuple[Column, Column]:
+    """The two columns of a 95% interval.
+
+    Args:
+        of: The column that the interval is about.
+        low: Name of the column with the lower end.
+        high: Of that with the upper end.
+        unit: Of both ends.
+        bounds: The least and the greatest value that they may have.
+        optional: Whether they may be missing.
+    """
+    end = Column(
+        *(low, "number", f"lower end of the 95% interval of `{of}`", unit),
+        low=bounds[0],
+        high=bounds[1],
+        optional=optional,
+        interval_of=of,
+    )
+    return end, replace(end, name=high, meaning="its upper end")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the project: one observation a row.
+
+    Attributes:
+        name: Name of its file in ``tables/``, without the suffix.
+        meaning: What it says, in a line.
+        columns: Its columns, in the order of the file.
+        key: Names of the columns that identify a row; none where rows may repeat.
+        every: Columns of the key that count from 1 and of which every combination has a row, for
+            whatever else the key says: all heads of all layers.
+        may_be_empty: Whether no row at all is a result.
+        by_hand: Whether it is the work of people: never to be made again by a run, and its last
+            line may end without a line break.
+        row_group: For tables of millions of rows, which are Parquet: columns of the key that are
+            the same throughout a part (one model), of which the gathered table has a row group.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+    every: tuple[str, ...] = ()
+    may_be_empty: bool = False
+    by_hand: bool = False
+    row_group: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        named = {name for c in self.columns for name in (c.control_of, c.interval_of) if name}
+        unknown = ({*self.key} | named) - {*self.names} | {*self.every, *self.row_group} - {
+            *self.key
+        }
+        if unknown or len(set(self.names)) < len(self.names):
+            raise ValueError(f"{self.name}: repeated columns, or undeclared ones: {unknown}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def file(self) -> str:
+        """Name of the file."""
+        return self.name + self.suffix
+
+    @property
+    def suffix(self) -> str:
+        """Of its files: `.parquet` for a table of row groups, else `.csv`."""
+        return ".parquet" if self.row_group else ".csv"
+
+    def write(self, frame: pd.DataFrame, path: Path) -> None:
+        """Check a table and write it, atomically; the same table gives the same bytes.
+
+        CSV has floats with 9 significant digits; Parquet one row group.
+
+        Raises:
+            InputError: See `check`; what stood at ``path`` stays.
+        """
+        table = self.check(frame, str(path), _NOT_WRITTEN)
+        table = table.round({c.name: c.decimals for c in self.columns if c.decimals is not None})
+        with atomic(path) as temporary:
+            if self.row_group:
+                self._model(table, path)
+                _write_parquet(self, [table], temporary)
+            else:
+                table.to_csv(temporary, index=False, float_format="%.9g")
+
+    def read(self, path: Path, columns: Collection[str] | None = None) -> pd.DataFrame:
+        """Read a table and check it.
+
+        Args:
+            path: The file.
+            columns: Which to read, in the table's order; None for all. Only those are checked.
+
+        Raises:
+            InputError: The file is missing, cut off or damaged, or see `check`.
+        """
+        if not path.is_file():
+            raise InputError(f"{path} is missing; expected {self._what()}. Run again to make it.")
+        read = _read_parquet if self.row_group else _read_csv
+        frame = read(self, path, columns)
+        return self._part(columns).check(frame, str(path), self._remedy)
+
+    def gather(self, paths: Sequence[Path], target: Path) -> None:
+        """Write the rows of several files, each a part of the table, into one, in this order.
+
+        CSV is gathered in memory. Of Parquet there is one part in memory at a time, and each
+        becomes a row group.
+
+        Raises:
+            InputError: See `read`; or the same rows are in two parts.
+        """
+        if self.row_group:
+            with atomic(target) as temporary:
+                _write_parquet(self, self._distinct(paths), temporary)
+        else:
+            self.write(pd.concat([self.read(path) for path in paths], ignore_index=True), target)
+
+    def check(self, frame: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
+        """Check columns, types, missing values, bounds, vocabularies, and that rows are complete.
+
+        Args:
+            frame: The table.
+            where: What the message calls it: its file.
+            remedy: What the message says is to be done.
+
+        Returns:
+            The table with the declared types.
+
+        Raises:
+            InputError: Says what was found and what was expected.
+        """
+        try:
+            if list(frame.columns) != list(self.names):
+                raise _Wrong(
+                    f"the columns {', '.join(map(str, frame.columns))}",
+                    f"{', '.join(self.names)}, in this order",
+                )
+            table = pd.DataFrame({c.name: _convert(frame[c.name], c) for c in self.columns})
+            _check_rows(self, table)
+        except _Wrong as wrong:
+            found, expected = wrong.args
             raise InputError(
-                f"{path}: found the columns {list(table.columns)}, expected those of {paths[0]}, "
-                f"{list(tables[0].columns)}. Remove both files and run again."
-            )
-    stacked = pd.concat(tables, ignore_index=True)
-    if stacked.duplicated().any():
-        raise InputError(f"{[str(p) for p in paths]}: found rows twice, expected each once.")
-    return stacked
+                f"{where}: found {found}; expected {expected} ({self._what()}). {remedy}"
+            ) from None
+        return table
 
-
-def join_compressed(paths: Sequence[Path], target: Path) -> None:
-    """Stack compressed CSV files that have the same columns, line by line: tables of any length.
-
-    Raises:
-        InputError: If the columns of a file differ from those of the first.
-    """
-    header = ""
-    with compressed(target) as joined:
+    def _distinct(self, paths: Sequence[Path]) -> Iterator[pd.DataFrame]:
+        """Read one part after the other; no two may be of the same model."""
+        seen: dict[tuple[object, ...], Path] = {}
         for path in paths:
-            with gzip.open(path, "rt", encoding="utf-8", newline="") as table:
-                columns = next(table)
-                if not header:
-                    joined.write(header := columns)
-                elif columns != header:
-                    raise InputError(
-                        f"{path}: found the columns {columns.strip()}, expected those of "
-                        f"{paths[0]}, {header.strip()}. Remove both files and run again."
-                    )
-                shutil.copyfileobj(table, joined)
+            part = self.read(path)
+            model = self._model(part, path)
+            if model in seen:
+                raise InputError(
+                    f"{path}: found rows of {' '.join(map(str, model))}, as in {seen[model]}; "
+                    f"expected one part of each {', '.join(self.row_group)} ({self._what()}). "
+                    "Gather each part once."
+                )
+            seen[model] = path
+            yield part
+
+    def _model(self, part: pd.DataFrame, path: Path) -> tuple[object, ...]:
+        """The values of the columns that are the same throughout a part, as far as it has them."""
+        models = part[list(self.row_group)].drop_duplicates()
+        if len(models) > 1:
+            raise InputError(
+                f"{path}: found {len(models)} different {', '.join(self.row_group)}; expected one "
+                f"in each part ({self._what()}). {_NOT_WRITTEN}"
+            )
+        return tuple(value for value in models.iloc[0] if not pd.isna(value))
+
+    @property
+    def _remedy(self) -> str:
+        """What to do about a file that is not as declared."""
+        return "Correct or restore the file." if self.by_hand else "Remove the file and run again."
+
+    def _what(self) -> str:
+        return f"table `{self.name}` of docs/contracts.md"
+
+    def _part(self, columns: Collection[str] | None) -> Table:
+        """The same table with some of its columns, as far as they can be checked alone."""
+        if columns is None:
+            return self
+        if unknown := set(columns) - set(self.names):
+            raise ValueError(f"{self.name} has no columns {unknown}")
+        key = self.key if set(self.key) <= set(columns) else ()
+        kept = tuple(
+            replace(c, control_of="", interval_of="") for c in self.columns if c.name in columns
+        )
+        if key:
+            return replace(self, columns=kept)
+        return replace(self, columns=kept, key=(), every=(), row_group=())
+
+
+class _Wrong(Exception):  # noqa: N818 - becomes an InputError
+    """What was found, and what was expected."""
+
+
+def _convert(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
+    """Bring a column to its declared type and check each of its values."""
+    name = f"column `{column.name}`"
+    typed = _typed(values.reset_index(drop=True), column)
+    missing = typed == "" if column.kind == "text" else typed.isna()
+    if missing.any() and not column.optional:
+        raise _Wrong(f"no value in {name}, {_row(missing)}", "one in every row")
+    known = typed[~missing]
+    wrong, expected = _outside(known, column)
+    if wrong.any():
+        raise _Wrong(f"`{known[wrong].iloc[0]}` in {name}, {_row(wrong)}", expected)
+    dtype: Any = column.dtype
+    converted: pd.Series[Any] = typed.astype(dtype)
+    return converted
+
+
+def _outside(values: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], str]:
+    """Which values a column cannot have, and what it can."""
+    if column.values:
+        return ~values.isin(column.values), f"one of {', '.join(column.values)}"
+    if column.kind in ("text", "flag"):
+        return pd.Series(data=False, index=values.index), ""
+    numbers = values.astype("float64")
+    inside = numbers.between(column.low - ROUNDING, column.high + ROUNDING)
+    inside &= ~numbers.isin([-math.inf, math.inf])
+    return ~inside, f"a number {column.range}" if column.range else "a finite number"
+
+
+def _typed(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
+    """Values of the declared kind, missing ones as pandas has them (text: empty)."""
+    name = f"column `{column.name}`"
+    if column.kind == "flag":
+        wrong = ~values.isin([True, False])
+        if wrong.any():
+            raise _Wrong(f"`{values[wrong].iloc[0]}` in {name}, {_row(wrong)}", "True or False")
+        return values
+    if column.kind == "text":
+        words = values.fillna("")
+        if len(words) and not pd.api.types.is_string_dtype(words):
+            raise _Wrong(f"values of the type {values.dtype} in {name}", "text")
+        return words.astype("str")
+    if pd.api.types.is_integer_dtype(values):
+        return values
+    if pd.api.types.is_bool_dtype(values):
+        raise _Wrong(f"True or False in {name}", f"{column.kind}s")
+    numbers = pd.to_numeric(values, errors="coerce").astype("Float64")
+    wrong = numbers.isna() & values.notna()
+    if column.kind == "integer":
+        wrong |= (numbers % 1 != 0).fillna(value=False)
+    if wrong.any():
+        raise _Wrong(f"`{values[wrong].iloc[0]}` in {name}, {_row(wrong)}", f"{column.kind}s")
+    return numbers.astype("Int64") if column.kind == "integer" else numbers.astype("float64")
+
+
+def _row(wrong: pd.Series[bool]) -> str:
+    """The first row of which something is true, counted from 1 without the header."""
+    return f"row {int(wrong.index[wrong.to_numpy(dtype=bool)][0]) + 1}"
+
+
+def _check_rows(table: Table, frame: pd.DataFrame) -> None:
+    """Check that there are rows, each once, with every head, and that intervals are intervals."""
+    if frame.empty:
+        if not table.may_be_empty:
+            raise _Wrong("no rows", "at least one")
+        return
+    keys = list(table.key)
+    if keys and (repeated := frame.duplicated(keys)).any():
+        raise _Wrong(f"two rows of {_say(frame, keys, repeated)}", "one")
+    if table.every:
+        _check_complete(table, frame)
+    ends: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.interval_of:
+            ends.setdefault(column.interval_of, []).append(column.name)
+    for low, high in ends.values():
+        wrong = frame[low] > frame[high]
+        if wrong.any():
+            raise _Wrong(f"`{low}` above `{high}`, {_row(wrong)}", f"`{low}` at most `{high}`")
+
+
+def _check_complete(table: Table, frame: pd.DataFrame) -> None:
+    """Every number up to the greatest has a row, for whatever the rest of the key says."""
+    every = list(table.every)
+    expected = math.prod(frame[every].max())
+    rest = [name for name in table.key if name not in every]
+    # As keys are unique, counting is enough.
+    groups = frame.groupby(rest, dropna=False) if rest else frame.groupby(lambda _: 0)
+    sizes = groups[every[0]].transform("size")
+    missing = sizes != expected
+    if missing.any():
+        whose = f" of {_say(frame, rest, missing)}" if rest else ""
+        raise _Wrong(
+            f"{sizes[missing].iloc[0]} rows{whose}",
+            f"{expected}, one for every {' and '.join(every)}",
+        )
+
+
+def _say(frame: pd.DataFrame, names: list[str], which: pd.Series[bool]) -> str:
+    """The first row of which something is true, by its key."""
+    first = frame.loc[which, names].iloc[0]
+    return ", ".join(f"{name} {value}" for name, value in first.items() if not pd.isna(value))
+
+
+def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.DataFrame:
+    """Read a CSV file whose header is the declared one; a word such as `null` stays a word."""
+    with path.open("rb") as stream:
+        header = stream.readline().decode("utf-8", errors="replace").rstrip("\r\n")
+        stream.seek(-min(1, path.stat().st_size), 2)
+        ended = stream.read() == b"\n"
+    if header.split(",") != list(table.names):
+        raise InputError(
+            f"{path}: found the columns {header or '(none)'}; expected {','.join(table.names)}, in "
+            f"this order ({table._what()}). {table._remedy}"
+        )
+    if not ended and not table.by_hand:
+        raise InputError(
+            f"{path}: found no line break at its end, the file was cut off; expected whole lines "
+            f"({table._what()}). {table._remedy}"
+        )
+    wanted = None if columns is None else [name for name in table.names if name in columns]
+    options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted}
+    # Text is never missing; of numbers, an empty field is.
+    numbers = {c.name: [""] for c in table.columns if c.kind != "text"}
+    types = {c.name: c.dtype for c in table.columns}
+    try:
+        frame: pd.DataFrame = pd.read_csv(path, dtype=types, na_values=numbers, **options)
+    except (ValueError, TypeError):
+        # A value is not of its type. As text, `check` finds which.
+        return _as_text(table, path, options)
+    return frame
+
+
+def _as_text(table: Table, path: Path, options: dict[str, Any]) -> pd.DataFrame:
+    """Read values as they stand, those of flags apart."""
+    try:
+        frame: pd.DataFrame = pd.read_csv(path, dtype=str, **options)
+    except ValueError as error:
+        raise InputError(
+            f"{path}: cannot be read as CSV: {str(error).strip()}. {table._remedy}"
+        ) from None
+    flags = [c.name for c in table.columns if c.kind == "flag" and c.name in frame]
+    frame[flags] = frame[flags].replace({"True": True, "False": False})
+    return frame.replace("", None)
+
+
+def _schema(table: Table) -> pyarrow.Schema:
+    import pyarrow as pa
+
+    types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "flag": pa.bool_()}
+    return pa.schema([pa.field(c.name, types[c.kind], c.optional) for c in table.columns])
+
+
+def _write_parquet(table: Table, parts: Iterable[pd.DataFrame], path: Path) -> None:
+    """Write every part as a row group; text is stored once and referred to by number."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(table)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for part in parts:
+            rows = pa.Table.from_pandas(part, schema, preserve_index=False)
+            rows = rows.replace_schema_metadata(None)  # names versions of libraries
+            writer.write_table(rows, row_group_size=max(1, len(part)))
+
+
+def _read_parquet(table: Table, path: Path, columns: Collection[str] | None) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            found, expected = file.schema_arrow.remove_metadata(), _schema(table)
+            if not found.equals(expected):
+                raise InputError(
+                    f"{path}: found the columns {_listed(found)}; expected {_listed(expected)} "
+                    f"({table._what()}). {table._remedy}"
+                )
+            wanted = None if columns is None else [name for name in table.names if name in columns]
+            frame: pd.DataFrame = file.read(wanted).to_pandas()
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: cannot be read as Parquet: {error}. {table._remedy}") from None
+    return frame
+
+
+def _listed(schema: pyarrow.Schema) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
 def identify(table: pd.DataFrame, task: str, model: str) -> pd.DataFrame:

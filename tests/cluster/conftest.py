@@ -3,13 +3,13 @@
 import logging
 import os
 import platform
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import processes
 import pytest
 from waiting import wait_until
 
@@ -39,7 +39,7 @@ def slurm() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def submit(root, slurm) -> Iterator[Callable[..., subprocess.Popen]]:
-    """Start Snakemake with the shipped profile; what is still running at the end is interrupted."""
+    """Start Snakemake with the shipped profile; what is still running at the end is stopped."""
     running = []
 
     def start(folder: Path, snakefile: Path, *arguments: str) -> subprocess.Popen:
@@ -49,15 +49,13 @@ def submit(root, slurm) -> Iterator[Callable[..., subprocess.Popen]]:
             *("--snakefile", str(snakefile), "--directory", str(folder)),
         ]
         log = (folder / "snakemake.txt").open("a")
-        process = subprocess.Popen(command, cwd=root, stdout=log, stderr=subprocess.STDOUT)
+        process = processes.start(command, root, stdout=log, stderr=subprocess.STDOUT)
         running.append(process)
         return process
 
     yield start
     for process in running:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            process.wait(60)
+        processes.stop(process, grace=60)
 
 
 @pytest.fixture(scope="session")

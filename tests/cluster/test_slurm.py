@@ -2,11 +2,11 @@
 
 import filecmp
 import logging
-import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
 
+import processes
 import pytest
 from waiting import wait_until
 
@@ -72,7 +72,7 @@ def test_an_interrupted_snakemake_cancels_its_jobs_and_a_second_call_completes(s
     run = submit(tmp_path, snakefile, *arguments)
     wait_until((tmp_path / "started").exists, 180, "the start of the job")
     assert queued(tmp_path)
-    run.send_signal(signal.SIGINT)
+    processes.interrupt(run)
     assert run.wait(180) != 0
     wait_until(lambda: not queued(tmp_path), 120, "the end of the cancelled job")
     (tmp_path / "go").touch()

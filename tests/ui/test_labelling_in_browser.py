@@ -1,7 +1,6 @@
 """The labelling page in a browser, served as a user serves it."""
 
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +8,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
+import processes
 import pytest
+from needs import needs, path_of
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -19,24 +20,23 @@ from toy_maps import toy_set
 
 from darksecrets.patterns.classes import KEYS
 
+pytestmark = needs("chromium", "chromedriver")
 SECONDS = 20
 PRESSED = "vdmbhhbmdv"
 
 
 @pytest.fixture(scope="module")
 def browser():
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no browser: chromium and chromedriver are not on the path")
     options = webdriver.ChromeOptions()
-    options.binary_location = chromium
+    options.binary_location = path_of("chromium")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     # No sandbox: tests may run as root, and the only page shown is our own.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{argument}")
     options.add_argument("--host-resolver-rules=MAP *.example 127.0.0.1")
-    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    running = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(path_of("chromedriver"))
+    )
     running.set_window_size(1280, 800)
     yield running
     running.quit()
@@ -52,15 +52,14 @@ def serve(root, tmp_path):
         command = [sys.executable, "-m", "darksecrets.patterns", "label", "--port", "0"]
         command += ["--maps", str(tmp_path / "maps"), "--annotator", "someone"]
         command += ["--annotations", str(tmp_path / "annotations"), "--pass", str(number)]
-        process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
+        process = processes.start(command, root, stdout=subprocess.PIPE)
         running.append(process)
         said = process.stdout.readline() + process.stdout.readline()
         return process, re.search(r"http://127\.0\.0\.1:\d+/", said)[0]
 
     yield serve
     for process in running:
-        process.kill()
-        process.wait()
+        processes.stop(process)
         process.stdout.close()
 
 

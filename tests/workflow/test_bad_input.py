@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+import spacy
 
 from darksecrets.run.files import RESOURCES
 
@@ -227,7 +228,6 @@ def test_spacy_pipeline_that_is_not_there(refused, tmp_path):
 
 
 def test_spacy_pipeline_without_parser(refused, tmp_path):
-    spacy = pytest.importorskip("spacy")
     pipeline = spacy.blank("en")
     pipeline.add_pipe("tagger").add_label("NN")
     pipeline.initialize()

@@ -5,8 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -147,23 +145,39 @@ def blanks(tmp_path_factory) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("command", documented())
-def test_every_documented_command_starts(command, blanks, tmp_path):
+def by_options() -> dict[str, list[str]]:
+    """Targets of the documented commands, by their options: one call plans all that share these.
+
+    A call that fails for any of its targets fails. No target means `all`.
+    """
+    found: dict[str, set[str]] = {}
+    for command in documented():
+        targets, options = command.removeprefix("snakemake "), ""
+        if start := re.search(r"(^| )-", targets):
+            targets, options = targets[: start.start()], targets[start.start() :]
+        words = [word for word in shlex.split(options, comments=True) if word != "-n"]
+        if "--cores" in words:
+            cores = words.index("--cores")
+            del words[cores : cores + 2]
+        found.setdefault(shlex.join(words), set()).update(targets.split() or ["all"])
+    return {options: sorted(targets) for options, targets in found.items()}
+
+
+@pytest.mark.parametrize("options", by_options())
+def test_every_documented_command_starts(options, blanks, call_snakemake, planned, tmp_path):
+    targets, filled = by_options()[options], options
     if not shutil.which("conda"):  # Snakemake looks for it, to plan nothing else
-        command = command.replace("--sdm conda", "")
+        filled = filled.replace("--sdm conda", "")
     for blank, value in blanks.items():
-        command = command.replace(blank, value)
-    assert not re.search(r"[<>$]", command), "a blank that this test does not know"
-    _, *arguments = shlex.split(command, comments=True)
+        filled = filled.replace(blank, value)
+    assert not re.search(r"[<>$]", filled), "a blank that this test does not know"
+    arguments = shlex.split(filled)
     (tmp_path / "config").symlink_to(ROOT / "config")  # as in the project's folder
     places = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(tmp_path)]
-    run = subprocess.run(
-        [sys.executable, "-m", "snakemake", *places, "-n", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, f"{command}\n{run.stdout}{run.stderr}"
+    run = call_snakemake([*targets, *places, "--cores", "2", "-n", *arguments], folder=ROOT)
+    assert run.returncode == 0, f"{targets} {filled}\n{run.stdout}{run.stderr}"
+    if not {"--until", "--unlock"} & set(arguments):
+        assert set(targets) <= planned(run.stdout).keys()
 
 
 def test_commands_are_found_on_every_page_that_has_some():

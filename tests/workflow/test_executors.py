@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from needs import needs
 
+# What copies files to and from the storage of `--default-storage-provider fs`.
+pytestmark = needs("rsync")
 SAMPLE = "results/smoke/samples/RTE.csv"
 # A scheduler that runs a job at once, and says its number when the job has ended.
 SUBMIT = """#!/bin/sh
@@ -26,19 +29,11 @@ def program(path: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def project(root, tmp_path):
+def project(clone):
     """A clone of the project as it is, in which Snakemake runs; pods get what Git lists."""
-    copy = tmp_path / "project"
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True
-    ).stdout.split()
-    for name in listed:
-        if (root / name).is_file() and not name.startswith("docs/"):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((root / name).read_bytes())
     for command in (["init", "-q"], ["add", "-A"]):
-        subprocess.run(["git", *command], cwd=copy, check=True)
-    return copy
+        subprocess.run(["git", *command], cwd=clone, check=True)
+    return clone
 
 
 def test_another_scheduler_runs_the_jobs_on_a_disk_of_the_node(snakemake, smoke_config, tmp_path):

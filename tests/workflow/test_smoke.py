@@ -159,10 +159,21 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
     assert not list(run.rglob(".seed-*.partial"))
 
 
+def test_the_run_has_the_declared_tables_and_no_others(run):
+    from darksecrets.contracts import TABLES
+
+    paths = [path for suffix in ("csv", "parquet") for path in run.glob(f"tables/*.{suffix}")]
+    # The correlation with published numbers is for a run of the paper.
+    declared = {table.file for table in TABLES.values()} - {"framenet_correlation.csv"}
+    assert {path.name for path in paths} == declared
+    for path in paths:
+        TABLES[path.stem].read(path)
+
+
 def test_patterns_have_every_map_and_agree_with_the_stores(run):
     from darksecrets.attention.store import AttentionStore
 
-    maps = pd.read_csv(run / "tables" / "pattern_maps.csv.gz")
+    maps = pd.read_parquet(run / "tables" / "pattern_maps.parquet")
     place = ["task", "state", "seed", "idx", "layer", "head"]
     assert list(maps.columns) == [*place, "pattern", "probability"]
     assert not maps.duplicated(place).any()

@@ -157,8 +157,8 @@ def labelled_files() -> list[str]:
 def pattern_maps() -> list[str]:
     """Tables with the pattern of every map, one per task, model and seed of the run."""
     return [
-        *per_task("<results>/patterns/{task}/pretrained.csv.gz"),
-        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.csv.gz"),
+        *per_task("<results>/patterns/{task}/pretrained.parquet"),
+        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.parquet"),
     ]
 
 

@@ -91,7 +91,7 @@ rule classify_maps:
         classifier="<results>/patterns/classifier",
         store="<results>/attention/{task}/{model}",
     output:
-        maps="<results>/patterns/{task}/{model}.csv.gz",
+        maps="<results>/patterns/{task}/{model}.parquet",
         provenance="<results>/patterns/{task}/{model}.provenance.json",
     log:
         "<logs>/classify_maps/{task}/{model}.log",
@@ -140,12 +140,12 @@ rule estimate_pattern_shares:
 
 
 rule collect_pattern_maps:
-    """Gather the patterns of all maps: millions of rows, hence compressed."""
+    """Gather the patterns of all maps: millions of rows, hence Parquet, a row group per model."""
     input:
         code=code("run.tables"),
         maps=pattern_maps(),
     output:
-        table="<results>/tables/pattern_maps.csv.gz",
+        table="<results>/tables/pattern_maps.parquet",
         provenance="<results>/tables/pattern_maps.provenance.json",
     log:
         "<logs>/collect_pattern_maps.log",
@@ -156,7 +156,7 @@ rule collect_pattern_maps:
     message:
         "Collect the patterns of all maps"
     script:
-        "../../scripts/collect_pattern_maps.py"
+        "../../scripts/collect_tables.py"
 
 
 rule typical_maps:
@@ -304,5 +304,5 @@ rule pattern_quality:
 
 RESULTS_OF_RUN += [
     *figure_files("figure1", "figure2", "pattern_heads", "pattern_quality"),
-    "<results>/tables/pattern_maps.csv.gz",
+    "<results>/tables/pattern_maps.parquet",
 ]

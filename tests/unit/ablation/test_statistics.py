@@ -8,36 +8,25 @@ import pytest
 import scipy.stats
 from sweeps import places, sweep
 
-from darksecrets.ablation import statistics
-from darksecrets.ablation.best import best, halves, survival, unbiased_gains
+from darksecrets.ablation.best import best, survival
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.statistics import Chances, effects, of_kind
+from darksecrets.ablation.statistics import Resampling, effects, of_kind, p_values
 from darksecrets.data import metrics
 from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
+from darksecrets.stats.resampling import bootstrap_weights, halves
 
-CHANCES = Chances(bootstrap=400, permutations=200, splits=50, seed=7)
+RESAMPLING = Resampling(bootstrap=400, permutations=200, splits=50, seed=7)
 CONTRACT = ["metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value"]
-
-
-def test_draws_are_with_replacement_and_as_likely_for_every_example():
-    blocks = list(statistics.draws(3000, 2000, np.random.default_rng(0)))
-    assert len(blocks) > 1, "the test must see more than one block"
-    weights = np.concatenate(blocks)
-    assert weights.shape == (3000, 2000)
-    assert (weights.sum(axis=1) == 2000).all()
-    assert weights.mean(axis=0) == pytest.approx(1, abs=5 / np.sqrt(3000))
-    assert weights.var() == pytest.approx(1 - 1 / 2000, rel=0.01)
-    assert len({row.tobytes() for row in weights}) == 3000
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
 def test_intervals_are_percentiles_of_differences_on_the_same_resamples(task):
     result = sweep(task, examples=25, changed=0.3)
-    table, means = effects(result, TASKS[task], CHANCES)
+    table, means = effects(result, TASKS[task], RESAMPLING)
     for metric in TASKS[task].metrics:
-        rng, loop = np.random.default_rng(CHANCES.seed), []
-        for weights in statistics.draws(CHANCES.bootstrap, 25, rng):
+        rng, loop = np.random.default_rng(RESAMPLING.seed), []
+        for weights in bootstrap_weights(RESAMPLING.bootstrap, 25, rng):
             for counts in weights:
                 drawn = np.repeat(np.arange(25), counts)
                 labels = result.labels[drawn]
@@ -57,7 +46,7 @@ def test_intervals_are_percentiles_of_differences_on_the_same_resamples(task):
 
 def test_intervals_agree_with_scipys_bootstrap():
     result = sweep("MRPC", examples=150, changed=0.3)
-    table, _ = effects(result, TASKS["MRPC"], dataclasses.replace(CHANCES, bootstrap=5000))
+    table, _ = effects(result, TASKS["MRPC"], dataclasses.replace(RESAMPLING, bootstrap=5000))
     for number in (1, 5):
         reference = scipy.stats.bootstrap(
             (result.predictions[0], result.predictions[number], result.labels),
@@ -76,7 +65,7 @@ def test_intervals_agree_with_scipys_bootstrap():
 
 def test_scores_deltas_and_places_are_those_of_the_sweep():
     result = sweep("RTE", custom=2)
-    table, means = effects(result, TASKS["RTE"], CHANCES)
+    table, means = effects(result, TASKS["RTE"], RESAMPLING)
     right = 100 * (result.predictions == result.labels).mean(axis=1)
     assert table["score"].to_numpy() == pytest.approx(right[1:])
     assert table["baseline"].to_numpy() == pytest.approx(right[0])
@@ -92,13 +81,13 @@ def test_scores_deltas_and_places_are_those_of_the_sweep():
     assert list(custom["name"]) == ["set 0", "set 1"]
     of_heads = means[means["kind"] == "head"].iloc[0]
     assert of_heads["mean_effect"] == pytest.approx(heads["delta"].mean())
-    assert of_kind(effects(sweep("RTE"), TASKS["RTE"], CHANCES)[0], "set").empty
+    assert of_kind(effects(sweep("RTE"), TASKS["RTE"], RESAMPLING)[0], "set").empty
 
 
 @pytest.mark.parametrize("kind", ["head", "layer", "set"])
 def test_p_values_are_corrected_within_a_kind_by_benjamini_and_hochberg(kind):
     result = sweep("RTE", examples=100, custom=3, changed=0.4)
-    table = of_kind(effects(result, TASKS["RTE"], CHANCES)[0], kind)
+    table = of_kind(effects(result, TASKS["RTE"], RESAMPLING)[0], kind)
     p = table["p_value"].tolist()
     for value, q in zip(p, table["q_value"], strict=True):
         bounds = [len(p) * other / sum(x <= other for x in p) for other in p if other >= value]
@@ -107,36 +96,20 @@ def test_p_values_are_corrected_within_a_kind_by_benjamini_and_hochberg(kind):
 
 def test_the_same_seed_gives_the_same_table_and_another_another():
     result = sweep("STS-B")
-    first, again = (effects(result, TASKS["STS-B"], CHANCES)[0] for _ in "ab")
+    first, again = (effects(result, TASKS["STS-B"], RESAMPLING)[0] for _ in "ab")
     pd.testing.assert_frame_equal(first, again)
-    other = effects(result, TASKS["STS-B"], dataclasses.replace(CHANCES, seed=8))[0]
+    other = effects(result, TASKS["STS-B"], dataclasses.replace(RESAMPLING, seed=8))[0]
     assert not np.allclose(first["ci_low"], other["ci_low"])
-
-
-@pytest.mark.parametrize("examples", [9, 10])
-def test_halves_are_halves(examples):
-    masks = np.concatenate(list(halves(40, examples, np.random.default_rng(0))))
-    assert masks.shape == (40, examples)
-    assert (masks.sum(axis=1) == examples // 2).all()
-    assert (np.ptp(masks, axis=0) == 1).all()
-
-
-def test_the_gain_of_the_chosen_by_hand():
-    choosing = np.array([[0.1, 0.3, 0.3], [0.2, 0.0, -0.1]])
-    scoring = np.array([[9.0, 0.1, -0.3], [0.5, 9.0, 9.0]])
-    gains, share = unbiased_gains(choosing, scoring)  # the first half chooses two in equal parts
-    assert gains == pytest.approx([-0.1, 0.5])
-    assert share == pytest.approx([0.5, 0.25, 0.25])
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
 def test_the_best_head_is_chosen_on_one_half_and_scored_on_the_other(task):
     result = sweep(task, examples=31)
-    table = best(result, TASKS[task], CHANCES)
+    table = best(result, TASKS[task], RESAMPLING)
     assert list(table["kind"]) == ["head", "layer"] * 2
     for metric in TASKS[task].metrics:
-        rng, gains = np.random.default_rng(CHANCES.seed), {1: [], 0: []}
-        for mask in np.concatenate(list(halves(CHANCES.splits, 31, rng))):
+        rng, gains = np.random.default_rng(RESAMPLING.seed), {1: [], 0: []}
+        for mask in np.concatenate(list(halves(RESAMPLING.splits, 31, rng))):
             for side in (1, 0):
                 scores = [
                     [
@@ -152,7 +125,7 @@ def test_the_best_head_is_chosen_on_one_half_and_scored_on_the_other(task):
         assert row["unbiased_gain"] == pytest.approx(np.mean(expected), abs=1e-9)
         ends = np.percentile(expected, [2.5, 97.5])
         assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(ends), abs=1e-9)
-        whole = effects(result, TASKS[task], CHANCES)[0]
+        whole = effects(result, TASKS[task], RESAMPLING)[0]
         heads = whole[(whole["kind"] == "head") & (whole["metric"] == metric)]
         winner = heads.loc[heads["delta"].idxmax()]
         assert (row["layer"], row["head"]) == (winner["layer"], winner["head"])
@@ -170,7 +143,7 @@ def null(seed: int, examples: int = 200) -> SweepResult:
 
 
 def test_where_no_head_matters_the_best_seems_to_and_the_unbiased_gain_is_0():
-    tables = [best(null(seed), TASKS["RTE"], CHANCES) for seed in range(60)]
+    tables = [best(null(seed), TASKS["RTE"], RESAMPLING) for seed in range(60)]
     rows = pd.concat(tables).query("kind == 'head'")
     error = rows["unbiased_gain"].std() / np.sqrt(60)
     assert rows["naive_gain"].mean() > 4
@@ -185,8 +158,8 @@ def test_a_head_that_does_help_survives():
     predictions = result.predictions.copy()
     predictions[7] = np.where(np.arange(200) % 4 == 0, result.labels, predictions[0])
     result = dataclasses.replace(result, predictions=predictions)
-    table, means = effects(result, TASKS["RTE"], CHANCES)
-    gains = best(result, TASKS["RTE"], CHANCES)
+    table, means = effects(result, TASKS["RTE"], RESAMPLING)
+    gains = best(result, TASKS["RTE"], RESAMPLING)
     row = survival(table, means, gains, 200).query("kind == 'head'").iloc[0]
     gain = 100 * np.mean(
         (predictions[7] == result.labels) * 1.0 - (predictions[0] == result.labels)
@@ -223,4 +196,37 @@ def test_a_validation_set_of_one_class_is_refused(compute):
     result = sweep("RTE")
     result = dataclasses.replace(result, labels=np.zeros_like(result.labels))
     with pytest.raises(InputError, match="RTE: found the label 0 only"):
-        compute(result, TASKS["RTE"], CHANCES)
+        compute(result, TASKS["RTE"], RESAMPLING)
+
+
+@pytest.mark.parametrize("task", ["RTE", "MNLI"])
+def test_mcnemar_is_the_binomial_test_of_examples_won_and_lost(task):
+    result = sweep(task, examples=60, changed=0.3)
+    found = p_values(result, "accuracy", 0, np.random.default_rng(0))
+    right = result.predictions == result.labels
+    for number, p in enumerate(found):
+        won, lost = sum(right[number] & ~right[0]), sum(right[0] & ~right[number])
+        expected = scipy.stats.binomtest(int(won), int(won + lost)).pvalue if won + lost else 1.0
+        assert p == pytest.approx(expected, abs=1e-12)
+    assert found[0] == 1
+    assert len(set(found)) > 3
+
+
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [("RTE", "accuracy"), ("MRPC", "f1"), ("STS-B", "pearson"), ("STS-B", "spearman")],
+)
+def test_where_nothing_differs_small_p_values_are_as_rare_as_they_say(task, metric):
+    p = [
+        p_values(
+            sweep(task, examples=80, layers=1, heads=1, seed=seed, changed=0.4),
+            metric,
+            199,
+            np.random.default_rng(seed),
+        )[1]
+        for seed in range(500)
+    ]
+    for level in (0.05, 0.2, 0.5):  # a discrete p-value may be below the level more rarely
+        assert np.mean(np.array(p) <= level) < level + 3 * np.sqrt(level * (1 - level) / 500)
+    if task == "STS-B":
+        assert scipy.stats.kstest(p, "uniform").pvalue > 0.001

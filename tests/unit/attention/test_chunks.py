@@ -45,14 +45,12 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def extract(inputs: Path, output: Path, shard: int = 1, shards: int = 1) -> Path:
     extraction.extract(
         inputs / "model",
-        inputs / "data",
-        inputs / "sample.csv",
+        extraction.read_sample(inputs / "data", inputs / "sample.csv"),
         output,
-        task=TASKS["MRPC"],
         max_length=20,
         batch_size=BATCH,
-        shard=shard,
-        shards=shards,
+        chunk=shard,
+        chunks=shards,
     )
     return output
 
@@ -63,11 +61,9 @@ def extract_all(inputs: Path, folder: Path, shards: int) -> list[Path]:
 
 def test_maps_depend_on_their_batch(inputs: Path, tmp_path: Path) -> None:
     """Else the next test would not notice batches that shards cut in two."""
-    columns = extraction._sampled_columns(inputs / "data", inputs / "sample.csv", TASKS["MRPC"])
+    examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
     alone = tmp_path / "alone"
-    extraction.extract_columns(
-        inputs / "model", columns, alone, task=TASKS["MRPC"], max_length=20, batch_size=1
-    )
+    extraction.extract(inputs / "model", examples, alone, max_length=20, batch_size=1)
     assert (alone / "maps.npy").read_bytes() != (inputs / "whole" / "maps.npy").read_bytes()
 
 

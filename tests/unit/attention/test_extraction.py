@@ -56,15 +56,10 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     model: Path, inputs: Path, output: Path, task: str = "MRPC", batch_size: int = 3
 ) -> AttentionStore:
-    extraction.extract(
-        model,
-        inputs / "data",
-        inputs / "sample.csv",
-        output,
-        task=TASKS[task],
-        max_length=14,
-        batch_size=batch_size,
-    )
+    examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
+    if task == "SST-2":
+        del examples["sentence2"]
+    extraction.extract(model, examples, output, max_length=14, batch_size=batch_size)
     return AttentionStore.open(output)
 
 
@@ -191,7 +186,7 @@ def test_batches(examples: int, batch_size: int, expected: list[list[int]]) -> N
 
 
 def test_on_a_processor_batches_are_those_of_the_configuration(bert: Path) -> None:
-    model = extraction.load_encoder(bert, TASKS["MRPC"])
+    model = extraction.load_encoder(bert)
     batches = extraction.batches_of(5, 2)
     assert extraction.batches_for(model, batches, [14, 10, 6, 6, 3]) == batches
 
@@ -203,16 +198,16 @@ def test_a_gpus_batches_hold_more_of_the_shorter_examples(
 
     class OnGpu:
         device = torch.device("cuda")
-        config = extraction.load_encoder(bert, TASKS["MRPC"]).config
+        config = extraction.load_encoder(bert).config
 
     lengths = [20, 20, 20, 10, 10, 10, 10, 10, 10, 10]
     seen = []
 
-    def at_once(device: torch.device, bytes_each: int, *, cpu: int, gpu: int) -> int:
+    def batch_size(device: torch.device, bytes_each: int, *, cpu: int, gpu: int) -> int:
         seen.append((bytes_each, gpu))
         return min(gpu, 5)
 
-    monkeypatch.setattr(devices, "at_once", at_once)
+    monkeypatch.setattr(devices, "batch_size", batch_size)
     monkeypatch.setattr(extraction, "ON_HOST", 2 * 2 * 8 * 20**2)
     run = [range(2, 4), range(4, 6), range(6, 8), range(8, 10)]  # the end of a run, in another job
     found = extraction.batches_for(OnGpu(), run, lengths)
@@ -272,13 +267,6 @@ def test_a_processor_keeps_one_batch_at_a_time(bert: Path, inputs: Path, tmp_pat
 
 
 def test_extraction_says_how_it_was_done(bert: Path, inputs: Path, tmp_path: Path) -> None:
-    details = extraction.extract(
-        bert,
-        inputs / "data",
-        inputs / "sample.csv",
-        tmp_path / "store",
-        task=TASKS["MRPC"],
-        max_length=14,
-        batch_size=3,
-    )
-    assert details == {"device": "cpu", "batches": 2, "examples_at_once": 3}
+    examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
+    details = extraction.extract(bert, examples, tmp_path / "store", max_length=14, batch_size=3)
+    assert details == {"device": "cpu", "batches": 2, "batch_size": 3}

@@ -99,10 +99,23 @@ def test_batches_have_equal_lengths_and_bounded_size(
 def test_one_head_of_all_examples(store: AttentionStore, maps: Maps) -> None:
     for layer in range(LAYERS):
         for head in range(HEADS):
-            found = list(store.head(layer, head))
+            found = store.head(layer + 1, head + 1)
             assert len(found) == len(maps)
             for one, expected in zip(found, maps, strict=True):
                 np.testing.assert_array_equal(one, expected[layer, head])
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "words"),
+    [(0, 1, f"layer 0, expected a layer from 1 to {LAYERS}"), (1, HEADS + 1, "expected a head")],
+)
+def test_heads_count_from_1(store: AttentionStore, layer: int, head: int, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        store.head(layer, head)
+
+
+def test_a_store_opens_by_its_name(store: AttentionStore) -> None:
+    assert AttentionStore.open(str(store.folder)).idx.tolist() == store.idx.tolist()
 
 
 def test_the_array_is_plain_numpy(store: AttentionStore, maps: Maps) -> None:

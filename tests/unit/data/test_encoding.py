@@ -7,7 +7,6 @@ from tiny_models import bert_tokenizer, roberta_tokenizer
 from transformers import CanineTokenizer
 
 from darksecrets.data.encoding import encode
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
 PAIR = {
@@ -19,7 +18,7 @@ PAIR = {
 
 def test_offsets_point_to_the_characters_of_each_sentence() -> None:
     tokenizer = bert_tokenizer()
-    encoded = encode(PAIR, tokenizer, TASKS["MRPC"], 64, layout=True)
+    encoded = encode(PAIR, tokenizer, 64, layout=True)
     found = []
     for row in range(2):
         columns = zip(
@@ -38,12 +37,12 @@ def test_offsets_point_to_the_characters_of_each_sentence() -> None:
 
 
 def test_segments_are_berts_own_segment_ids() -> None:
-    encoded = encode(PAIR, bert_tokenizer(), TASKS["MRPC"], 64, layout=True)
+    encoded = encode(PAIR, bert_tokenizer(), 64, layout=True)
     assert encoded["segments"] == encoded["token_type_ids"]
 
 
 def test_segments_without_segment_ids() -> None:
-    encoded = encode(PAIR, roberta_tokenizer(), TASKS["MRPC"], 64, layout=True)
+    encoded = encode(PAIR, roberta_tokenizer(), 64, layout=True)
     assert "token_type_ids" not in encoded
     # <s> the dog . </s> </s> the naïve dogs </s>
     assert encoded["segments"][1] == [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
@@ -52,7 +51,7 @@ def test_segments_without_segment_ids() -> None:
 
 def test_pairs_lose_tokens_of_the_longer_sentence() -> None:
     tokenizer = bert_tokenizer()
-    encoded = encode(PAIR, tokenizer, TASKS["MRPC"], 12)
+    encoded = encode(PAIR, tokenizer, 12)
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
     cut = "[CLS] un ##believ ##able dog ##s [SEP] dog ##s bark . [SEP]"
     assert tokens == cut.split()
@@ -60,7 +59,7 @@ def test_pairs_lose_tokens_of_the_longer_sentence() -> None:
 
 
 def test_single_sentences_ignore_a_second_column() -> None:
-    encoded = encode(PAIR, bert_tokenizer(), TASKS["SST-2"], 64)
+    encoded = encode({"sentence1": PAIR["sentence1"]}, bert_tokenizer(), 64)
     assert sorted(encoded) == ["attention_mask", "input_ids", "token_type_ids"]
     assert [len(ids) for ids in encoded["input_ids"]] == [12, 5]
     assert not any(any(row) for row in encoded["token_type_ids"])
@@ -68,10 +67,10 @@ def test_single_sentences_ignore_a_second_column() -> None:
 
 def test_longer_than_the_model_takes() -> None:
     with pytest.raises(InputError, match=r"max_length is 65 tokens, but the model takes 64"):
-        encode(PAIR, bert_tokenizer(64), TASKS["MRPC"], 65)
+        encode(PAIR, bert_tokenizer(64), 65)
 
 
 def test_a_tokenizer_without_offsets() -> None:
-    assert encode(PAIR, CanineTokenizer(), TASKS["MRPC"], 12)["input_ids"]
+    assert encode(PAIR, CanineTokenizer(), 12)["input_ids"]
     with pytest.raises(InputError, match=r"CanineTokenizer.* does not say where tokens stand"):
-        encode(PAIR, CanineTokenizer(), TASKS["MRPC"], 12, layout=True)
+        encode(PAIR, CanineTokenizer(), 12, layout=True)

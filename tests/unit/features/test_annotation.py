@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+import spacy
 from datasets import Dataset, DatasetDict
 
 from darksecrets.data import prepare
@@ -12,8 +13,6 @@ from darksecrets.features import annotation
 from darksecrets.run.errors import InputError
 from workflow.lib import preflight
 from workflow.lib.configuration import resolve
-
-spacy = pytest.importorskip("spacy")
 
 
 def words(*tokens):

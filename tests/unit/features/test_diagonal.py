@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from darksecrets.features.diagonal import diagonal_correlations
-from darksecrets.features.tokens import RELATIONS
+from darksecrets.features.labels import RELATIONS
 
 
 def pairs(layers=3, heads=4):

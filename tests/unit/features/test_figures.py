@@ -13,10 +13,9 @@ from darksecrets.features.diagonal import diagonal_correlations
 from darksecrets.features.figure6 import figure6
 from darksecrets.features.figure7 import figure7
 from darksecrets.features.head_statistics import STATISTICS, head_statistics
-from darksecrets.features.labels import FEATURES
+from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.stripes import stripes
 from darksecrets.features.token_pairs import token_pairs
-from darksecrets.features.tokens import RELATIONS
 from darksecrets.run.errors import InputError
 
 ALL = list(TASKS)

@@ -18,9 +18,10 @@ from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.data.tasks import TASKS
 from darksecrets.features import measures
-from darksecrets.features.labels import FEATURES, WORD_FEATURES
-from darksecrets.features.measures import DRAWS, STATISTICS, Measures, measure
-from darksecrets.features.tokens import RELATIONS, Tokens, describe
+from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
+from darksecrets.features.measures import DRAWS, Measures, measure
+from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
 
 LAYERS, HEADS = 2, 3

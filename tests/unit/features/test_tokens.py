@@ -9,7 +9,6 @@ from transformers import AutoTokenizer
 
 from darksecrets.data.alignment import overlaps, tokens_of_span
 from darksecrets.data.encoding import encode
-from darksecrets.data.tasks import TASKS
 from darksecrets.features import tokens
 from darksecrets.features.labels import FEATURES
 from darksecrets.run.errors import InputError
@@ -43,7 +42,7 @@ def split(text):
 
 def layout(tokenizer, first, second, max_length=128):
     columns = {"sentence1": [first], "sentence2": [second]}
-    encoded = encode(columns, tokenizer, TASKS["RTE"], max_length, layout=True)
+    encoded = encode(columns, tokenizer, max_length, layout=True)
     pieces = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
     arrays = (
         np.array(encoded["offset_mapping"][0]),

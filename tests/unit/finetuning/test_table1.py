@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import re
-import shutil
 import statistics
 import subprocess
 from html.parser import HTMLParser
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from needs import needs
 
 from darksecrets.data.tasks import TASKS
 from darksecrets.finetuning.table1 import (
@@ -259,9 +259,8 @@ def test_the_run_is_named_and_escaped() -> None:
     assert "un a_b · 50% of C&amp;D" in html(table)
 
 
+@needs("pdflatex", "booktabs.sty")
 def test_latex_compiles(tmp_path: Path, paper: pd.DataFrame) -> None:
-    if not shutil.which("pdflatex"):
-        pytest.skip("pdflatex is not installed")
     table = Table1(scores(ALL, (1, 2)), ALL, LABEL, baselines(ALL), sizes(ALL), paper)
     preamble = r"\documentclass[11pt,twocolumn,a4paper]{article}\usepackage[margin=2.5cm]{geometry}"
     document = (

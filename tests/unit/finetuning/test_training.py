@@ -297,7 +297,7 @@ def test_logits_depend_on_the_batch_by_rounding_alone(
     model, _ = loading.load_classifier(folder, TASKS["MRPC"], seed=3)
     tokenizer = loading.load_tokenizer(folder)
     split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
-    assert evaluation.examples_at_once(model, split) == evaluation.BATCH_SIZE
+    assert evaluation.batch_size_for(model, split) == evaluation.BATCH_SIZE
     expected = evaluation.evaluate(model, split)
     found = evaluation.evaluate(model, split, batch_size=batch_size)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)

@@ -55,7 +55,7 @@ def test_figure3_shows_the_published_direction_and_frames_the_highest(layers, he
     rows = weights[weights["direction"] == "element_to_predicate"]
     values = rows.set_index(["layer", "head"])["weight"]
     highest = values.nlargest(framed).index.tolist()
-    figure = figure3(weights, example([(a - 1, b - 1) for a, b in highest]), LABEL)
+    figure = figure3(weights, example(highest), LABEL)
     axes = axes_of(figure)["heads"]
     mesh = next(part for part in axes.collections if isinstance(part, QuadMesh))
     for layer, head in np.ndindex(layers, heads):
@@ -69,7 +69,7 @@ def test_figure3_shows_the_published_direction_and_frames_the_highest(layers, he
 
 
 def test_figure3_shows_maps_and_the_distribution_of_the_linked_piece():
-    shown = example([(1, 3), (0, 0)])
+    shown = example([(2, 4), (1, 1)])
     axes = axes_of(figure3(table(2, 4), shown, LABEL))
     for number, title in enumerate(("Layer 2, head 4", "Layer 1, head 1")):
         whole, single = axes[f"map {number + 1}"], axes[f"distribution {number + 1}"]
@@ -90,7 +90,7 @@ def test_figure3_shows_maps_and_the_distribution_of_the_linked_piece():
 
 def test_figure3_refuses_a_table_without_its_columns():
     with pytest.raises(InputError, match=r"framenet_heads\.csv.*missing: direction"):
-        figure3(table(2, 2).drop(columns="direction"), example([(0, 0)]), LABEL)
+        figure3(table(2, 2).drop(columns="direction"), example([(1, 1)]), LABEL)
 
 
 def annotate(sentence: str, predicate: str, *elements: str, frame: str = "") -> Annotation:

@@ -14,6 +14,7 @@ from darksecrets.framenet.example import Example, choose
 from darksecrets.framenet.links import Annotation, Element
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
+from darksecrets.stats.permutation import upper_p_values
 
 LAYERS, HEADS = 2, 3
 
@@ -234,52 +235,6 @@ def test_p_values_agree_with_all_possible_places(store) -> None:
         assert row.p_value == pytest.approx(exact, abs=tolerance)
 
 
-def test_p_values_agree_with_scipy() -> None:
-    # Two places per sentence, the link's own being either: a sign test on half the difference.
-    rng = np.random.default_rng(6)
-    differences = rng.normal(0.4, 1, size=(12, 3))
-    signs = np.array(list(itertools.product([1, -1], repeat=12)))
-    drawn = signs @ differences / 12  # all 4096 draws, the real one first
-    p, _, _ = heads.p_values(np.concatenate([drawn[:1], drawn[1:]]))
-    for head in range(3):
-        expected = stats.permutation_test(
-            (differences[:, head],),
-            lambda x, axis: x.mean(axis=axis),
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=np.inf,
-            alternative="greater",
-        )
-        assert p[head] == pytest.approx(expected.pvalue, abs=1e-12)
-
-
-def test_corrections_against_their_definitions() -> None:
-    rng = np.random.default_rng(7)
-    drawn = rng.normal(size=(200, 2, 4))
-    drawn[0, 0, 1] = 5.0
-    p, q, family = heads.p_values(drawn)
-    order = np.argsort(p.ravel())
-    sorted_p, running = p.ravel()[order], 1.0
-    for rank in range(8, 0, -1):  # Benjamini and Hochberg's step-up
-        running = min(running, sorted_p[rank - 1] * 8 / rank)
-        assert q.ravel()[order[rank - 1]] == pytest.approx(running)
-    scores = (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)
-    for layer, head in np.ndindex(2, 4):
-        count = sum(draw.max() >= scores[0, layer, head] for draw in scores)
-        assert family[layer, head] == pytest.approx(count / 200)
-    assert (q >= p).all()
-    assert (family >= p).all()
-    assert family[0, 1] == p[0, 1] == 1 / 200
-
-
-def test_a_head_whose_draws_are_alike_shows_nothing() -> None:
-    drawn = np.random.default_rng(8).normal(size=(100, 1, 2))
-    drawn[:, 0, 0] = 0.25
-    p, q, family = heads.p_values(drawn)
-    assert p[0, 0] == q[0, 0] == 1
-    assert np.isfinite(family).all()
-
-
 def test_p_values_are_uniform_when_links_lie_at_random(tmp_path) -> None:
     rng = np.random.default_rng(9)
     found = []
@@ -292,7 +247,7 @@ def test_p_values_are_uniform_when_links_lie_at_random(tmp_path) -> None:
         random = make_store(tmp_path / str(trial), sentences, seed=100 + trial)
         weights = heads.measure(random, links, draws=199, seed=trial)
         for number in range(2):
-            found.extend(heads.p_values(weights.drawn[:, number])[0].ravel())
+            found.extend(upper_p_values(weights.drawn[:, number]).ravel())
     # 720 p values, those of one trial nearly independent
     assert stats.kstest(found, "uniform").pvalue > 1e-3
     assert np.mean(np.array(found) <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / len(found))
@@ -303,16 +258,6 @@ def test_a_seed_gives_the_same_table(store) -> None:
     pd.testing.assert_frame_equal(first, again)
     assert (first["weight"] == other["weight"]).all()
     assert (first["control"] != other["control"]).any()
-
-
-def test_two_of_144_heads_stand_out_and_the_highest_of_few() -> None:
-    released = pd.read_csv(RESOURCES / "paper/framenet_heads_released.csv")
-    marked = released[heads.standing_out(released["weight"].to_numpy())]
-    assert marked[["layer", "head"]].to_numpy().tolist() == [[1, 2], [7, 6]]
-    few = np.arange(36.0).reshape(6, 6)
-    assert np.argwhere(heads.standing_out(few)).tolist() == [[5, 5]]
-    tied = np.where(few > 30, 30.0, few)
-    assert heads.standing_out(tied).sum() == 6
 
 
 def test_correlation_with_the_published_weights() -> None:
@@ -343,7 +288,7 @@ def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tm
     choose(store, LINKS, weights).save(tmp_path / "example.npz")
     example = Example.load(tmp_path / "example.npz")
     layer, head = np.unravel_index(weights.drawn[0, 0].argmax(), (LAYERS, HEADS))
-    assert (example.layers.tolist(), example.heads.tolist()) == ([layer], [head])
+    assert (example.layers.tolist(), example.heads.tolist()) == ([layer + 1], [head + 1])
     scores = [loop(store, idx, "element_to_predicate", layer, head) for idx in range(len(LINKS))]
     idx = int(np.argmax(scores))
     assert example.tokens.tolist() == ["[CLS]", *SENTENCES[idx], "[SEP]"]
@@ -357,8 +302,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from darksecrets.attention.extraction import extract_columns
-    from darksecrets.framenet.links import SENTENCES as TASK
+    from darksecrets.attention.extraction import extract
 
     folder = RESOURCES / "tiny-bert"
     texts = ["Zoë sat still and then unbelievably chuckled .", "Kim was not at all tired ."]
@@ -368,7 +312,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
     ]
     columns = {"idx": [0, 1], "sentence1": texts}
     output = tmp_path / "store"
-    extract_columns(folder, columns, output, task=TASK, max_length=128, batch_size=2)
+    extract(folder, columns, output, max_length=128, batch_size=2)
     store = AttentionStore.open(output)
     table = heads.table(heads.measure(store, links, draws=99, seed=0))
     table = table.set_index(["direction", "layer", "head"])["weight"]

@@ -36,6 +36,8 @@ def test_the_gpu_computes_float32_in_float32(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     assert devices.best() == GPU
+    assert torch.backends.cudnn.allow_tf32, "asking changes nothing"
+    devices.use_float32()
     assert not torch.backends.cuda.matmul.allow_tf32
     assert not torch.backends.cudnn.allow_tf32
     assert torch.get_float32_matmul_precision() == "highest"
@@ -55,11 +57,11 @@ def gpu_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["half of what is free", "no more than asked for", "at least one"],
 )
 def test_a_gpu_takes_what_fits(gpu_memory: None, each: int, most: int, expected: int) -> None:
-    assert devices.at_once(GPU, each, cpu=64, gpu=most) == expected
+    assert devices.batch_size(GPU, each, cpu=64, gpu=most) == expected
 
 
 def test_a_processor_takes_its_number_whatever_its_memory(gpu_memory: None) -> None:
-    assert devices.at_once(CPU, 5 * GIB, cpu=64, gpu=512) == 64
+    assert devices.batch_size(CPU, 5 * GIB, cpu=64, gpu=512) == 64
 
 
 def largest_allocation(work: Callable[[], object], folder: Path) -> int:

@@ -203,7 +203,7 @@ def test_only_the_encoder_is_kept(
     written = load_file(tmp_path / "pretrained" / "model.safetensors")
     assert same(written, saved)
     assert any("pooler" in name for name in written) == pooler
-    assert ("bert.pooler.dense.weight" in record["not_in_checkpoint"]) != pooler
+    assert ("pooler.dense.weight" in record["not_in_checkpoint"]) != pooler
     assert left_out is None or left_out in record["left_out"]
     # A classifier that the checkpoint brings is not taken for a new one.
     new = loading.load_classifier(tmp_path / "pretrained", MRPC, seed=1)[1]
@@ -342,7 +342,7 @@ def set_config(**settings: object) -> Callable[[Path], None]:
             set_config(model_type="fnet"),
             r"found maps of the shapes \[\]; expected 2 maps of 2 heads",
         ),
-        (set_config(num_attention_heads=3), "no usable attention maps .* 2 maps of 3 heads"),
+        (set_config(num_attention_heads=3), "no usable attention maps: .* 2 maps of 3 heads"),
     ],
 )
 def test_unusable_folders(damage: Callable[[Path], None], message: str, tmp_path: Path) -> None:

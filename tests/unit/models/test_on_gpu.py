@@ -58,12 +58,13 @@ def bert(tmp_path: Path) -> Path:
 @pytest.fixture
 def on(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Choose the device that the package runs models on."""
-    devices.best()  # no TensorFloat-32, whichever test comes first
+    devices.use_float32()  # whichever test comes first
     return lambda device: monkeypatch.setattr(devices, "best", lambda: device)
 
 
 def test_float32_is_not_tensorfloat32() -> None:
     device = devices.best()
+    devices.use_float32()
     generator = torch.Generator().manual_seed(0)
     images = torch.randn(8, 16, 32, 32, generator=generator)
     filters = torch.randn(32, 16, 3, 3, generator=generator)
@@ -96,10 +97,8 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
         on(device)
         details = extraction.extract(
             bert,
-            data / "MRPC",
-            sample,
+            extraction.read_sample(data / "MRPC", sample),
             tmp_path / device.type,
-            task=TASKS["MRPC"],
             max_length=MAX_LENGTH,
             batch_size=16,
         )

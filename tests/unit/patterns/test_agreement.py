@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 from toy_maps import toy_set
 
 from darksecrets.patterns.__main__ import main
-from darksecrets.patterns.agreement import agreements, describe, kappa, write_tables
+from darksecrets.patterns.agreement import agreements, describe, write_tables
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import LABEL_COLUMNS
 from darksecrets.run.errors import InputError
@@ -83,10 +83,6 @@ def test_one_class_for_all_has_no_kappa():
     assert np.isnan(pair.interval).all()
     assert pair.share == 1
     assert "nan" in describe(pair)
-
-
-def test_kappa_of_chance_agreement_is_zero():
-    assert kappa(np.full((5, 5), 4)) == pytest.approx(0)
 
 
 def test_the_text_and_the_tables_say_the_same(two, tmp_path):

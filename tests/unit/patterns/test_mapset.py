@@ -82,10 +82,16 @@ def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (("a-0001", "stripes", "x", 1), "unknown classes stripes; expected vertical, diagonal"),
+        (
+            ("a-0001", "stripes", "x", 1),
+            "found `stripes` in column `label`, row 1; expected one of vertical, d",
+        ),
         (("b-0001", "block", "x", 1), "labels of 1 maps .* such as b-0001"),
-        (("a-0001", "", "x", 1), "unknown classes ;"),
-        (("a-0001", "block", "x", 4), r"found the passes \['4'\]; expected 1, 2, 3"),
+        (("a-0001", "", "x", 1), "found no value in column `label`, row 1"),
+        (
+            ("a-0001", "block", "x", 4),
+            "found `4` in column `pass`, row 1; expected a number 1 to",
+        ),
     ],
 )
 def test_labels_of_unknown_classes_or_maps_are_refused(folder, row, message):
@@ -112,8 +118,11 @@ def test_maps_that_do_not_fit_their_table_are_refused(folder):
 
 def test_a_map_that_stands_twice_and_a_missing_column_are_refused(mapset, folder):
     mapset.table.assign(map="a-0001").to_csv(folder / "maps.csv", index=False)
-    with pytest.raises(InputError, match="a-0001 stands there twice"):
+    with pytest.raises(InputError, match=r"two rows of map a-0001; .* Correct or restore"):
         MapSet.load(folder)
     mapset.table.drop(columns="layer").to_csv(folder / "maps.csv", index=False)
-    with pytest.raises(InputError, match="missing columns: layer"):
+    with pytest.raises(
+        InputError,
+        match=r"found the columns map,.*,idx,head,.*; expected .*,idx,layer",
+    ):
         MapSet.load(folder)

@@ -5,8 +5,9 @@ from labelled import NAMES, labelled_maps, predictions, save
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares
+from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares, tables
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
 COUNT = len(NAMES)
 
@@ -46,9 +47,9 @@ def test_cross_validation_never_tests_what_it_learned(separable, monkeypatch):
     assert len(table) == 3 * len(separable.table)
     network = quality.of_network(table)
     assert set(network["predicted"]) == {"block"}
-    features = table[table["classifier"] == quality.FEATURES]
+    features = table[table["classifier"] == tables.FEATURES]
     assert (features["label"] == features["predicted"]).mean() > 0.8
-    majority = table[table["classifier"] == quality.MAJORITY]
+    majority = table[table["classifier"] == tables.MAJORITY]
     assert majority.groupby("fold")["predicted"].nunique().eq(1).all()
     for name, rows in table.groupby("classifier"):
         np.testing.assert_allclose(rows.filter(like="probability_").sum(axis=1), 1)
@@ -92,24 +93,24 @@ def test_each_model_is_classified_by_what_learned_from_the_others_alone(separabl
         # all but the two maps of the example that shares a sentence with the tested model
         assert len(learned[tested]) == (table["model"] == other).sum() - 2
     assert "x-0000" not in set(learned["n"]["map"])
-    outside = predictions[predictions["left_out"] == quality.MODEL]
+    outside = predictions[predictions["left_out"] == tables.MODEL]
     assert len(outside) == 3 * len(table)
     assert not set(outside["predicted"][outside["model"] == "m"]) & {"heterogeneous"}
-    majority = outside[(outside["classifier"] == quality.MAJORITY) & (outside["model"] == "m")]
+    majority = outside[(outside["classifier"] == tables.MAJORITY) & (outside["model"] == "m")]
     assert set(majority["predicted"]) <= {"block", "diagonal"}
     assert len(quality.of_network(predictions)) == len(table)
     scores = quality.scores(predictions, 100, seed=0)
     assert list(scores["maps_of"].unique()) == ["all", "m", "n", "unseen m", "unseen n"]
     for name, rows in (("all", predictions), ("m", predictions[predictions["model"] == "m"])):
-        inside = rows[rows["left_out"] == quality.EXAMPLE]
+        inside = rows[rows["left_out"] == tables.EXAMPLE]
         check_accuracy(scores, name, inside)
     check_accuracy(scores, "unseen n", outside[outside["model"] == "n"])
 
 
 def check_accuracy(scores, name, rows):
     """The accuracy of the hand-made features, which are right in part."""
-    rows = rows[rows["classifier"] == quality.FEATURES]
-    chosen = (scores["classifier"] == quality.FEATURES) & (scores["metric"] == "accuracy")
+    rows = rows[rows["classifier"] == tables.FEATURES]
+    chosen = (scores["classifier"] == tables.FEATURES) & (scores["metric"] == "accuracy")
     found = scores[chosen & (scores["maps_of"] == name)]
     assert found["score"].item() == pytest.approx(
         100 * np.mean([a == b for a, b in zip(rows["label"], rows["predicted"], strict=True)])
@@ -148,7 +149,7 @@ def test_scores_are_those_of_scikit_learn(names):
 
 def test_bootstrap_scores_are_those_of_a_loop_over_resamples():
     table = predictions(40)
-    weights = quality.resampled(table, 30, np.random.default_rng(3))
+    weights = cluster_weights(30, table["example"].to_numpy(), np.random.default_rng(3))
     assert (weights[:, ::2] == weights[:, 1::2]).all()  # both maps of an example or none
     assert (weights.sum(axis=1) == 40).all()
     found = quality._values(table, weights)
@@ -311,8 +312,8 @@ def test_shares_and_their_intervals_are_those_of_loops(model, views, lacking):
         assert found.loc[name, "share"] == pytest.approx((maps["pattern"] == name).mean())
     rng = np.random.default_rng(4)  # the same resamples, example by example
     examples, labelled = sorted(set(maps["idx"])), sorted(set(known["example"]))
-    counts = quality.draws(draws, len(examples), rng)
-    of_labelled = quality.draws(draws, len(labelled), rng)
+    counts = multinomial_weights(draws, np.ones(len(examples), dtype=np.int64), rng)
+    of_labelled = multinomial_weights(draws, np.ones(len(labelled), dtype=np.int64), rng)
     parts = dict(iter(known.groupby("example")))
     shown, corrected = [], {tuple(view): [] for view in views}
     for weights, its in zip(counts, of_labelled, strict=True):

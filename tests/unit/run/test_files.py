@@ -1,10 +1,8 @@
 import json
 
-import pandas as pd
 import pytest
 
-from darksecrets.run import files, provenance, tables
-from darksecrets.run.errors import InputError
+from darksecrets.run import files, provenance
 
 
 def test_a_file_appears_whole(tmp_path):
@@ -52,25 +50,6 @@ def test_fingerprint_tells_content_and_names_apart_but_not_times(tmp_path):
     assert one == same != other
     (tmp_path / "a" / "file").rename(tmp_path / "a" / "renamed")
     assert files.fingerprint(tmp_path / "a") != one
-
-
-def test_tables_are_stacked_in_order(tmp_path):
-    parts = [pd.DataFrame({"task": [t], "score": [s]}) for t, s in (("RTE", 1.5), ("MRPC", 2.25))]
-    paths = [tmp_path / f"{i}.csv" for i in range(2)]
-    for part, path in zip(parts, paths, strict=True):
-        files.write_table(part, path)
-    pd.testing.assert_frame_equal(
-        tables.concatenate(paths), pd.concat(parts, ignore_index=True), check_exact=True
-    )
-
-
-def test_tables_of_other_columns_or_repeated_rows_are_refused(tmp_path):
-    files.write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.csv")
-    files.write_table(pd.DataFrame({"b": [1]}), tmp_path / "b.csv")
-    with pytest.raises(InputError, match=r"b\.csv: found the columns \['b'\]"):
-        tables.concatenate([tmp_path / "a.csv", tmp_path / "b.csv"])
-    with pytest.raises(InputError, match="rows twice"):
-        tables.concatenate([tmp_path / "a.csv", tmp_path / "a.csv"])
 
 
 def test_provenance_names_versions_and_identifies_inputs(tmp_path):

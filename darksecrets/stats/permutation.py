@@ -1,9 +1,8 @@
-"""Paired tests of disabled sets against the intact model on the same examples.
+"""Permutation tests: paired ones of two models' scores, and one against random placements.
 
-All are permutation tests of one null hypothesis: for every example, the predictions of the intact
-and of the ablated model may change places. They are two-sided. For accuracy that is McNemar's
-exact test; for F1 the distribution has few enough values to be summed exactly, too; correlations
-take random permutations.
+The paired tests share one null hypothesis: for every example, the predictions of the two models
+may change places. They are two-sided. For accuracy that is McNemar's exact test; for F1 the
+distribution has few enough values to be summed exactly, too; correlations take random permutations.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import Floats, correlation, standardized
+from darksecrets.stats.correlation import correlation
+
+Floats = npt.NDArray[np.float64]
 
 ROUNDING = 1e-12  # differences of scores that are closer than this are the same
 
@@ -24,30 +24,8 @@ _REMAINDER = 4 * math.exp(-(_DEVIATIONS**2) / 2)
 _BLOCK = 2**22  # numbers of a matrix of random permutations
 
 
-def p_values(
-    result: SweepResult, metric: str, permutations: int, rng: np.random.Generator
-) -> Floats:
-    """Test every set against the baseline.
-
-    Args:
-        result: A sweep.
-        metric: Names the score that is compared.
-        permutations: Random ones, for correlations.
-        rng: Source of chance, for correlations.
-
-    Returns:
-        [sets]; that of the baseline is 1.
-    """
-    if metric == "accuracy":
-        return mcnemar(result.predictions == result.labels)
-    if metric == "f1":
-        positive, gold = result.predictions == 1, result.labels == 1
-        return np.array([f1_permutation(positive[0], other, gold) for other in positive])
-    return correlation_permutation(*standardized(result, metric), permutations, rng)
-
-
 def mcnemar(right: npt.NDArray[np.bool_]) -> Floats:
-    """McNemar's exact test: are the examples won and lost as if by tossing a coin?
+    """McNemar's exact test of accuracies: a two-sided binomial test of examples won and lost.
 
     Args:
         right: [sets, examples], whether the prediction is right; the first set is the baseline.
@@ -123,7 +101,7 @@ def correlation_permutation(
         predictions: [sets, examples], standardized; the first set is the baseline.
         labels: [examples], standardized.
         permutations: How many.
-        rng: Source of chance.
+        rng: Source of randomness.
 
     Returns:
         [sets] p-values, (1 + permutations at least as extreme) / (1 + permutations).
@@ -146,3 +124,19 @@ def correlation_permutation(
         swaps = rng.random((min(size, permutations - start), examples)) < 0.5
         extreme += (differences(swaps.astype(np.float64)) >= observed - ROUNDING).sum(axis=0)
     return extreme / (permutations + 1)
+
+
+def upper_p_values(drawn: Floats) -> Floats:
+    """One-sided permutation test: is the observed statistic greater than under random placement?
+
+    The observed placement is one of the possible ones and counts as one, so that the test is exact
+    (Phipson and Smyth 2010).
+
+    Args:
+        drawn: [1 + draws, ...] statistics; the first are the observed ones.
+
+    Returns:
+        [...] p-values, at least 1 / (1 + draws).
+    """
+    p: Floats = (drawn >= drawn[0]).mean(axis=0)
+    return p

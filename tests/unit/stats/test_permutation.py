@@ -1,34 +1,19 @@
-"""Paired tests against SciPy's, and against what a test must do when there is nothing to find."""
+"""Permutation tests against SciPy's, all exchanges one by one, and data without a difference."""
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 import scipy.stats
-from sweeps import sweep
 
-from darksecrets.ablation.paired_tests import (
+from darksecrets.data.metrics import f1
+from darksecrets.stats.correlation import standardized
+from darksecrets.stats.permutation import (
     correlation_permutation,
     f1_permutation,
     mcnemar,
-    p_values,
+    upper_p_values,
 )
-from darksecrets.ablation.scores import standardized
-from darksecrets.data.metrics import f1
-
-
-@pytest.mark.parametrize("task", ["RTE", "MNLI"])
-def test_mcnemar_is_the_binomial_test_of_examples_won_and_lost(task):
-    result = sweep(task, examples=60, changed=0.3)
-    found = p_values(result, "accuracy", 0, np.random.default_rng(0))
-    right = result.predictions == result.labels
-    for number, p in enumerate(found):
-        won, lost = sum(right[number] & ~right[0]), sum(right[0] & ~right[number])
-        expected = scipy.stats.binomtest(int(won), int(won + lost)).pvalue if won + lost else 1.0
-        assert p == pytest.approx(expected, abs=1e-12)
-    assert found[0] == 1
-    assert len(set(found)) > 3
 
 
 def test_mcnemar_by_hand():
@@ -87,11 +72,19 @@ def test_a_great_difference_has_a_small_p_value_that_is_not_0():
     assert 0 < f1_permutation(gold, ~gold, gold) < 1e-20
 
 
-@pytest.mark.parametrize("metric", ["pearson", "spearman"])
-def test_the_test_of_correlations_agrees_with_all_exchanges(metric):
-    result = sweep("STS-B", examples=10, changed=1.0)
-    found = p_values(result, metric, 20_000, np.random.default_rng(0))
-    predictions, labels = standardized(result, metric)
+def ratings(sets: int, examples: int, changed: float = 1.0):
+    """Predictions of labels from 0 to 5 in quarters, every set with errors of its own."""
+    rng = np.random.default_rng(0)
+    labels = np.round(rng.uniform(0, 5, examples) * 4) / 4
+    shared = labels + rng.normal(size=examples)
+    return shared + changed * rng.normal(size=(sets, examples)), labels
+
+
+@pytest.mark.parametrize("ranks", [False, True], ids=["pearson", "spearman"])
+def test_the_test_of_correlations_agrees_with_all_exchanges(ranks):
+    predictions, labels = (standardized(values, ranks=ranks) for values in ratings(6, 10))
+    rng = np.random.default_rng(0)
+    found = correlation_permutation(predictions, labels, 20_000, rng)
     for number in range(1, len(predictions)):
         exact = scipy.stats.permutation_test(
             (predictions[0], predictions[number]),
@@ -103,31 +96,38 @@ def test_the_test_of_correlations_agrees_with_all_exchanges(metric):
     assert found[0] == 1
 
 
-@pytest.mark.parametrize("metric", ["pearson", "spearman"])
-def test_a_shift_and_a_scale_of_predictions_are_no_difference(metric):
-    result = sweep("STS-B", layers=1, heads=1)
-    exact = np.round(result.predictions[0].astype(np.float64) * 64)  # so that nothing is rounded
-    moved = dataclasses.replace(result, predictions=np.stack([exact, 4 * exact + 8, exact / 2 - 4]))
-    predictions, labels = standardized(moved, metric)
-    p = correlation_permutation(predictions, labels, 200, np.random.default_rng(0))
+@pytest.mark.parametrize("ranks", [False, True], ids=["pearson", "spearman"])
+def test_a_shift_and_a_scale_of_predictions_are_no_difference(ranks):
+    predictions, labels = ratings(1, 40)
+    exact = np.round(predictions[0] * 64)  # so that nothing is rounded
+    moved = standardized(np.stack([exact, 4 * exact + 8, exact / 2 - 4]), ranks=ranks)
+    labels = standardized(labels, ranks=ranks)
+    p = correlation_permutation(moved, labels, 200, np.random.default_rng(0))
     assert (p == 1).all()
 
 
-@pytest.mark.parametrize(
-    ("task", "metric"),
-    [("RTE", "accuracy"), ("MRPC", "f1"), ("STS-B", "pearson"), ("STS-B", "spearman")],
-)
-def test_where_nothing_differs_small_p_values_are_as_rare_as_they_say(task, metric):
-    p = [
-        p_values(
-            sweep(task, examples=80, layers=1, heads=1, seed=seed, changed=0.4),
-            metric,
-            199,
-            np.random.default_rng(seed),
-        )[1]
-        for seed in range(500)
-    ]
-    for level in (0.05, 0.2, 0.5):  # a discrete p-value may be below the level more rarely
-        assert np.mean(np.array(p) <= level) < level + 3 * np.sqrt(level * (1 - level) / 500)
-    if task == "STS-B":
-        assert scipy.stats.kstest(p, "uniform").pvalue > 0.001
+def test_one_sided_p_values_agree_with_scipy():
+    # Two places per observation, the real one being either: a sign test.
+    rng = np.random.default_rng(6)
+    differences = rng.normal(0.4, 1, size=(12, 3))
+    signs = np.array(list(itertools.product([1, -1], repeat=12)))
+    p = upper_p_values(signs @ differences / 12)  # all 4096 placements, the real one first
+    for column in range(3):
+        expected = scipy.stats.permutation_test(
+            (differences[:, column],),
+            lambda x, axis: x.mean(axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=np.inf,
+            alternative="greater",
+        )
+        assert p[column] == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+def test_one_sided_p_values_are_uniform_where_the_observed_is_one_of_the_draws():
+    drawn = np.random.default_rng(2).normal(size=(100, 2000))
+    p = upper_p_values(drawn)
+    assert p.min() == 1 / 100
+    for level in (0.01, 0.05, 0.5):
+        error = np.sqrt(level * (1 - level) / 2000)
+        assert abs(np.mean(p <= level + 1e-9) - level) < 4 * error

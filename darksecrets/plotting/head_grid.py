@@ -16,6 +16,7 @@ from darksecrets.plotting.style import (
     PAGE,
     SMALL,
     WEIGHT,
+    colour_bar,
     grid,
     heatmap,
     label_run,
@@ -53,7 +54,7 @@ class Row:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def head_maps(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
+def head_grid(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
     """Draw rows of heatmaps with a colour bar each; tasks are columns, layer 1 is at the top."""
     width = COLUMN if len(tasks) <= 3 else PAGE
     with style():
@@ -86,10 +87,8 @@ def _draw_row(
         axes.set_xlabel("\n".join(below), fontsize=SMALL if row.notes else None)
     if mesh is not None:
         beside = figure.add_subplot(slots[number, -1], label=f"{row.name} colour bar")
-        bar = figure.colorbar(mesh, cax=beside)
-        bar.set_label(row.scale, fontsize=SMALL)
-        bar.outline.set_visible(False)  # type: ignore[operator]
-        beside.tick_params(length=0, labelsize=SMALL)
+        colour_bar(figure, mesh, cax=beside).set_label(row.scale, fontsize=SMALL)
+        beside.tick_params(labelsize=SMALL)
 
 
 def _say_none(axes: Axes) -> None:

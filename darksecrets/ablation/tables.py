@@ -1,0 +1,162 @@
+"""Tables of section 4.6: what disabling heads and layers does to the scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.data.tables import METRIC
+from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, SEED, STATE, TASK, names
+from darksecrets.run.tables import Column, Table, interval
+
+_SCORE = Column("score", "number", "score with the set disabled", "× 100", low=-100, high=100)
+_BASELINE = replace(_SCORE, name="baseline", meaning="score of the intact model")
+_DELTA = Column("delta", "number", "`score` − `baseline`", "× 100", low=-200, high=200)
+_TESTED = (
+    _DELTA,
+    *interval("delta", unit="× 100", bounds=(-200, 200)),
+    replace(P_VALUE, meaning="paired test of no effect on the same examples"),
+    replace(Q_VALUE, meaning="false discovery rate over the sets of the kind"),
+)
+_KIND = Column("kind", "text", "what was disabled", values=("head", "layer"))
+
+
+def _ablation(kind: str, title: str, *place: Column, every: bool = True) -> Table:
+    """Effects of all disabled sets of a kind."""
+    return Table(
+        f"{kind}_ablation",
+        title,
+        (*MODEL, *place, METRIC, _BASELINE, _SCORE, *_TESTED),
+        key=names(*MODEL, *place, METRIC),
+        every=names(*place) if every else (),
+        may_be_empty=not every,
+    )
+
+
+HEAD_ABLATION = _ablation("head", "Effect of disabling each head (Figure 8).", LAYER, HEAD)
+LAYER_ABLATION = _ablation("layer", "Effect of disabling each layer (Figure 9).", LAYER)
+SET_ABLATION = _ablation(
+    "set",
+    "Effect of disabling each set of `ablation.sets`; no rows where none is configured.",
+    Column("name", "text", "name of the set"),
+    every=False,
+)
+
+_GAIN = Column(
+    "naive_gain", "number", "`delta` of the best on all examples", "× 100", low=-200, high=200
+)
+_GAINS = (
+    _GAIN,
+    replace(
+        _GAIN,
+        name="unbiased_gain",
+        meaning="mean `delta` on random halves that did not choose it",
+    ),
+    *interval("unbiased_gain", unit="× 100", bounds=(-200, 200)),
+)
+
+BEST_HEAD = Table(
+    "best_head",
+    "What disabling the best head or layer gains, on examples that did not choose it.",
+    (
+        *MODEL,
+        METRIC,
+        _KIND,
+        replace(LAYER, meaning="layer of the best on all examples, from 1"),
+        replace(HEAD, meaning="head of the best, from 1; empty for a layer", optional=True),
+        *_GAINS,
+        Column("chosen", "number", "share of the random halves that choose it", low=0, high=1),
+    ),
+    key=names(*MODEL, METRIC, _KIND),
+)
+
+
+def _count(name: str, meaning: str) -> Column:
+    return Column(name, "integer", meaning, low=0)
+
+
+SURVIVAL = Table(
+    "survival",
+    "How many heads and layers help or hurt, and how many of these effects are significant.",
+    (
+        *MODEL,
+        METRIC,
+        _KIND,
+        Column("examples", "integer", "examples of the validation split", low=1),
+        _BASELINE,
+        Column("sets", "integer", "heads, or layers", low=1),
+        _count("helped", "whose disabling raises the score"),
+        _count("helped_p", "of these, significant one by one (p < 0.05)"),
+        _count("helped_q", "of these, significant after correction (q < 0.05)"),
+        _count("hurt", "whose disabling lowers the score"),
+        _count("hurt_p", "of these, significant one by one"),
+        _count("hurt_q", "of these, significant after correction"),
+        replace(_DELTA, name="mean_effect", meaning="mean `delta`: of a random head, or layer"),
+        *interval("mean_effect", "mean_low", "mean_high", unit="× 100", bounds=(-200, 200)),
+        *_GAINS,
+    ),
+    key=names(*MODEL, METRIC, _KIND),
+)
+
+
+def _rank(name: str, coefficient: str) -> Column:
+    meaning = f"{coefficient} of the heads' `delta`; empty where those of a seed are all equal"
+    return Column(name, "number", meaning, low=-1, high=1, optional=True)
+
+
+SEED_AGREEMENT = Table(
+    "seed_agreement",
+    "Whether the same heads matter for every fine-tuning seed; no rows with one seed.",
+    (
+        TASK,
+        STATE,
+        METRIC,
+        SEED,
+        replace(SEED, name="other_seed", meaning="seed that it is compared with"),
+        Column("heads", "integer", "heads of the model", low=1),
+        _rank("spearman", "Spearman's rank correlation"),
+        _rank("kendall", "Kendall's tau-b"),
+    ),
+    key=("task", "state", "metric", "seed", "other_seed"),
+    may_be_empty=True,
+)
+
+LINKED_ABLATION = Table(
+    "linked_ablation",
+    "Effects of the heads that attend most along frame-semantic links, or between equal words.",
+    (
+        *MODEL,
+        Column(
+            "group",
+            "text",
+            "why the head: `framenet` (not in `finetuned-from-normal`) or `equal_words`",
+            values=("framenet", "equal_words"),
+        ),
+        LAYER,
+        HEAD,
+        Column(
+            "weight", "number", "its weight in the table of the group", "attention", low=0, high=1
+        ),
+        METRIC,
+        *_TESTED,
+        replace(
+            _DELTA,
+            name="others",
+            meaning="mean `delta` of the heads outside the group",
+            control_of="delta",
+        ),
+        Column(
+            "share_below",
+            "number",
+            "share of the heads outside the group with a smaller `delta`; equal ones count half",
+            low=0,
+            high=1,
+        ),
+    ),
+    key=(*names(*MODEL), "group", "layer", "head", "metric"),
+    may_be_empty=True,
+)
+
+EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL)
+"""What the predictions of one sweep give."""
+
+TABLES = (*EFFECTS, SEED_AGREEMENT, LINKED_ABLATION)

@@ -1,0 +1,31 @@
+"""Entropy of attention, which the tables of heads share.
+
+Their shares of attention (previous, next, self, [CLS], [SEP]) are defined differently and are not
+shared. The statistics of Clark et al. (2019) in `features` average over all queries, and a key
+counts in every share that it belongs to. The table of the tiny BERT's heads in `pretraining` is
+about words: special tokens are no queries, and each key counts once, [CLS] and [SEP] first, so
+that the shares sum to 1.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Float = TypeVar("Float", np.float32, np.float64)
+
+
+def entropy_sums(maps: npt.NDArray[Float]) -> npt.NDArray[Float]:
+    """Entropy of every query's attention in nats, summed over the queries.
+
+    Args:
+        maps: [..., query, key] weights, rows sum to 1; in single precision or better.
+
+    Returns:
+        [...] in the precision of ``maps``.
+    """
+    logarithms = np.log(np.maximum(maps, np.finfo(np.float32).tiny))
+    sums: npt.NDArray[Float] = -np.einsum("...ij,...ij->...", maps, logarithms)
+    return sums

@@ -1,0 +1,33 @@
+"""What others may rely on: every table and file of a run (``docs/contracts.md``).
+
+Each section declares its tables in its own `tables` module; here they stand together, for whatever
+handles a table by its name and for the page. ``python -m darksecrets.contracts`` prints the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from darksecrets.ablation import tables as ablation
+from darksecrets.features import tables as features
+from darksecrets.finetuning import tables as finetuning
+from darksecrets.framenet import tables as framenet
+from darksecrets.patterns import tables as patterns
+from darksecrets.run.tables import Table
+
+SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
+    {
+        "Section 4.1: patterns of self-attention": patterns.TABLES,
+        "Section 4.2: relation-specific heads": framenet.TABLES,
+        "Section 4.3: what fine-tuning changes": finetuning.TABLES,
+        "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
+        "Section 4.6: disabling heads and layers": ablation.TABLES,
+    }
+)
+"""The tables of a run, by section of the paper."""
+
+TABLES: Mapping[str, Table] = MappingProxyType(
+    {table.name: table for tables in SECTIONS.values() for table in tables}
+)
+"""The tables of a run by name: the file ``tables/<name>.csv``."""

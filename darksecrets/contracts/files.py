@@ -1,0 +1,138 @@
+"""Every file of a run that others may rely on, and the named targets."""
+
+from __future__ import annotations
+
+PATHS: tuple[tuple[str, str], ...] = (
+    ("config.yaml", "the configuration with all defaults"),
+    ("origin.json", "where data and model came from"),
+    (
+        "data/<task>/",
+        "a `datasets.DatasetDict` on disk: splits `train` and `validation`, columns `idx`, "
+        "`sentence1`, `sentence2` (not for SST-2), `label`. Beside it `summary.json`, with sizes, "
+        "labels and duplicates; with the built-in corpus also `annotation.jsonl`, the gold "
+        "annotation of every validation example",
+    ),
+    ("samples/<task>.csv", "[table](#samplescsv): the examples that attention experiments use"),
+    (
+        "models/pretrained/",
+        "Hugging Face folder: `config.json`, `model.safetensors`, tokenizer",
+    ),
+    (
+        "models/<task>/<state>/seed-<n>/",
+        "the same after fine-tuning; `<state>` is `finetuned` or `finetuned-from-normal`. The "
+        "state `pretrained` needs no folder of its own: it is `models/pretrained` with a "
+        "classifier drawn from the seed",
+    ),
+    (
+        "scores/<task>/<state>/seed-<n>.csv, scores/<task>/baselines.csv",
+        "parts of `table1.csv` and `baselines.csv`",
+    ),
+    ("curves/<task>/<state>/seed-<n>.csv", "parts of `learning_curves.csv`"),
+    (
+        "predictions/<task>/<state>/seed-<n>.csv",
+        "[table](#predictionscsv): the model's outputs on the validation split",
+    ),
+    (
+        "attention/<task>/pretrained/, attention/<task>/finetuned/seed-<n>/",
+        "an [attention store](#formats-that-are-no-tables): maps cropped to real tokens, half "
+        "precision. The maps of the pre-trained model do not depend on a seed",
+    ),
+    (
+        "attention/FrameNet/pretrained/",
+        "the same for the sentences of `framenet_links.csv`; their `idx` is that of the table",
+    ),
+    ("similarity/<task>/seed-<n>.csv", "parts of `cosine.csv`"),
+    (
+        "annotation/<task>.jsonl",
+        "tags, heads and dependency labels of the sampled sentences, one example a line: `idx`, "
+        "and for `sentence1` and `sentence2` their `text` and `tokens` (`text`, `start`, `end`, "
+        "`tag`, `head`, `dep`, `antecedent`; tokens count from 0). `<task>.provenance.json` names "
+        "the spaCy pipeline, where one was used, and its version",
+    ),
+    (
+        "features/<task>/pretrained/, features/<task>/finetuned/seed-<n>/",
+        "what the heads of one model look at: parts of `stripes.csv`, `cls_attention.csv`, "
+        "`token_pairs.csv`, `equal_words.csv` and `head_statistics.csv`",
+    ),
+    (
+        "ablation/<task>/<state>/seed-<n>/",
+        "a [sweep](#formats-that-are-no-tables): predictions on the whole validation split with "
+        "heads disabled",
+    ),
+    (
+        "ablation_effects/<task>/<state>/seed-<n>/",
+        "what one sweep shows: parts of `head_ablation.csv`, `layer_ablation.csv`, "
+        "`set_ablation.csv`, `best_head.csv` and `survival.csv`",
+    ),
+    (
+        "attention_chunks/, ablation_chunks/",
+        "chunks of a store of `attention/` and of a sweep of `ablation/`, where the configuration "
+        "splits them (`attention.chunks`, `ablation.chunks`); removed once they are merged",
+    ),
+    (
+        "patterns/maps/",
+        "a [set of maps](#sets-of-labelled-maps) to label",
+    ),
+    (
+        "patterns/classifier/",
+        "the network that sorts maps into patterns: `model.safetensors`; `classifier.json`, its "
+        "classes in order and the temperature of its logits",
+    ),
+    (
+        "patterns/<task>/<model>.parquet",
+        "the pattern of every map of one model on one task, a part of `pattern_maps.parquet`; "
+        "`<model>` is `pretrained` or `finetuned/seed-<n>`",
+    ),
+    ("tables/*.csv, tables/*.parquet", "the [tables](#tables) below"),
+    (
+        "tables/framenet_example.npz",
+        "what Figure 3 shows of one sentence: `tokens`; `layers` and `heads` (from 1) of the heads "
+        "above the percentile, and their `maps`; the word pieces of `element` and `predicate`. "
+        "Read it with `darksecrets.framenet.example.Example`",
+    ),
+    ("tables/typical_maps.npz", "the maps of `typical_maps.csv`: an array for each `map`"),
+    (
+        "figures/",
+        "every figure as `.pdf`, `.svg`, `.png`; `table1.md`, `table1.html`, `table1.tex`",
+    ),
+    ("report.html", "Snakemake's self-contained report"),
+    ("logs/, benchmarks/", "per rule and job: what it printed; its time and memory"),
+    (
+        "**/provenance.json, *.provenance.json",
+        "what a result was made from: parameters, seeds, fingerprints of inputs and outputs, "
+        "library versions, the project's commit, the machine",
+    ),
+)
+"""Path under ``results/<run>/``, and its content."""
+
+FORMATS: tuple[tuple[str, str], ...] = (
+    (
+        "Attention store (`attention/…`)",
+        "`maps.npy`: all maps one after the other, half precision, one long array; an example "
+        "takes layers × heads × L × L numbers, `[layer, head, query, key]`, with L its number of "
+        "real tokens. `examples.parquet`: a row per example in the order of the maps, with `idx` "
+        "and, for every token, its text, segment, whether it is special, and its first and "
+        "last + 1 character. `store.json`: numbers of layers, heads and examples. Read it with "
+        "`darksecrets.attention.store.AttentionStore`",
+    ),
+    (
+        "Sweep (`ablation/…`)",
+        "`sets.csv`: a row per disabled set, with `kind` (`baseline`, `head`, `layer` or `set`), "
+        "`layer` and `head` (from 1, empty where they do not apply) and `name`. `predictions.npz`: "
+        "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
+        "`darksecrets.ablation.results.SweepResult`",
+    ),
+)
+"""What is no table: name, and the files it consists of."""
+
+TARGETS = (
+    *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
+    *("pattern_quality", "stripes", "head_statistics", "token_pairs", "ablation_deltas"),
+    *("ablation_distribution", "ablation_gains", "learning_curves", "report"),
+)
+"""Rules that may be asked for by name."""
+OTHER_TARGETS = (
+    ("sample_maps", "`patterns/maps/`"),
+    ("pretrain_tiny_bert", "`results/tiny-bert/`"),
+)
+"""Named targets that are no part of a run, and what they make."""

@@ -1,0 +1,121 @@
+"""The page ``docs/contracts.md``, made from the declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from darksecrets.contracts import SECTIONS
+from darksecrets.contracts.files import FORMATS, OTHER_TARGETS, PATHS, TARGETS
+from darksecrets.data.tables import SAMPLE
+from darksecrets.finetuning.tables import predictions
+from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
+from darksecrets.pretraining.tables import TABLES as TINY_BERT
+from darksecrets.run.tables import Column, Table
+
+_START = """\
+<!-- Made from the code: python -m darksecrets.contracts > docs/contracts.md -->
+
+# Data contracts
+
+What tests, users and other tools may rely on. A change of anything here is in the changelog.
+
+- Every file is written beside its final name and then renamed, so that none is ever half there.
+- Figures read tables only, never models or stores of maps, so that they are redrawn in seconds.
+- Weights are `safetensors` only, and no code from a hub is run.
+
+## Files
+
+Paths are under `results/<run>/`.
+"""
+
+_TABLES = f"""\
+## Tables
+
+Tables are tidy: one observation a row. They are CSV files; floats have 9 significant digits. Layers and heads count from 1. An
+empty field is a missing value; it is allowed only where a column is *optional*. The columns of the *key* identify a row. Every
+table is checked when it is written and when it is read: columns and their order, types, missing values, bounds, keys, and that
+every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units stand in
+brackets. A *control* is the same estimate where no effect is expected.
+
+The table of millions of rows, `{PATTERN_MAPS.file}`, is Parquet, with a row group for each model. One column, or the rows of
+one model, are read without the others:
+
+```python
+pd.read_parquet("{PATTERN_MAPS.file}", columns=["layer", "pattern"], filters=[("task", "==", "RTE")])
+```
+"""  # noqa: E501 - the page's lines
+
+_LABELLING = """\
+## Sets of labelled maps
+
+A set is a folder of single maps: `maps.npz`, all maps one after the other in half precision (`values`); `maps.csv`, a row per
+map; and `labels.csv`, once there are labels. Read it with `darksecrets.patterns.mapset.MapSet`. A folder of annotations
+(`annotations/<run>/`, beside `results/` so that removing results keeps labels) is a copy of the set that it was made from, with
+labels. [labelling.md](labelling.md) says how to make one; `python -m darksecrets.patterns agreement --csv` writes the last two
+tables.
+"""  # noqa: E501
+
+
+def page() -> str:
+    """The whole page, Markdown."""
+    return "\n".join(
+        [
+            _START,
+            _grid(("path", "content"), ((_code(path), what) for path, what in PATHS)),
+            "## Formats that are no tables\n",
+            _grid(("format", "files"), FORMATS),
+            _TABLES,
+            *(
+                line
+                for section, tables in SECTIONS.items()
+                for line in (f"### {section}\n", *map(_table, tables))
+            ),
+            "### Files of single jobs\n",
+            "Parts of the tables above have their columns. Tables of their own are:\n",
+            *map(_table, (SAMPLE, predictions(2))),
+            _LABELLING,
+            *map(_table, LABELLING),
+            "## The tiny BERT\n",
+            "Beside the model in `darksecrets/resources/tiny-bert/` and `results/tiny-bert/`:\n",
+            *map(_table, TINY_BERT),
+            "## Named targets\n",
+            ", ".join(f"`{target}`" for target in TARGETS)
+            + "; and, which `all` leaves out, "
+            + ", ".join(f"`{target}` (makes {what})" for target, what in OTHER_TARGETS)
+            + ".\n",
+        ]
+    )
+
+
+def _table(table: Table) -> str:
+    notes = [f"Key: {', '.join(map(_code, table.key))}."] if table.key else []
+    if table.every:
+        notes.append(f"Every {' of every '.join(map(_code, reversed(table.every)))} has a row.")
+    if table.may_be_empty:
+        notes.append("May have no rows.")
+    head = ("column", "type", "values", "meaning")
+    columns = _grid(head, map(_row, table.columns))
+    return f"#### {table.file}\n\n{table.meaning} {' '.join(notes)}".rstrip() + f"\n\n{columns}"
+
+
+def _row(column: Column) -> tuple[str, ...]:
+    kind = f"{column.kind}, optional" if column.optional else column.kind
+    meaning = column.meaning
+    if column.control_of:
+        meaning += f" (control of `{column.control_of}`)"
+    if column.unit:
+        meaning += f" [{column.unit}]"
+    if column.decimals is not None:
+        meaning += f"; {column.decimals} decimals"
+    return _code(column.name), kind, column.range, meaning
+
+
+def _code(text: str) -> str:
+    return ", ".join(f"`{part}`" for part in text.split(", "))
+
+
+def _grid(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table; a vertical bar in a cell would end it."""
+    lines = [head, ("---",) * len(head), *rows]
+    escaped = (" | ".join(cell.replace("|", "\\|") for cell in line) for line in lines)
+    return "".join(f"| {line} |\n" for line in escaped)

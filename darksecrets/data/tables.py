@@ -1,0 +1,18 @@
+"""Tables of the data, and the columns of scores that other sections share."""
+
+from __future__ import annotations
+
+from darksecrets.data.metrics import NAMES
+from darksecrets.run.columns import IDX
+from darksecrets.run.tables import Column, Table
+
+METRIC = Column("metric", "text", "name of the score", values=tuple(NAMES))
+
+SAMPLE = Table(
+    "samples",
+    "Validation examples that the attention experiments use.",
+    (IDX,),
+    key=("idx",),
+)
+
+TABLES = (SAMPLE,)

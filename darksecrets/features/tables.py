@@ -1,0 +1,99 @@
+"""Tables of sections 4.4 and 4.5: what the heads attend to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.features.labels import FEATURES, RELATIONS
+from darksecrets.run.columns import HEAD, MAPS, names, per_head
+from darksecrets.run.tables import Column, Table
+
+#: Where Clark et al. (2019) look; shares of a token's attention that may overlap, then entropy.
+STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
+
+_FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
+_RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
+_WEIGHT = Column("weight", "number", "", "attention", low=0, high=1)
+_CONTROL = replace(_WEIGHT, name="control", control_of="weight")
+_EXAMPLES = Column("examples", "integer", "", low=1)
+
+STRIPES = per_head(
+    "stripes",
+    "Attention to tokens with a feature, from all tokens (Figure 6). "
+    "Features that no example of a task has, have no rows.",
+    replace(_WEIGHT, meaning="greatest mean weight that such a token gets, mean over examples"),
+    replace(_CONTROL, meaning="the same for as many random tokens at likely places"),
+    replace(_EXAMPLES, meaning="examples with such a token"),
+    kind=_FEATURE,
+)
+
+CLS_ATTENTION = Table(
+    "cls_attention",
+    "Attention of [CLS] in the last layer to tokens with a feature (Figure 7).",
+    (
+        *MAPS,
+        _FEATURE,
+        replace(HEAD, meaning="head of the last layer, from 1"),
+        replace(_WEIGHT, meaning="greatest weight that such a token gets, mean over examples"),
+        replace(_CONTROL, meaning="the same for as many random tokens at likely places"),
+        replace(_EXAMPLES, meaning="examples with such a token"),
+    ),
+    key=(*names(*MAPS), "feature", "head"),
+    every=("head",),
+)
+
+TOKEN_PAIRS = per_head(
+    "token_pairs",
+    "Attention between related tokens. Relations that no example of a task has, have no rows.",
+    replace(_WEIGHT, meaning="greatest weight of a related pair, mean over examples"),
+    replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
+    replace(_EXAMPLES, meaning="examples with such a pair"),
+    kind=_RELATION,
+    may_be_empty=True,
+)
+
+TOKEN_PAIR_CORRELATIONS = Table(
+    "token_pair_correlations",
+    "Whether heads that attend to related tokens are diagonal heads.",
+    (
+        *MAPS,
+        _RELATION,
+        Column("heads", "integer", "heads of the model", low=1),
+        *(
+            Column(
+                name,
+                "number",
+                f"Pearson's correlation over the heads of {what} with `diagonal`; "
+                "empty where one of both does not vary",
+                low=-1,
+                high=1,
+                optional=True,
+            )
+            for name, what in (("weight", "`weight`"), ("over_control", "`weight` − `control`"))
+        ),
+    ),
+    key=(*names(*MAPS), "relation"),
+    may_be_empty=True,
+)
+
+HEAD_STATISTICS = per_head(
+    "head_statistics",
+    "Where the attention of every head goes, and how spread it is (Clark et al. 2019).",
+    Column("value", "number", "mean share of attention (`entropy`: in nats)", low=0),
+    kind=Column("statistic", "text", "what gets the attention, or `entropy`", values=STATISTICS),
+)
+
+EQUAL_WORDS = per_head(
+    "equal_words",
+    "Attention between words that stand in both sentences (section 5); tasks of two sentences.",
+    replace(_WEIGHT, meaning="mean weight between their pieces, mean over examples"),
+    replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    replace(_EXAMPLES, meaning="examples with such words"),
+    may_be_empty=True,
+)
+
+MEASURES = (STRIPES, CLS_ATTENTION, TOKEN_PAIRS, EQUAL_WORDS, HEAD_STATISTICS)
+"""What one pass over the maps of a model gives."""
+
+TABLES = (*MEASURES, TOKEN_PAIR_CORRELATIONS)

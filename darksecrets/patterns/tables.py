@@ -1,0 +1,220 @@
+"""Tables of section 4.1: labelled maps, the classifier's quality, the patterns of all maps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.patterns.classes import PATTERNS
+from darksecrets.run.columns import HEAD, IDX, LAYER, MAPS, STATES, names
+from darksecrets.run.tables import Column, Table, interval
+
+CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
+    "convolutional network",
+    "hand-made features",
+    "majority class",
+)
+"""What the cross-validation compares."""
+LEFT_OUT = EXAMPLE, MODEL = "example", "model"
+"""What the cross-validation leaves out of the training."""
+OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
+BY_CLASS = ("precision", "recall", "f1")
+"""Scores of the classifier: over all classes, and of each."""
+
+_CLASSES = tuple(PATTERNS)
+_PATTERN = Column("pattern", "text", "class of the map", values=_CLASSES)
+_SHARE = Column("share", "number", "", "share of maps", low=0, high=1)
+_MAP = Column("map", "text", "identity of the map, unique in its set")
+_LABEL = Column("label", "text", "class that people gave", values=_CLASSES)
+_CLASSIFIER = Column("classifier", "text", "what classified", values=CLASSIFIERS)
+
+_ORIGIN = (
+    _MAP,
+    Column("model", "text", "pre-trained model, in words"),
+    Column("task", "text", "task; empty if unknown, as are the next two", optional=True),
+    Column("state", "text", "how the model was made", values=STATES, optional=True),
+    Column("seed", "integer", "seed of fine-tuning; empty for `pretrained`", low=0, optional=True),
+    replace(IDX, meaning="number of the example in the validation split"),
+    replace(LAYER, meaning="layer, from 1; 0 if unknown", low=0),
+    replace(HEAD, meaning="head of the layer, from 1; 0 if unknown", low=0),
+    Column("tokens", "text", "tokens, separated by spaces"),
+    Column("segments", "text", "a digit per token: sentence 0 or 1"),
+    Column("special", "text", "a digit per token: 1 for [CLS], [SEP] and their like"),
+)
+"""Where a labelled map comes from."""
+
+LABELLED_MAPS = Table(
+    "maps",
+    "Single maps to label; their arrays, in this order, are in `maps.npz`.",
+    _ORIGIN,
+    key=("map",),
+    by_hand=True,
+)
+
+LABELS = Table(
+    "labels",
+    "Labels of a set of maps, in the order in which they were given.",
+    (
+        _MAP,
+        _LABEL,
+        Column("annotator", "text", "who gave it"),
+        Column("pass", "integer", "1 or 2; 3 settles maps on which these disagree", low=1, high=3),
+        Column("time", "text", "when it was given (UTC)"),
+    ),
+    may_be_empty=True,
+    by_hand=True,
+)
+
+_PAIR = (
+    Column("first", "text", "annotator and pass"),
+    Column("second", "text", "annotator and pass that are compared with it"),
+)
+
+AGREEMENT = Table(
+    "agreement",
+    "How far two passes of labelling agree.",
+    (
+        *_PAIR,
+        Column("pattern", "text", "class, or `all`", values=("all", *_CLASSES)),
+        Column(
+            "maps", "integer", "maps that both labelled; of a class: labels that name it", low=0
+        ),
+        Column(
+            "agreement",
+            "number",
+            "share of maps with the same label; of a class: share of its labels that the other "
+            "pass confirms; empty for a class that neither used",
+            low=0,
+            high=1,
+            optional=True,
+        ),
+        Column("kappa", "number", "Cohen's kappa; of `all` only", low=-1, high=1, optional=True),
+        *interval("kappa", bounds=(-1, 1), optional=True),
+    ),
+    key=("first", "second", "pattern"),
+)
+
+CONFUSION = Table(
+    "confusion",
+    "Which classes two passes of labelling confuse.",
+    (
+        *_PAIR,
+        replace(_LABEL, name="label_first", meaning="class that the first gave"),
+        replace(_LABEL, name="label_second", meaning="class that the second gave"),
+        Column("maps", "integer", "maps with these two labels", low=0),
+    ),
+    key=("first", "second", "label_first", "label_second"),
+)
+
+PATTERN_PREDICTIONS = Table(
+    "pattern_predictions",
+    "What the cross-validated classifiers say of every labelled map.",
+    (
+        _CLASSIFIER,
+        Column(
+            "left_out",
+            "text",
+            "of the training: `example`, the maps of the same fold; `model`, all maps of the model",
+            values=LEFT_OUT,
+        ),
+        Column("fold", "integer", "maps that were tested together, from 1", low=1),
+        _MAP,
+        Column("model", "text", "pre-trained model, in words"),
+        Column("example", "integer", "group of examples that share sentences", low=0),
+        _LABEL,
+        replace(_LABEL, name="predicted", meaning="class that the classifier gives"),
+        *(Column(f"logit_{name}", "number", "output before softmax") for name in PATTERNS),
+        *(
+            Column(f"probability_{name}", "number", "calibrated probability", low=0, high=1)
+            for name in PATTERNS
+        ),
+    ),
+    key=("classifier", "left_out", "map"),
+)
+
+PATTERN_CV = Table(
+    "pattern_cv",
+    "Scores of the cross-validated classifiers.",
+    (
+        Column(
+            "maps_of",
+            "text",
+            "`all`; if the maps are of several models, each; "
+            "`unseen <model>`: learned from the other models' maps only",
+        ),
+        _CLASSIFIER,
+        Column("metric", "text", "score", values=(*OVERALL, *BY_CLASS)),
+        replace(_PATTERN, meaning="class; empty for all together", optional=True),
+        Column("score", "number", "value of the score", "× 100", low=0, high=100),
+        *interval("score", unit="× 100", bounds=(0, 100), optional=True),
+        Column("maps", "integer", "maps that the score is about", low=0),
+    ),
+    key=("maps_of", "classifier", "metric", "pattern"),
+)
+
+PATTERN_MAPS = Table(
+    "pattern_maps",
+    "The pattern of every map; a row group for each model.",
+    (
+        *MAPS,
+        IDX,
+        LAYER,
+        HEAD,
+        _PATTERN,
+        Column("probability", "number", "of it, calibrated", low=0, high=1, decimals=4),
+    ),
+    key=names(*MAPS, IDX, LAYER, HEAD),
+    every=("layer", "head"),
+    row_group=names(*MAPS),
+)
+
+PATTERN_SHARES = Table(
+    "patterns",
+    "Shares of the patterns among all maps of a model (Figure 2).",
+    (
+        *MAPS,
+        _PATTERN,
+        replace(_SHARE, meaning="as classified"),
+        *interval("share", unit="share of maps", bounds=(0, 1)),
+        replace(_SHARE, name="corrected", meaning="corrected for the classifier's confusions"),
+        *interval(
+            "corrected", "corrected_low", "corrected_high", unit="share of maps", bounds=(0, 1)
+        ),
+        Column(
+            "confusions_of",
+            "text",
+            "whose confusions: the labelled maps' name of the run's model, or `other models`",
+        ),
+    ),
+    key=(*names(*MAPS), "pattern"),
+)
+
+PATTERN_HEADS = Table(
+    "pattern_heads",
+    "Shares of the patterns in the maps of every head.",
+    (*MAPS, LAYER, HEAD, _PATTERN, replace(_SHARE, meaning="as classified")),
+    key=(*names(*MAPS, LAYER, HEAD), "pattern"),
+    every=("layer", "head"),
+)
+
+TYPICAL_MAPS = Table(
+    "typical_maps",
+    "A typical labelled map of each pattern (Figure 1); arrays, by `map`, in `typical_maps.npz`.",
+    (
+        *_ORIGIN,
+        _LABEL,
+        Column("agreed", "flag", "whether all of its labels are the same"),
+        Column("probability", "number", "of that class, cross-validated", low=0, high=1),
+    ),
+    key=("label",),
+)
+
+TABLES = (
+    PATTERN_CV,
+    PATTERN_PREDICTIONS,
+    PATTERN_SHARES,
+    PATTERN_HEADS,
+    PATTERN_MAPS,
+    TYPICAL_MAPS,
+)
+LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT, CONFUSION)
+"""Of a set of labelled maps, not of a run."""

@@ -1,0 +1,113 @@
+"""Figures of one panel per task: their frame, a heatmap with a colour bar, scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.gridspec import GridSpecFromSubplotSpec
+from matplotlib.ticker import MaxNLocator
+
+from darksecrets.plotting.style import (
+    BASELINE,
+    INK,
+    SMALL,
+    blocks,
+    colour_bar,
+    heatmap,
+    label_run,
+    new_figure,
+    style,
+    width_for,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+    from matplotlib.gridspec import SubplotSpec
+    from numpy.typing import NDArray
+
+    # Draws the rows of a task into its place.
+    Panel = Callable[[Figure, SubplotSpec, str, pd.DataFrame], None]
+
+
+def panel_figure(
+    tables: Mapping[str, pd.DataFrame],
+    draw: Panel,
+    legend: Callable[[Figure, int], None],
+    run_label: str,
+    *,
+    height: Callable[[float], float] = lambda width: 0.55 + 0.6 * width,
+) -> Figure:
+    """A figure of one panel per task, with a legend above and the run's label below.
+
+    Args:
+        tables: Rows of every task, in the order in which they are drawn.
+        draw: Draws one panel.
+        legend: Adds the legend to the figure; gets the number of panels beside each other.
+        run_label: The run, its model and its data in a few words.
+        height: Height of a panel of a width, in inches.
+    """
+    rows, beside = blocks(len(tables))
+    width = width_for(beside)
+    with style():
+        figure = new_figure(width, rows * height(width / beside) + 0.4)
+        slots = figure.add_gridspec(rows, beside)
+        for index, (task, table) in enumerate(tables.items()):
+            draw(figure, slots[index // beside, index % beside], task, table)
+        legend(figure, beside)
+        label_run(figure, run_label)
+    return figure
+
+
+def panel(
+    figure: Figure,
+    slot: SubplotSpec,
+    task: str,
+    values: NDArray[np.float64],
+    *,
+    title: str,
+    what: str = "heads",
+    ratio: float = 12,
+    **of_heatmap: Any,  # noqa: ANN401 - see `heatmap`
+) -> tuple[Axes, Axes, QuadMesh]:
+    """A heatmap, [layer, head], and beside it axes for its colour bar.
+
+    Args:
+        figure: Where to draw.
+        slot: The panel's place.
+        task: The task.
+        values: What to draw.
+        title: Written above the heatmap.
+        what: Layers or heads, for the axes' label.
+        ratio: How much wider the heatmap is than the bar.
+        of_heatmap: Colours and their ends, see `darksecrets.plotting.style.heatmap`.
+
+    Returns:
+        Axes of the heatmap, axes of the bar, and the heatmap.
+    """
+    inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[ratio, 1], wspace=0.0)
+    axes = figure.add_subplot(inner[0, 0], label=f"{task} {what}")
+    mesh = heatmap(axes, values, **of_heatmap)
+    axes.set_title(title)
+    if not slot.is_first_col():
+        axes.set_ylabel("")
+    return axes, figure.add_subplot(inner[0, 1], label=f"{task} bar"), mesh
+
+
+def limits(values: NDArray[np.float64], reference: float) -> tuple[float, float]:
+    """Ends of a colour scale that holds all values and the reference, never equal."""
+    low, high = float(min(values.min(), reference)), float(max(values.max(), reference))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def marked_bar(figure: Figure, axes: Axes, mesh: QuadMesh, reference: float) -> None:
+    """Colour bar of one panel with a reference value marked on it and written above it."""
+    colour_bar(figure, mesh, cax=axes)
+    axes.axhline(reference, color=BASELINE, linewidth=2)
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.tick_params(labelsize=SMALL)
+    axes.set_title(f"{reference:.1f}", fontsize=SMALL, color=INK)

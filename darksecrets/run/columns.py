@@ -1,0 +1,57 @@
+"""Columns that tables of several sections share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.run.tables import Column, Table
+
+STATES = ("pretrained", "finetuned-from-normal", "finetuned")
+"""How a model was made, in the order of Table 1."""
+
+TASK = Column("task", "text", "task of the model")
+STATE = Column("state", "text", "how the model was made", values=STATES)
+SEED = Column("seed", "integer", "seed of fine-tuning", low=0)
+LAYER = Column("layer", "integer", "layer, from 1", low=1)
+HEAD = Column("head", "integer", "head of the layer, from 1", low=1)
+IDX = Column("idx", "integer", "number of the example in the validation split", low=0)
+
+MODEL = (TASK, STATE, SEED)
+"""Which model: `pretrained` has a classifier that was drawn from the seed."""
+MAPS = (
+    TASK,
+    STATE,
+    replace(SEED, optional=True, meaning="seed of fine-tuning; empty for `pretrained`"),
+)
+"""Of which model the maps are: those of `pretrained` do not depend on a seed."""
+
+P_VALUE = Column("p_value", "number", "p-value of one test", low=0, high=1)
+Q_VALUE = Column(
+    "q_value",
+    "number",
+    "false discovery rate",
+    low=0,
+    high=1,
+)
+
+
+def names(*columns: Column) -> tuple[str, ...]:
+    """Names of columns, for the key of a table."""
+    return tuple(column.name for column in columns)
+
+
+def per_head(
+    name: str, meaning: str, *values: Column, kind: Column | None = None, may_be_empty: bool = False
+) -> Table:
+    """Declare what a measure of maps says of every head of every model.
+
+    Args:
+        name: Of the table.
+        meaning: What the measure is, in a line.
+        *values: What it gives: an estimate, its control, the number of examples.
+        kind: Where there are several numbers per head, what tells them apart.
+        may_be_empty: Whether a task may have no rows.
+    """
+    key = (*MAPS, *([kind] if kind else []), LAYER, HEAD)
+    every = names(LAYER, HEAD)
+    return Table(name, meaning, (*key, *values), names(*key), every, may_be_empty=may_be_empty)

@@ -1,0 +1,45 @@
+"""Agreement of two raters, from the contingency table of their labels.
+
+scikit-learn and statsmodels have Cohen's kappa of one pair of raters; the bootstrap needs it for
+thousands of tables at once. Tests compare the two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def cohens_kappa(confusion: Counts) -> Floats:
+    """Cohen's kappa, (observed - expected) / (1 - expected) agreement.
+
+    Args:
+        confusion: [..., class, class] number of things by the first and the second rater's label.
+
+    Returns:
+        [...]; NaN where both gave everything the same label.
+    """
+    total = confusion.sum(axis=(-2, -1))
+    observed = np.trace(confusion, axis1=-2, axis2=-1) / total
+    expected = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1) / total**2
+    with np.errstate(invalid="ignore"):
+        return np.asarray((observed - expected) / (1 - expected), dtype=np.float64)
+
+
+def positive_agreement(confusion: Counts) -> Floats:
+    """For each class, the share of the labels naming it that the other rater confirms.
+
+    The mean of both directions, weighted by their numbers (Dice's coefficient).
+
+    Args:
+        confusion: [class, class] number of things by the first and the second rater's label.
+
+    Returns:
+        [class]; NaN for a class that neither used.
+    """
+    both = confusion.sum(axis=0) + confusion.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(2 * np.diag(confusion) / both, dtype=np.float64)

@@ -1,0 +1,58 @@
+"""Correlations computed for many predictions at once, defined where one side is constant."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+EQUAL = 1e-6
+"""Values whose range is at most this share of the largest one differ by rounding only (float32)."""
+
+
+def is_constant(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+    """[...] whether the values along the last axis are equal but for rounding, see `EQUAL`."""
+    numbers = np.asarray(values, dtype=np.float64)
+    constant: npt.NDArray[np.bool_] = np.ptp(numbers, axis=-1) <= EQUAL * np.abs(numbers).max(-1)
+    return constant
+
+
+def without_rounding(values: npt.NDArray[np.generic]) -> Floats:
+    """[rows, examples] in double precision; rows that are constant but for rounding become 0."""
+    numbers = np.array(values, dtype=np.float64)
+    numbers[is_constant(numbers)] = 0.0
+    return numbers
+
+
+def standardized(values: npt.NDArray[np.generic], *, ranks: bool = False) -> Floats:
+    """Scale to mean 0 and mean square 1, so that a correlation is a mean product.
+
+    Args:
+        values: [..., examples]; constant ones become 0.
+        ranks: Rank them first, equal values sharing their mean rank (Spearman's correlation).
+
+    Returns:
+        [..., examples].
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if ranks:
+        from scipy.stats import rankdata
+
+        numbers = rankdata(numbers, axis=-1)
+    centered = numbers - numbers.mean(axis=-1, keepdims=True)
+    spread = np.sqrt(np.mean(centered**2, axis=-1, keepdims=True))
+    return ratio(centered, spread)
+
+
+def correlation(covariance: Floats, variance: Floats, other_variance: Floats) -> Floats:
+    """Correlation from second moments of standardized values; 0 where a side is constant."""
+    varies = np.minimum(variance, other_variance) > EQUAL**2
+    size = np.sqrt(np.where(varies, variance * other_variance, 1.0))
+    return np.where(varies, np.clip(covariance / size, -1.0, 1.0), 0.0)
+
+
+def ratio(over: Floats, under: Floats | npt.NDArray[np.int64]) -> Floats:
+    """Quotients; 0 where the divisor is not positive."""
+    quotients: Floats = np.divide(over, under, out=np.zeros_like(over), where=under > 0)
+    return quotients

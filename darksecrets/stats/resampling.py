@@ -1,0 +1,116 @@
+"""Bootstrap weights, percentile intervals and random halves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.stats import LEVEL
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+_BLOCK = 2**22  # numbers of a block of weights
+
+# Two functions draw bootstrap weights from the same distribution but from other random streams.
+# Both stay, because published intervals depend on the stream.
+
+
+def bootstrap_weights(resamples: int, examples: int, rng: np.random.Generator) -> Iterator[Counts]:
+    """Draw examples with replacement, one by one, in blocks of bounded memory.
+
+    Args:
+        resamples: Number of bootstrap samples.
+        examples: Size of the sample.
+        rng: Source of randomness.
+
+    Yields:
+        [at most ``resamples``, examples] how often each example is drawn; rows sum to ``examples``.
+    """
+    size = max(1, _BLOCK // examples)
+    for start in range(0, resamples, size):
+        rows = min(size, resamples - start)
+        drawn: Counts = rng.integers(examples, size=(rows, examples))
+        drawn += examples * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * examples)
+        yield counts.reshape(rows, examples)
+
+
+def multinomial_weights(resamples: int, counts: Counts, rng: np.random.Generator) -> Counts:
+    """Draw all of a sample at once, where equal observations are counted in cells.
+
+    Args:
+        resamples: Number of bootstrap samples.
+        counts: [cells] observations in each cell: ones, or the cells of a contingency table.
+        rng: Source of randomness.
+
+    Returns:
+        [resamples, cells] how often an observation of each cell is drawn; rows sum to the number
+        of observations.
+    """
+    total = int(counts.sum())
+    drawn: Counts = rng.multinomial(total, counts / total, size=resamples)
+    return drawn
+
+
+def cluster_weights(
+    resamples: int, clusters: npt.NDArray[np.generic], rng: np.random.Generator
+) -> Counts:
+    """Draw whole clusters with replacement: observations of one cluster are not independent.
+
+    Args:
+        resamples: Number of bootstrap samples.
+        clusters: [observations] the cluster of each.
+        rng: Source of randomness.
+
+    Returns:
+        [resamples, observations] how often each observation is drawn.
+    """
+    names, cluster = np.unique(clusters, return_inverse=True)
+    return multinomial_weights(resamples, np.ones(len(names), np.int64), rng)[:, cluster]
+
+
+def interval(resampled: Floats, level: float = LEVEL) -> Floats:
+    """Percentile interval over the first axis: [2, ...] lower and upper end.
+
+    Args:
+        resampled: [resamples, ...] a statistic of each bootstrap sample.
+        level: Share of the resamples beyond the ends, both sides together.
+    """
+    ends: Floats = np.quantile(resampled, (level / 2, 1 - level / 2), axis=0)
+    return ends
+
+
+def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Counts]:
+    """Split examples into random halves, in blocks of bounded memory.
+
+    Args:
+        splits: Number of splits.
+        examples: How many there are; of an odd number, the half marked 0 has one more.
+        rng: Source of randomness.
+
+    Yields:
+        [at most ``splits``, examples] 1 for one half, 0 for the other.
+    """
+    size = max(1, _BLOCK // examples)
+    pattern = np.arange(examples) % 2
+    for start in range(0, splits, size):
+        yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
+
+
+def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
+    """Choose the best candidate on one half of the examples, score it on the other.
+
+    Args:
+        choosing: [splits, candidates] gains on the half that chooses; equally good candidates
+            are chosen in equal parts.
+        scoring: [splits, candidates] gains on the other half.
+
+    Returns:
+        [splits] gains of the chosen; [candidates] the share of the splits that chose each.
+    """
+    chosen = choosing == choosing.max(axis=1, keepdims=True)
+    parts = chosen / chosen.sum(axis=1, keepdims=True)
+    return (parts * scoring).sum(axis=1), parts.mean(axis=0)

@@ -1,0 +1,86 @@
+"""`pip install .` brings the whole package, which then works in any folder."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# Imports every module and reads what ships, in a process that does not see the checkout.
+USE = """
+import importlib, json, pkgutil
+from pathlib import Path
+
+import darksecrets
+
+modules = [found.name for found in pkgutil.walk_packages(darksecrets.__path__, "darksecrets.")]
+for name in modules:
+    if not name.endswith("__main__"):
+        importlib.import_module(name)
+
+from darksecrets.data.builtin import lexicon
+from darksecrets.models.loading import load_tokenizer
+from darksecrets.patterns import annotation, annotations
+from darksecrets.patterns.mapset import MapSet
+from darksecrets.patterns.page.app import create_app
+from darksecrets.run import provenance
+from darksecrets.run.files import RESOURCES
+
+labels = Path("labels")
+annotation.prepare(labels, RESOURCES / "patterns")
+with annotation.open_labels(labels) as file:
+    labelling = annotation.Pass(MapSet.load(labels), file, "someone", 1)
+    page = create_app(labelling).test_client()
+    served = [page.get(path) for path in ("/", "/static/page.css", "/static/page.js")]
+
+print(json.dumps({
+    "package": str(Path(darksecrets.__file__).parent),
+    "modules": len(modules),
+    "nouns": len(lexicon.nouns()),
+    "vocabulary": len(load_tokenizer(RESOURCES / "tiny-bert")),
+    "labelled maps": len(annotations.load(annotations.folders([])).maps),
+    "paper": sorted(path.name for path in (RESOURCES / "paper").glob("*.csv")),
+    "labelling page": [answer.status for answer in served],
+    "commit": provenance._commit(),
+}))
+"""
+
+
+@pytest.fixture
+def site(clone, tmp_path):
+    """A folder with the installed package; its dependencies are in the environment of the tests."""
+    folder = tmp_path / "site"
+    options = ("--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--target", folder)
+    command = [sys.executable, "-m", "pip", "install", *options, clone]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder
+
+
+def files(folder):
+    """Files of a folder but for compiled ones."""
+    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {str(path.relative_to(folder)) for path in found}
+
+
+def test_an_installed_package_has_every_file_and_works_in_another_folder(clone, site, tmp_path):
+    installed = files(site / "darksecrets")
+    assert installed == files(clone / "darksecrets")
+
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)  # somebody else's repository
+    identity = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost")
+    commit = ["git", *identity, "commit", "-q", "--allow-empty", "-m", "Not the project's"]
+    subprocess.run(commit, cwd=tmp_path, check=True)
+    environment = os.environ | {"PYTHONPATH": str(site)}
+    command = [sys.executable, "-c", USE]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    found = json.loads(run.stdout)
+    assert found.pop("package") == str(site / "darksecrets")
+    assert found.pop("commit") is None, "the commit of another project"
+    assert found.pop("labelling page") == ["200 OK"] * 3
+    assert found.pop("paper") == sorted(
+        path.name for path in clone.glob("darksecrets/resources/paper/*.csv")
+    )
+    assert all(count > 100 for count in found.values()), found

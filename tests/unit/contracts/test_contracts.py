@@ -1,0 +1,60 @@
+import re
+
+import pytest
+
+from darksecrets import contracts
+from darksecrets.contracts import files
+from darksecrets.contracts.page import page
+from darksecrets.data.metrics import NAMES
+from darksecrets.data.tasks import TASKS
+from darksecrets.patterns import tables as patterns
+from darksecrets.run.columns import STATES
+
+
+@pytest.fixture(scope="module")
+def rules(root):
+    texts = [path.read_text() for path in sorted((root / "workflow" / "rules").glob("*.smk"))]
+    return "\n".join(texts)
+
+
+def test_the_page_is_made_from_the_declarations(root):
+    assert (root / "docs" / "contracts.md").read_text(encoding="utf-8") == page(), (
+        "docs/contracts.md is out of date: python -m darksecrets.contracts > docs/contracts.md"
+    )
+
+
+def test_the_rules_make_the_declared_tables_and_no_others(rules):
+    named = set(re.findall(r"<results>/tables/(\w+\.(?:csv|parquet)\b)", rules))
+    declared = {table.file for table in contracts.TABLES.values()}
+    assert named <= declared
+    for table in contracts.TABLES.values():
+        assert re.search(rf"\b{table.name}\b", rules), f"no rule makes {table.file}"
+
+
+def test_every_named_target_is_a_rule(rules, root):
+    known = set(re.findall(r"^rule (\w+):", rules + (root / "Snakefile").read_text(), re.MULTILINE))
+    assert {*files.TARGETS, *(name for name, _ in files.OTHER_TARGETS)} <= known
+
+
+def test_tables_are_named_once():
+    tables = [table for section in contracts.SECTIONS.values() for table in section]
+    assert len(contracts.TABLES) == len(tables)
+
+
+def test_what_is_estimated_for_every_head_has_a_control_or_an_interval():
+    """Else one cannot tell what a head does from what chance gives."""
+    without = {
+        table.name
+        for table in contracts.TABLES.values()
+        if "head" in table.every and not any(c.control_of or c.interval_of for c in table.columns)
+    }
+    # Cosine has the spread over examples; the others count maps and attention as they are.
+    assert without == {"cosine", "pattern_heads", "pattern_maps", "head_statistics"}
+
+
+def test_vocabularies_are_those_of_the_code():
+    assert {name for task in TASKS.values() for name in task.metrics} <= set(NAMES)
+    assert set(STATES) == {"pretrained", "finetuned", "finetuned-from-normal"}
+    columns = {column.name: column for column in patterns.PATTERN_PREDICTIONS.columns}
+    for pattern in columns["label"].values:
+        assert {f"logit_{pattern}", f"probability_{pattern}"} <= set(columns)

@@ -1,0 +1,47 @@
+"""Percentiles against SciPy and loops."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import percentileofscore
+
+from darksecrets.run.files import RESOURCES
+from darksecrets.stats.percentiles import above_percentile, share_below
+
+
+@pytest.mark.parametrize(("layers", "heads", "expected"), [(6, 6, 1), (6, 12, 1), (12, 12, 2)])
+def test_the_highest_one_or_two_heads_are_above_the_99th_percentile(layers, heads, expected):
+    weights = np.random.default_rng(0).random((layers, heads))
+    marked = above_percentile(weights)
+    assert marked.shape == (layers, heads)
+    assert sorted(weights[marked]) == sorted(weights.ravel())[-expected:]
+    assert (above_percentile(weights, or_highest=True) == marked).all()
+
+
+def test_the_heads_that_the_paper_marks_are_above_in_its_published_weights():
+    released = pd.read_csv(RESOURCES / "paper/framenet_heads_released.csv")
+    marked = released[above_percentile(released["weight"].to_numpy())]
+    assert marked[["layer", "head"]].to_numpy().tolist() == [[1, 2], [7, 6]]
+
+
+def test_values_that_tie_at_the_top_are_marked_only_where_asked():
+    tied = np.minimum(np.arange(36.0), 30.0).reshape(6, 6)
+    assert not above_percentile(tied).any()
+    assert (above_percentile(tied, or_highest=True) == (tied == 30)).all()
+    equal = np.full(5, 0.25)
+    assert not above_percentile(equal).any()
+    assert above_percentile(equal, or_highest=True).all()
+
+
+def test_another_percentile_leaves_its_share_above():
+    values = np.random.default_rng(1).permutation(1001).astype(float)
+    assert above_percentile(values, 90).sum() == 100
+
+
+def test_the_share_below_is_scipys_mean_percentile_of_score():
+    rng = np.random.default_rng(2)
+    values, others = (rng.integers(0, 6, size).astype(float) for size in (20, 33))
+    expected = [percentileofscore(others, value, kind="mean") / 100 for value in values]
+    assert share_below(values, others) == pytest.approx(expected, abs=1e-12)
+    below = [sum(other < v for other in others) + sum(others == v) / 2 for v in values]
+    assert share_below(values, others) == pytest.approx(np.array(below) / 33, abs=1e-12)

@@ -1,0 +1,117 @@
+"""Bootstrap weights, intervals and halves against loops, SciPy and their distributions."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from darksecrets.stats.resampling import (
+    bootstrap_weights,
+    cluster_weights,
+    halves,
+    interval,
+    multinomial_weights,
+    unbiased_gains,
+)
+
+
+def one_by_one(resamples, examples, rng):
+    return np.concatenate(list(bootstrap_weights(resamples, examples, rng)))
+
+
+def all_at_once(resamples, examples, rng):
+    return multinomial_weights(resamples, np.ones(examples, dtype=np.int64), rng)
+
+
+@pytest.mark.parametrize("draw", [one_by_one, all_at_once])
+def test_draws_are_with_replacement_and_as_likely_for_every_example(draw):
+    weights = draw(3000, 2000, np.random.default_rng(0))
+    assert weights.shape == (3000, 2000)
+    assert (weights.sum(axis=1) == 2000).all()
+    assert weights.mean(axis=0) == pytest.approx(1, abs=5 / np.sqrt(3000))
+    assert weights.var() == pytest.approx(1 - 1 / 2000, rel=0.01)
+    assert len({row.tobytes() for row in weights}) == 3000
+
+
+def test_weights_are_drawn_in_blocks_that_go_on_with_the_stream():
+    blocks = list(bootstrap_weights(3000, 2000, np.random.default_rng(0)))
+    assert len(blocks) > 1
+    rng = np.random.default_rng(0)
+    for block in blocks:
+        for row in block:
+            assert (row == np.bincount(rng.integers(2000, size=2000), minlength=2000)).all()
+
+
+def test_streams_of_published_intervals_stay():
+    """NumPy's documented calls, which the tables of every run depend on."""
+    rng, again = np.random.default_rng(5), np.random.default_rng(5)
+    expected = again.multinomial(7, np.full(7, 1 / 7), size=50)
+    assert (all_at_once(50, 7, rng) == expected).all()
+
+
+def test_cells_of_a_table_are_drawn_by_their_shares():
+    counts = np.array([6, 0, 3, 1])
+    drawn = multinomial_weights(20_000, counts, np.random.default_rng(1))
+    assert (drawn.sum(axis=1) == 10).all()
+    assert drawn.mean(axis=0) == pytest.approx(counts, abs=5 * np.sqrt(2.5 / 20_000))
+    assert drawn[:, 0].var() == pytest.approx(10 * 0.6 * 0.4, rel=0.05)
+
+
+def test_clusters_are_drawn_whole():
+    clusters = np.array(["b", "a", "b", "c", "a", "b"])
+    drawn = cluster_weights(4000, clusters, np.random.default_rng(2))
+    for name in "abc":
+        assert (np.ptp(drawn[:, clusters == name], axis=1) == 0).all()
+    first = drawn[:, [1, 0, 3]]  # one observation each of a, b, c
+    assert (first == all_at_once(4000, 3, np.random.default_rng(2))).all()
+
+
+def test_the_interval_is_that_of_the_percentiles():
+    values = np.random.default_rng(3).normal(size=(1000, 2, 3))
+    assert (interval(values) == np.percentile(values, [2.5, 97.5], axis=0)).all()
+    ordered = np.sort(values, axis=0)
+    assert interval(values, level=2 * 100 / 999)[0] == pytest.approx(ordered[100])
+
+
+@pytest.mark.parametrize("draw", [one_by_one, all_at_once])
+def test_the_interval_of_a_mean_is_scipys_and_covers_it(draw):
+    rng, covered = np.random.default_rng(4), 0
+    for trial in range(200):
+        sample = rng.exponential(size=80)
+        low, high = interval(draw(1000, 80, rng) @ sample / 80)
+        covered += low <= 1 <= high
+        if not trial:
+            reference = scipy.stats.bootstrap(
+                (sample,), np.mean, method="percentile", n_resamples=10_000, rng=rng
+            ).confidence_interval
+            width = reference.high - reference.low
+            assert (low, high) == pytest.approx(tuple(reference), abs=0.1 * width)
+    assert 0.88 < covered / 200 < 0.99  # percentile intervals of skewed samples cover a little less
+
+
+@pytest.mark.parametrize("examples", [9, 10])
+def test_halves_are_halves(examples):
+    masks = np.concatenate(list(halves(40, examples, np.random.default_rng(0))))
+    assert masks.shape == (40, examples)
+    assert (masks.sum(axis=1) == examples // 2).all()
+    assert (np.ptp(masks, axis=0) == 1).all()
+
+
+def test_the_gain_of_the_chosen_by_hand():
+    choosing = np.array([[0.1, 0.3, 0.3], [0.2, 0.0, -0.1]])
+    scoring = np.array([[9.0, 0.1, -0.3], [0.5, 9.0, 9.0]])
+    gains, share = unbiased_gains(choosing, scoring)  # the first half chooses two in equal parts
+    assert gains == pytest.approx([-0.1, 0.5])
+    assert share == pytest.approx([0.5, 0.25, 0.25])
+
+
+def test_the_best_of_candidates_that_gain_nothing_seems_to_gain_and_does_not():
+    rng = np.random.default_rng(6)
+    naive, unbiased = [], []
+    for _ in range(200):
+        gains = rng.normal(size=(40, 30))  # [examples, candidates]
+        naive.append(gains.mean(axis=0).max())
+        masks = np.concatenate(list(halves(20, 40, rng)))
+        chosen, _ = unbiased_gains(masks @ gains / 20, (1 - masks) @ gains / 20)
+        unbiased.append(chosen.mean())
+    assert np.mean(naive) > 0.25
+    assert abs(np.mean(unbiased)) < 4 * np.std(unbiased) / np.sqrt(200)

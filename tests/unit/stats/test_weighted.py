@@ -1,0 +1,63 @@
+"""Scores of weighted examples against the project's metrics on the examples drawn."""
+
+import numpy as np
+import pytest
+from sweeps import sweep
+
+from darksecrets.data import metrics
+from darksecrets.data.tasks import TASKS
+from darksecrets.stats import weighted
+
+PAIRS = [(task, metric) for task in ("MRPC", "STS-B", "MNLI") for metric in TASKS[task].metrics]
+CORRELATIONS = [weighted.pearson, weighted.spearman]
+
+
+def predicted(task, examples=40, **shape):
+    result = sweep(task, examples, **shape)
+    return result.predictions, result.labels
+
+
+@pytest.mark.parametrize(("task", "metric"), PAIRS)
+def test_weights_are_how_often_an_example_counts(task, metric):
+    predictions, labels = predicted(task, 37)
+    if task == "STS-B":  # ties within the predictions, too
+        predictions = np.round(predictions, 1)
+    weights = np.random.default_rng(1).multinomial(37, np.full(37, 1 / 37), size=20)
+    found = getattr(weighted, metric)(predictions, labels)(weights)
+    assert found.shape == (20, len(predictions))
+    for row, counts in enumerate(weights):
+        drawn = np.repeat(np.arange(37), counts)
+        for number, one in enumerate(predictions):
+            expected = metrics.score(TASKS[task], one[drawn], labels[drawn])[metric]
+            assert found[row, number] == pytest.approx(expected, abs=1e-12)
+
+
+def test_single_precision_counts_exactly_at_the_size_of_qqp():
+    predictions, labels = predicted("QQP", 40_430, layers=1, heads=1)
+    weights = np.random.default_rng(0).integers(0, 4, size=(1, 40_430))
+    right = (predictions == labels).astype(np.int64) @ weights[0]
+    found = weighted.accuracy(predictions, labels)(weights)[0]
+    assert (found == right / weights.sum()).all()
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("rounding", [0.0, 2e-7])
+def test_predictions_that_are_all_equal_have_the_correlation_0(correlation, rounding):
+    predictions, labels = predicted("STS-B")
+    predictions[3] = 2.5 + rounding * np.random.default_rng(0).normal(size=len(labels))
+    weights = np.random.default_rng(1).multinomial(40, np.full(40, 1 / 40), size=5)
+    assert (correlation(predictions, labels)(weights)[:, 3] == 0).all()
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_a_resample_of_one_example_has_the_correlation_0(correlation):
+    weights = np.zeros((1, 40), dtype=np.int64)
+    weights[0, 7] = 40
+    assert (correlation(*predicted("STS-B"))(weights) == 0).all()
+
+
+def test_f1_without_class_1_is_0():
+    predictions, labels = predicted("MRPC")
+    weights = ((labels == 0) & (predictions == 0).all(axis=0)).astype(np.int64)
+    assert weights.any()
+    assert (weighted.f1(predictions, labels)(weights[None]) == 0).all()
