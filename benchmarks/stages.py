@@ -283,17 +283,19 @@ def sweep(folder: Path, seconds: float) -> float:
     """Seconds of an example under every set of disabled heads, in float32."""
     import torch
 
-    from darksecrets.ablation.disable import shape_of
     from darksecrets.ablation.sets import sweep_sets
-    from darksecrets.ablation.sweep import BLOCK, Settings, Sharing, block_logits
+    from darksecrets.ablation.shared import Shared
+    from darksecrets.ablation.sweep import BLOCK
+    from darksecrets.models.hooks import shape_of
 
     model, split = load_model(folder), random_split(spread(EXAMPLES))
-    way = Sharing(model, split, sweep_sets(shape_of(model), []), Settings(screening="off"))
-    # A processor would take minutes for a block; it is as quick with examples one by one.
+    sets = sweep_sets(shape_of(model))
+    backend = Shared(model, split, [of_set.intervention("uniform") for of_set in sets])
+    # A CPU would take minutes for a block; it is as quick with examples one by one.
     step = 1 if model.device.type == "cpu" else BLOCK[model.device.type]
-    pieces = [range(start, start + step) for start in range(0, EXAMPLES, step)]
+    blocks = [range(start, start + step) for start in range(0, EXAMPLES, step)]
     with torch.inference_mode():
-        return spend(seconds, pieces, lambda rows: block_logits(way, list(rows), None))
+        return spend(seconds, blocks, backend.block)
 
 
 WORK: dict[str, Callable[[Path, float], float]] = {

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from darksecrets.ablation import screening
-from darksecrets.ablation.screening import Bounds, margins, ties
-from darksecrets.ablation.sweep import recompute_unsure
+from darksecrets.ablation.backends import Block
+from darksecrets.ablation.screening import Bounds, Screening
+from darksecrets.ablation.ties import margins, ties
 
 FIRST = np.array([1, 0, 1])  # three sets; the second begins at the lowest layer
 
@@ -70,20 +71,15 @@ def test_the_sample_is_the_same_every_time_and_of_a_known_size():
     assert drawn.any(axis=0)[1000:].any()
 
 
-class Way:
-    """Logits known beforehand; every example is a group."""
+class Known:
+    """A shared backend whose logits are known beforehand."""
 
     def __init__(self, logits):
-        self.logits, self.asked = logits, []
+        self.exact, self.asked = logits, []
 
-    def groups(self, rows):
-        for row in rows:
-
-            def ask(pairs, row=row):
-                self.asked += [(number, row) for number in np.flatnonzero(pairs[:, 0]).tolist()]
-                return np.where(pairs[..., None], self.logits[:, [row]], np.nan)
-
-            yield [row], ask
+    def logits(self, rows, pairs):
+        self.asked += [(number, rows[place]) for number, place in np.argwhere(pairs).tolist()]
+        return np.where(pairs[..., None], self.exact[:, rows], np.nan)
 
 
 def test_a_bound_that_a_later_example_raises_sends_back_to_earlier_ones(monkeypatch):
@@ -91,14 +87,17 @@ def test_a_bound_that_a_later_example_raises_sends_back_to_earlier_ones(monkeypa
     screened = np.zeros((1, 4, 2))
     screened[0, :, 1] = [0.5, 9.0, 0.15, 2.5]
     errors = np.array([0.3, 0.0, 0.4, 0.0])
-    way = Way(screened - np.stack([np.zeros((1, 4)), errors[None]], axis=-1))
-    bounds, exact = Bounds(np.array([0]), layers=1, examples=4), np.full((1, 4, 2), np.nan)
+    shared = Known(screened - np.stack([np.zeros((1, 4)), errors[None]], axis=-1))
+    backend = Screening.__new__(Screening)
+    backend.shared = shared
+    bounds = backend.bounds = Bounds(np.array([0]), layers=1, examples=4)
+    exact = np.full((1, 4, 2), np.nan)
     seen = np.full((1, 4, 2), np.nan)
     seen[0, 1] = screened[0, 1] - [0.0, 0.1]
-    bounds.see(screened, seen)  # a bound of 0.2: example 2 alone is unsure
+    backend.resume(Block(screened, seen))  # a bound of 0.2: example 2 alone is unsure
     assert bounds.unsure(screened).tolist() == [[False, False, True, False]]
-    recompute_unsure(way, [[0, 1], [2, 3]], bounds, screened, exact)
-    assert way.asked == [(0, 2), (0, 0)], "an error of 0.4 makes 0.5 unsure, and no more 2.5"
+    backend.settle([[0, 1], [2, 3]], Block(screened, exact))
+    assert shared.asked == [(0, 2), (0, 0)], "an error of 0.4 makes 0.5 unsure, and no more 2.5"
     assert bounds.limits == pytest.approx([0.8])
     assert exact[0, 2] == pytest.approx([0.0, -0.25])
     assert exact[0, 0] == pytest.approx([0.0, 0.2])

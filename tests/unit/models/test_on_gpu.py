@@ -18,7 +18,7 @@ from tiny_models import save_classifier
 from toy_data import save_bert, save_dataset
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.sweep import Settings, sweep_heads
+from darksecrets.ablation.sweep import Settings, gather_sweep, sweep_chunk
 from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.data.batches import load_split
@@ -161,16 +161,10 @@ def test_sweep(family: str, task: str, screening: str, data: Path, tmp_path: Pat
     predictions = {}
     for device in (CPU, GPU):
         on(device)
-        sweep_heads(
-            folder,
-            data / task,
-            tmp_path / device.type,
-            task=TASKS[task],
-            seed=1,
-            max_length=MAX_LENGTH,
-            settings=Settings(screening=screening),
-            threads=1,
-        )
+        settings = Settings(task=TASKS[task], seed=1, max_length=MAX_LENGTH, screening=screening)
+        chunk = tmp_path / f"{device.type}-chunk"
+        sweep_chunk(folder, data / task, chunk, settings, threads=1)
+        gather_sweep(folder, data / task, [chunk], tmp_path / device.type, settings, threads=1)
         predictions[device] = SweepResult.load(tmp_path / device.type).predictions
     a, b = predictions.values()
     if TASKS[task].is_regression:
