@@ -26,7 +26,7 @@ def main() -> None:
     settings, model = snakemake.params.patterns, snakemake.params.model
     overall, heads = [], []
     for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
-        maps = PATTERN_MAPS.read(Path(path))
+        maps = PATTERN_MAPS.read(Path(path), [*PATTERN_MAPS.key, "pattern"])
         origin = maps[["task", "state", "seed"]].iloc[:1]
         table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
         overall.append(origin.merge(table, how="cross"))
