@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.patterns import annotations, cnn, crossvalidation, quality
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.tables import EXAMPLE
 
 Scale = Callable[[torch.Tensor], torch.Tensor]
 
@@ -146,7 +147,7 @@ def cross_validate(
             net = cnn.train(images[learned], labels, training, network)
             outputs[tested] = cnn.logits(net, images[tested])
         table = data.table[["model", "label"]].assign(example=data.groups)
-        table = table.assign(classifier="variant", left_out=quality.EXAMPLE)
+        table = table.assign(classifier="variant", left_out=EXAMPLE)
         table["predicted"] = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
         table[crossvalidation.probability_columns()] = crossvalidation.softmax(outputs)
         tables.append(table)

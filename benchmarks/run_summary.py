@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 import pandas as pd
 from _machine import system
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from darksecrets.contracts import TABLES
 
 PARTS = ("data", "models", "attention")
 
@@ -51,9 +56,14 @@ def costs(run: Path) -> pd.DataFrame:
     )
 
 
+def _read(run: Path, name: str) -> pd.DataFrame:
+    table = TABLES[name]
+    return table.read(run / "tables" / table.file)
+
+
 def layers(run: Path) -> pd.DataFrame:
     """Mean ± standard deviation over the heads of a layer of the similarity, a column per task."""
-    table = pd.read_csv(run / "tables" / "cosine.csv")
+    table = _read(run, "cosine")
     heads = table.groupby(["task", "layer", "head"], sort=False)["similarity"].mean()
     groups = heads.groupby(["layer", "task"], sort=False)
     text = groups.mean().map("{:.3f}".format) + " ± " + groups.std().map("{:.3f}".format)
@@ -62,7 +72,7 @@ def layers(run: Path) -> pd.DataFrame:
 
 def patterns(run: Path) -> pd.DataFrame:
     """Share of each pattern in per cent, and corrected for confusions, a row per task and state."""
-    table = pd.read_csv(run / "tables" / "patterns.csv")
+    table = _read(run, "patterns")
     table["text"] = [
         f"{100 * row.share:.0f} ({100 * row.corrected:.0f})" for row in table.itertuples()
     ]
@@ -74,7 +84,7 @@ def patterns(run: Path) -> pd.DataFrame:
 
 def stripes_by_layer(run: Path) -> pd.DataFrame:
     """Mean weight of [CLS] and [SEP] over the heads of a layer, fine-tuned (pre-trained)."""
-    table = pd.read_csv(run / "tables" / "stripes.csv").query("feature in ['[CLS]', '[SEP]']")
+    table = _read(run, "stripes").query("feature in ['[CLS]', '[SEP]']")
     keys = ["feature", "task", "layer", "state"]
     means = table.groupby(keys, sort=False)["weight"].mean().unstack("state")
     text = means["finetuned"].map("{:.2f}".format) + " (" + means["pretrained"].map("{:.2f}".format)
@@ -83,7 +93,7 @@ def stripes_by_layer(run: Path) -> pd.DataFrame:
 
 def stripes_by_feature(run: Path) -> pd.DataFrame:
     """Mean weight over all heads, after fine-tuning, beside random tokens; and the examples."""
-    table = pd.read_csv(run / "tables" / "stripes.csv").query("state == 'finetuned'")
+    table = _read(run, "stripes").query("state == 'finetuned'")
     groups = table.groupby(["feature", "task"], sort=False)
     means = groups[["weight", "control"]].mean()
     text = [
@@ -95,7 +105,7 @@ def stripes_by_feature(run: Path) -> pd.DataFrame:
 
 def survival(run: Path) -> pd.DataFrame:
     """What disabling single heads does to the scores, and what is left after statistics."""
-    table = pd.read_csv(run / "tables" / "survival.csv").query("kind == 'head'")
+    table = _read(run, "survival").query("kind == 'head'")
     return pd.DataFrame(
         {
             "task": table["task"],
