@@ -20,13 +20,8 @@ def main(job: Job) -> None:
     predictions = of_network(PATTERN_PREDICTIONS.read(job.input.predictions))
     settings, model = job.params.patterns, job.params.model
     overall, heads = [], []
-<<<<<<< HEAD
     for path in job.input.all("maps"):  # one at a time: together they may be millions of rows
-        maps = PATTERN_MAPS.read(path)
-=======
-    for path in snakemake.input.maps:  # one at a time: together they may be millions of rows
-        maps = PATTERN_MAPS.read(Path(path), [*PATTERN_MAPS.key, "pattern"])
->>>>>>> tables
+        maps = PATTERN_MAPS.read(path, [*PATTERN_MAPS.key, "pattern"])
         origin = maps[["task", "state", "seed"]].iloc[:1]
         table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
         overall.append(origin.merge(table, how="cross"))
