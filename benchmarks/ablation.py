@@ -4,14 +4,14 @@
         [--examples 160] [--threads 1 2] [--base-examples 16] [--pages ablation]
 
 The four are: the paper's notebook, which runs the model once per set of disabled heads on one
-example at a time, padded to 200 tokens (or as many as the model takes); a loop as one writes it today (`HookedLoop`): transformers'
-eager attention, hooks that disable heads, batches of 32 sorted by length; and the sweep's shared
-backend, in float32 and with screening in bfloat16. They run in one process with equal numbers of
-threads and take turns block by block. The loops are timed on some sets (the notebook's also on some
-examples) of every block, stated in the result, and projected to all. The program stops if a
-prediction of the loop differs from the sweep's where it is no tie. The rate of large matrix
-products is measured before, between and after the blocks, and the best counts, because other
-programs slow down one moment and not the next. On a GPU the program is the same.
+example at a time, padded to 200 tokens (or as many as the model takes); a loop as one writes it
+today (`HookedLoop`): transformers' eager attention, hooks that disable heads, batches of 32 sorted
+by length; and the sweep's shared backend, in float32 and with screening in bfloat16. They run in
+one process with equal numbers of threads and take turns block by block. The loops are timed on some
+sets (the notebook's also on some examples) of every block, stated in the result, and projected to
+all. The program stops if a prediction of the loop differs from the sweep's where it is no tie. The
+rate of large matrix products is measured before, between and after the blocks, and the best counts,
+because other programs slow down one moment and not the next. On a GPU the program is the same.
 """
 
 from __future__ import annotations
@@ -430,9 +430,7 @@ def random_bert(layers: int, heads: int, size: int) -> PreTrainedModel:
         num_attention_heads=heads,
         intermediate_size=4 * size,
     )
-    device: Any = devices.best()
-    model: PreTrainedModel = BertForSequenceClassification(config).eval().to(device)
-    return model
+    return devices.place(BertForSequenceClassification(config).eval())
 
 
 def eager_copy(model: PreTrainedModel) -> PreTrainedModel:
@@ -492,8 +490,7 @@ def load(
     """The classifier that a run fine-tuned on a task."""
     folder = options.run / "models" / task.name / "finetuned" / f"seed-{options.seed}"
     model, _ = load_classifier(folder, task, options.seed, attention=attention)
-    device: Any = devices.best()
-    return model.to(device)
+    return devices.place(model)
 
 
 def examples(options: argparse.Namespace, task: Task) -> EncodedSplit:
@@ -605,9 +602,9 @@ def notes(peak: Peak, table: pd.DataFrame) -> str:
     """What was measured, and how to read it."""
     text = (
         f"A sweep over all heads and layers, on {peak.device}. The programs take turns on blocks "
-        "of examples. The loop is what one writes with transformers: eager attention, forward hooks "
-        "on the value projections that replace the values of a disabled head by their mean over "
-        f"the real tokens, batches of {LOOP_BATCH} sorted by length, inference mode, the same "
+        "of examples. The loop is what one writes with transformers: eager attention, forward "
+        "hooks on the value projections that replace the values of a disabled head by their mean "
+        f"over the real tokens, batches of {LOOP_BATCH} sorted by length, inference mode, the same "
         f"threads. It ran {LOOP_SETS} sets on every block, the notebook's {NOTEBOOK_SETS} set on "
         f"up to {NOTEBOOK_EXAMPLES} examples of each, padded to {NOTEBOOK_LENGTH} tokens or as "
         "many as the model takes; their times are projected to all sets and "
