@@ -142,8 +142,8 @@ def test_what_an_environment_lacks_is_found():
     assert {"torch", "transformers"} <= reached(finetune)
     assert "torch" not in reached(figure), "a figure must not load torch"
     assert {"torch", "transformers"} <= missing(finetune, listed(ROOT / "envs" / "figures.yaml"))
-    assert missing(figure, ["pandas"]) == {"matplotlib"}
-    assert missing(figure, ["seaborn"]) == set(), "it requires pandas and matplotlib"
+    assert missing(figure, ["pandas", "pyarrow"]) == {"matplotlib"}
+    assert missing(figure, ["seaborn", "pyarrow"]) == set(), "it requires pandas and matplotlib"
     assert "pyarrow" in missing(ROOT / "scripts" / "extract_attention.py", ["torch", "pandas"])
 
 

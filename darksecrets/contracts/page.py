@@ -41,7 +41,9 @@ The table of millions of rows, `{PATTERN_MAPS.file}`, is Parquet, with a row gro
 one model, are read without the others:
 
 ```python
-pd.read_parquet("{PATTERN_MAPS.file}", columns=["layer", "pattern"], filters=[("task", "==", "RTE")])
+pd.read_parquet(
+    "{PATTERN_MAPS.file}", columns=["layer", "pattern"], filters=[("task", "==", "RTE")]
+)
 ```
 """  # noqa: E501 - the page's lines
 
