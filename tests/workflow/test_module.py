@@ -105,7 +105,7 @@ def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
     by_default = planned(call("-n"))
     assert by_default["figure5"] == by_default["figure9"] == by_default["finetune"] / 2 == 1
 
-    with (repository / "darksecrets" / "figures" / "figure4.py").open("a") as module:
+    with (repository / "darksecrets" / "framenet" / "figure4.py").open("a") as module:
         module.write("\n_ANOTHER_VERSION = True\n")
     (project / "Snakefile").write_text(DEPLOYED.format(commit=commit(repository)))
     assert planned(call("-n", *targets)) == {"figure4": 1}
