@@ -4,6 +4,7 @@ python benchmarks/resources.py results/demo results/real
 
 Used: Snakemake's benchmark files of the run. Asked: `workflow.lib.resources`, with the run's
 configuration. Of every rule, the job that used most memory, and the one that took longest.
+A run's data must be where they were.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.data.tasks import TASKS
-from workflow.lib import configuration, resources
+from workflow.lib import configuration, plan, resources
 
 MEMORY = ("memory used (MB)", "asked (MB)")
 TIME = ("time used (min)", "asked (min)")
@@ -35,11 +36,14 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
     config = configuration.resolve(
         yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
     )
+    workflow = plan.dry_run(run / "config.yaml", ["all"])
+    asked = {rule.name: plan.asked_by(rule) for rule in workflow.rules}
+    needs = {name: needed for name, needed in asked.items() if needed}
     for file in sorted((run / "benchmarks").rglob("*.tsv")):
         path = file.relative_to(run / "benchmarks")
         rule = path.parts[0].removesuffix(".tsv")
         task = TASK.search(str(path))
-        need = resources.need(rule, config, task[0] if task else None)
+        need = needs[rule].of(task[0] if task else None)
         measured = pd.read_csv(file, sep="\t").iloc[0]
         yield {
             "rule": rule,

@@ -54,15 +54,31 @@ main(sys.argv[1:])
 """
 
 
-def rules() -> dict[str, tuple[str, Path]]:
-    """Environment and script of every rule."""
+#: Rules that a function of `common.smk` adds, by the function: their environment and script.
+TEMPLATES = {"figure": ("figures", "figure"), "collect": ("figures", "collect_tables")}
+
+
+def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
+    """Environment and script of every rule, and the module that draws, if it is a figure's."""
     found = {}
     for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        for block in re.split(r"^rule ", file.read_text(), flags=re.MULTILINE)[1:]:
+        text = file.read_text()
+        for block in re.split(r"^rule ", text, flags=re.MULTILINE)[1:]:
             (environment,) = re.findall(r'"../../envs/(\w+)\.yaml"', block)
-            (script,) = re.findall(r'"../../(scripts/\w+\.py)"', block)
-            found[block.partition(":")[0]] = (environment, ROOT / script)
-    return found
+            script = re.findall(r'"../../scripts/(\w+)\.py"', block)[0]
+            found[block.partition(":")[0]] = (environment, script)
+        for template, name in re.findall(r'^(figure|collect)\(\n? *"(\w+)"', text, re.MULTILINE):
+            found[name] = TEMPLATES[template]
+    return {
+        name: (of, ROOT / "scripts" / f"{script}.py", module_of(name, script))
+        for name, (of, script) in found.items()
+    }
+
+
+def module_of(name: str, script: str) -> tuple[str, ...]:
+    """The module that the script of all figures imports for one."""
+    paths = ROOT.glob(f"darksecrets/*/{name}.py") if script == "figure" else []
+    return tuple(f"darksecrets.{path.parent.name}.{name}" for path in paths)
 
 
 def imports(node: ast.AST) -> Iterator[str]:
@@ -81,16 +97,12 @@ def imports(node: ast.AST) -> Iterator[str]:
 
 
 @cache
-def reached(script: Path) -> set[str]:
+def reached(script: Path, *modules: str) -> set[str]:
     """Top-level names of the libraries that a script, or a file it can reach, imports."""
-    names = set(imports(ast.parse(script.read_text())))
-    files = {script.with_name(f"{name}.py") for name in names}
-    inside = [name.removeprefix("darksecrets.") for name in names if "darksecrets." in name]
-    beside = [reached(file) for file in files if file.is_file()]
-    package = [set(imports(ast.parse(file.read_text()))) for file in files_of(*inside)]
-    tops = {name.partition(".")[0] for name in names.union(*package)}.union(*beside)
+    files = (script, *files_of(script, *modules))
+    names = set().union(*(imports(ast.parse(file.read_text())) for file in files))
     own = {"darksecrets", *(path.stem for path in (ROOT / "scripts").glob("*.py"))}
-    return tops - own - set(sys.stdlib_module_names)
+    return {name.partition(".")[0] for name in names} - own - set(sys.stdlib_module_names)
 
 
 def listed(environment: Path) -> list[str]:
@@ -120,30 +132,32 @@ def owners() -> dict[str, set[str]]:
     return {top: {canonicalize_name(name) for name in names} for top, names in table.items()}
 
 
-def missing(script: Path, requirements: list[str]) -> set[str]:
+def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
     """Libraries that a script reaches and an environment lacks."""
     there = installed_by(requirements)
-    return {top for top in reached(script) if not owners().get(top, set()) & there}
+    return {top for top in reached(script, *modules) if not owners().get(top, set()) & there}
 
 
 def test_every_rule_is_looked_at():
     text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
-    assert len(rules()) == len(re.findall(r"^rule ", text, re.MULTILINE)) > 40
+    added = re.findall(r"^(?:rule |figure\(|collect\()", text, re.MULTILINE)
+    assert len(rules()) == len(added) > 50
 
 
 @pytest.mark.parametrize("rule", rules())
 def test_environment_of_every_rule_has_what_its_script_reaches(rule):
-    environment, script = rules()[rule]
-    assert not missing(script, listed(ROOT / "envs" / f"{environment}.yaml"))
+    environment, script, modules = rules()[rule]
+    assert not missing(script, listed(ROOT / "envs" / f"{environment}.yaml"), *modules)
 
 
 def test_what_an_environment_lacks_is_found():
-    finetune, figure = ROOT / "scripts" / "finetune.py", ROOT / "scripts" / "figure5.py"
+    finetune, figure = ROOT / "scripts" / "finetune.py", ROOT / "scripts" / "figure.py"
+    figure5 = "darksecrets.finetuning.figure5"
     assert {"torch", "transformers"} <= reached(finetune)
-    assert "torch" not in reached(figure), "a figure must not load torch"
+    assert "torch" not in reached(figure, figure5), "a figure must not load torch"
     assert {"torch", "transformers"} <= missing(finetune, listed(ROOT / "envs" / "figures.yaml"))
-    assert missing(figure, ["pandas", "pyarrow"]) == {"matplotlib"}
-    assert missing(figure, ["seaborn", "pyarrow"]) == set(), "it requires pandas and matplotlib"
+    assert missing(figure, ["pandas", "pyarrow"], figure5) == {"matplotlib"}
+    assert missing(figure, ["seaborn", "pyarrow"], figure5) == set(), "it has pandas, matplotlib"
     assert "pyarrow" in missing(ROOT / "scripts" / "extract_attention.py", ["torch", "pandas"])
 
 
@@ -167,7 +181,7 @@ def test_snakemake_needs_its_own_environment_alone(name, tmp_path):
 
 def test_what_snakemake_lacks_is_found(tmp_path):
     run = plan(tmp_path, ["snakemake"], "--configfile", str(ROOT / "config" / "config.yaml"))
-    assert "No module named 'pandas'" in run.stdout + run.stderr
+    assert re.search("No module named '(pandas|numpy)'", run.stdout + run.stderr)
 
 
 def test_continuous_integration_installs_what_tests_would_be_skipped_without():

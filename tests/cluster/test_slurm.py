@@ -14,10 +14,10 @@ log = logging.getLogger(__name__)
 pytestmark = pytest.mark.cluster
 CONFIG = Path(__file__).parent / "smoke.yaml"
 PARTITIONS = Path(__file__).parent / "partitions.yaml"
-# The node has GPUs in name only: jobs ask for them, find none, and run on the processor.
+# The node has GPUs in name only: jobs ask for them, find none, and run on the CPU.
 OTHERWISE = (
-    "attention={batch_size: 2, shards: 2}",
-    "ablation={parts: 2, permutations: 200}",
+    "attention={batch_size: 2, chunks: 2}",
+    "ablation={chunks: 2, permutations: 200}",
     "gpu=1",
 )
 

@@ -4,10 +4,11 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from workflow.lib import resources
+from workflow.lib import plan
 
 
 @pytest.fixture
@@ -18,14 +19,32 @@ def rules(root) -> dict[str, str]:
 
 
 def _plan(root, folder, *arguments, check=True):
-    command = [sys.executable, str(root / "workflow" / "plan.py"), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=check)
+    command = [sys.executable, "-m", "workflow.lib.plan", *arguments]
+    environment = _environment(root)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=check
+    )
 
 
-def test_every_measured_rule_asks_for_what_it_needs(rules):
+def _workflow(config, **keys):
+    return plan.dry_run(Path(config), ["figure4"], **keys)
+
+
+def test_every_measured_rule_asks_for_what_it_needs(rules, smoke_config):
     measured = {name for name, text in rules.items() if "    benchmark:" in text}
-    asking = {name for name, text in rules.items() if f'**ask("{name}")' in text}
-    assert measured <= asking == set(resources.NEEDS)
+    asking = {rule.name for rule in _workflow(smoke_config).rules if plan.asked_by(rule)}
+    assert "finetune" in measured
+    assert measured <= asking
+
+
+def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_config):
+    asked = {rule.name: plan.asked_by(rule) for rule in _workflow(smoke_config, gpu=1).rules}
+    on_gpu = {name for name, needed in asked.items() if needed and needed.gpus}
+    assert on_gpu == {
+        *("finetune", "evaluate_pretrained", "classify_maps"),
+        *("extract_attention_chunk", "extract_framenet_attention"),
+        *("sweep_heads_chunk", "sweep_heads"),  # ties are decided on the same kind of device
+    }
 
 
 def test_what_is_asked_for_doubles_with_every_attempt(root, tmp_path):
@@ -34,7 +53,7 @@ def test_what_is_asked_for_doubles_with_every_attempt(root, tmp_path):
         f'include: "{root / "workflow" / "rules" / "common.smk"}"\n'
         "rule finetune:\n"
         '    output: "{task}.done"\n'
-        '    resources: **ask("finetune")\n'
+        "    resources: **ask(resources.finetuning)\n"
         "    shell:\n"
         '        "echo {resources.mem_mb} {resources.runtime} >> asked;"\n'
         '        " test $(wc -l < asked) -gt 2; touch {output}"\n'

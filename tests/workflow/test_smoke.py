@@ -230,7 +230,9 @@ def test_results_can_be_traced_to_seeds_versions_and_data(run):
     table = json.loads((run / "tables" / "cosine.provenance.json").read_text())
     store = json.loads((run / "attention/RTE/finetuned/seed-2/provenance.json").read_text())
     assert data in model["inputs"]
-    assert model["inputs"][data] == store["inputs"][data]
+    (chunk,) = store["chunks"]
+    assert model["inputs"][data] == chunk["inputs"][data]
+    assert chunk["extraction"]["device"]
     assert "results/smoke/similarity/RTE/seed-2.csv" in table["inputs"]
 
 
@@ -265,7 +267,7 @@ def test_editing_a_key_reruns_what_depends_on_it_and_nothing_else(rerun):
 
 
 def test_editing_a_module_reruns_what_uses_it_and_nothing_else(rerun, project):
-    module = project / "darksecrets" / "similarity.py"
+    module = project / "darksecrets" / "finetuning" / "cosine.py"
     original = module.read_text()
     module.write_text(original + "\n_EDITED = True\n")
     try:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 TABLES = ("cosine", "head_ablation")
-SPLIT = "attention={batch_size: 2, shards: 3}", "ablation={parts: 2}"
+SPLIT = "attention={batch_size: 2, chunks: 3}", "ablation={chunks: 2}"
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +46,12 @@ def test_tables_of_a_split_run_are_those_of_a_whole_one(call, planned):
     # The maps of the pre-trained model stay, although the configuration splits them now, too.
     split = ("--rerun-triggers", "mtime", "--config", *SPLIT)
     jobs = planned(call("-n", *split)[1])
-    assert (jobs["extract_attention_shard"], jobs["extract_attention"]) == (3, 1)
-    assert (jobs["sweep_heads_part"], jobs["sweep_heads"]) == (2, 1)
+    assert (jobs["extract_attention_chunk"], jobs["extract_attention"]) == (3, 1)
+    assert (jobs["sweep_heads_chunk"], jobs["sweep_heads"]) == (2, 1)
     assert "finetune" not in jobs
     call(*split)
     assert bytes_of(results) == whole
     record = json.loads((results / "attention/RTE/finetuned/seed-1/provenance.json").read_text())
-    assert sum("attention_shards" in path for path in record["inputs"]) == 3
-    assert not {"attention_shards", "ablation_parts"} & {path.name for path in results.iterdir()}
+    assert sum("attention_chunks" in path for path in record["inputs"]) == 3
+    assert not {"attention_chunks", "ablation_chunks"} & {path.name for path in results.iterdir()}
     assert planned(call("-n", *split)[1]) == {}

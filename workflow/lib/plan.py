@@ -16,15 +16,12 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import yaml
 
 from workflow.lib import compat, resources
-
-if TYPE_CHECKING:
-    from snakemake.settings.types import ConfigSettings
 
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
@@ -57,10 +54,10 @@ def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
 
 
 def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
-    asked = getattr(compat.resource_function(job.rule, "mem_mb"), "__self__", None)
+    asked = asked_by(job.rule)
     rule, need = REST, resources.READS_TABLES
-    if isinstance(asked, resources.Asked):
-        rule, need = job.rule.name, asked.of(job.wildcards)
+    if asked:
+        rule, need = job.rule.name, asked.of(getattr(job.wildcards, "task", None))
     return Step(
         rule=rule,
         need=need,
@@ -68,6 +65,12 @@ def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
         gpu=job.resources.get("gpu", 0) > 0,
         submission=compat.submission_of(dag, job),
     )
+
+
+def asked_by(rule: Any) -> resources.Asked | None:  # noqa: ANN401 - Snakemake's
+    """What the jobs of a rule ask for, if anything."""
+    asked = getattr(compat.resource_function(rule, "mem_mb"), "__self__", None)
+    return asked if isinstance(asked, resources.Asked) else None
 
 
 def table(planned: Iterable[Step]) -> pd.DataFrame:
@@ -131,26 +134,38 @@ def _time(hours: float) -> str:
     return f"{hours:.1f} h" if hours >= 1 else f"{max(1, round(60 * hours))} min"
 
 
-def describe(settings: ConfigSettings, targets: set[str]) -> str:
-    """Cost of every rule of a plan, and the sum."""
+def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:  # noqa: ANN401
+    """Snakemake's workflow, with the graph of the jobs that a run would have; it says nothing.
+
+    Args:
+        config_file: Configuration of the run.
+        targets: Rules or files to make.
+        keys: Other values of the configuration.
+    """
     from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import DAGSettings, GroupSettings, OutputSettings
+    from snakemake.settings.types import ConfigSettings, DAGSettings, GroupSettings, OutputSettings
     from snakemake.settings.types import ResourceSettings as Resources
 
+    with SnakemakeApi(OutputSettings(dryrun=True)) as api:
+        planned = api.workflow(
+            resource_settings=Resources(cores=sys.maxsize),
+            config_settings=ConfigSettings(configfiles=[config_file], config=keys),
+            snakefile=ROOT / "Snakefile",
+        )
+        planned.dag(DAGSettings(targets=set(targets))).execute_workflow(
+            executor="dryrun",
+            group_settings=GroupSettings(group_components=submitted_together()),
+        )
+        return compat.workflow_behind(planned)
+
+
+def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # noqa: ANN401
+    """Cost of every rule of a plan, and the sum; see `dry_run`."""
     said = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said), SnakemakeApi(OutputSettings(dryrun=True)) as api:
-            workflow_api = api.workflow(
-                resource_settings=Resources(cores=sys.maxsize),
-                config_settings=settings,
-                snakefile=ROOT / "Snakefile",
-            )
-            workflow_api.dag(DAGSettings(targets=targets)).execute_workflow(
-                executor="dryrun",
-                group_settings=GroupSettings(group_components=submitted_together()),
-            )
-            workflow = compat.workflow_behind(workflow_api)
-            config, planned = workflow.globals["config"], steps(workflow.dag)
+        with contextlib.redirect_stderr(said):
+            workflow = dry_run(config_file, targets, **keys)
+            planned, config = steps(workflow.dag), workflow.globals["config"]
     except Exception as error:  # whatever stops a run stops its plan, with the same message
         sys.exit(f"{said.getvalue()}{error}")
     said_in_a_line = summary(planned, config)
@@ -168,8 +183,6 @@ def submitted_together() -> dict[str, int]:
 
 def main() -> None:
     """Build the graph of jobs and print what it costs."""
-    from snakemake.settings.types import ConfigSettings
-
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -178,10 +191,8 @@ def main() -> None:
     parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="other keys")
     arguments = parser.parse_args()
     pairs = (pair.partition("=") for pair in arguments.config)
-    settings = ConfigSettings(
-        configfiles=[arguments.file], config={key: yaml.safe_load(text) for key, _, text in pairs}
-    )
-    print(describe(settings, set(arguments.target or ["all"])))
+    keys = {key: yaml.safe_load(text) for key, _, text in pairs}
+    print(describe(arguments.file, arguments.target or ["all"], **keys))
 
 
 if __name__ == "__main__":

@@ -265,11 +265,9 @@ class Asked:
     config: Mapping[str, Any]
     gpus: int
 
-    def of(self, wildcards: Any) -> Need:  # noqa: ANN401 - Snakemake's
+    def of(self, task: str | None) -> Need:
         """Need of one job, which may have a task."""
-        if isinstance(self.need, Need):
-            return self.need
-        return self.need(work_of(self.config, getattr(wildcards, "task", None)))
+        return self.need if isinstance(self.need, Need) else self.need(work_of(self.config, task))
 
     def resources(self) -> dict[str, Any]:
         """The resources of a rule; GPUs are left out where there are none.
@@ -281,15 +279,17 @@ class Asked:
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401
         """Megabytes of memory."""
-        return memory_asked(self.of(wildcards), gpu=self.gpus > 0) << attempt - 1
+        return memory_asked(self.of(wildcards.get("task")), gpu=self.gpus > 0) << attempt - 1
 
     def runtime(self, wildcards: Any, attempt: int, threads: int) -> int:  # noqa: ANN401
         """Minutes."""
-        return minutes_asked(self.of(wildcards), threads, gpu=self.gpus > 0) << attempt - 1
+        return (
+            minutes_asked(self.of(wildcards.get("task")), threads, gpu=self.gpus > 0) << attempt - 1
+        )
 
     def disk_mb(self, wildcards: Any) -> int:  # noqa: ANN401
         """Megabytes of disk."""
-        return disk_asked(self.of(wildcards))
+        return disk_asked(self.of(wildcards.get("task")))
 
 
 def work_of(config: Mapping[str, Any], task: str | None) -> Work:

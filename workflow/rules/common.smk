@@ -5,16 +5,16 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from darksecrets.ablation import preflight as of_ablation
 from darksecrets.data import sources
-from darksecrets.models import checkpoints
-from darksecrets.patterns import annotations
-from darksecrets.framenet import folder as framenet_folder
-from darksecrets.framenet import sources as framenet
+from darksecrets.data.tasks import TASKS
 from darksecrets.features import annotation
 from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
-from darksecrets.ablation import preflight as of_ablation
-from darksecrets.data.tasks import TASKS
+from darksecrets.framenet import folder as framenet_folder
+from darksecrets.framenet import sources as framenet
+from darksecrets.models import checkpoints
+from darksecrets.patterns import annotations
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
 from workflow.lib import compat, configuration, imports, plan, preflight, resources

@@ -8,8 +8,16 @@ from workflow.lib.configuration import resolve
 CONFIG = resolve({"run": "r", "data": {"source": "hub"}, "model": {"source": "hub"}})
 
 
+NEEDS = {"finetune": resources.finetuning, "score_ablation": resources.scoring}
+
+
+def need_of(rule, task):
+    return NEEDS[rule](resources.work_of(CONFIG, task)) if task else resources.READS_TABLES
+
+
 def _step(rule, task=None, *, threads=1, gpu=False, submission=None):
-    return plan.Step(rule, task, threads, gpu, submission or object())
+    name = rule if task else plan.REST
+    return plan.Step(name, need_of(rule, task), threads, gpu, submission or object())
 
 
 def test_hours_are_those_of_the_steps():
@@ -19,15 +27,14 @@ def test_hours_are_those_of_the_steps():
         _step("figure5"),
         _step("figure8"),
     ]
-    table = plan.table(steps, CONFIG).set_index("rule")
-    times = [resources.need("finetune", CONFIG, task).time(4) for task in ("RTE", "MNLI")]
+    table = plan.table(steps).set_index("rule")
+    times = [need_of("finetune", task).time(4) for task in ("RTE", "MNLI")]
     row = table.loc["finetune"]
     assert row["jobs"] == 2
     assert row["core hours"] == pytest.approx(4 * sum(times) / 3600)
     assert row["longest (min)"] == pytest.approx(max(times) / 60)
     assert (
-        row["memory (GB)"]
-        == resources.memory_asked(resources.need("finetune", CONFIG, "RTE"), gpu=False) / 1000
+        row["memory (GB)"] == resources.memory_asked(need_of("finetune", "RTE"), gpu=False) / 1000
     )
     assert table.loc["tables and figures", "jobs"] == 2
     assert "GPU hours" not in table
@@ -35,8 +42,8 @@ def test_hours_are_those_of_the_steps():
 
 def test_jobs_on_a_gpu_count_its_hours_alone():
     steps = [_step("finetune", "RTE", threads=4, gpu=True), _step("score_ablation", "RTE")]
-    table = plan.table(steps, CONFIG).set_index("rule")
-    seconds = resources.need("finetune", CONFIG, "RTE").time(4, gpu=True)
+    table = plan.table(steps).set_index("rule")
+    seconds = need_of("finetune", "RTE").time(4, gpu=True)
     assert table.loc["finetune", "GPU hours"] == pytest.approx(seconds / 3600)
     assert table.loc["finetune", "core hours"] == 0
     assert table.loc["score_ablation", "GPU hours"] == 0

@@ -45,24 +45,3 @@ def test_without_the_libraries_the_check_is_left_to_the_first_job(
     )
     preflight.check(_config(model=model, run="other"))
     assert "torch is not installed" in caplog.text
-
-
-def _ablation(**keys):
-    return _config(ablation=keys)["ablation"]
-
-
-def test_a_model_from_the_hub_is_checked_when_it_is_a_folder(root):
-    """Its layers and heads are not known before; then the job that fetches it checks."""
-    ablation, fetched = _ablation(sets=[7]), {"source": "folder"}
-    preflight.check_ablation(ablation, {"source": "hub"})
-    fetched["folder"] = str(RESOURCES / "tiny-bert")
-    with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
-        preflight.check_ablation(ablation, fetched)
-    preflight.check_ablation(_ablation(sets=[6]), fetched)
-    preflight.check_ablation(_ablation(sets=[7], states=[]), fetched)
-
-
-def test_results_of_disabling_need_a_state():
-    preflight.check_states(_ablation())
-    with pytest.raises(InputError, match=r"found ablation\.states: \[\]"):
-        preflight.check_states(_ablation(states=[]))

@@ -1,12 +1,11 @@
 """What jobs are said to need: scaled by task and model, read from the right places."""
 
-import json
-
 import pandas as pd
 import pytest
-from transformers import AutoModel, BertConfig
 
 from darksecrets.data.tasks import TASKS
+from darksecrets.models import checkpoints
+from darksecrets.models.size import BERT_BASE, Size
 from darksecrets.run.files import RESOURCES
 from workflow.lib import resources
 from workflow.lib.configuration import resolve
@@ -19,36 +18,23 @@ def _config(**keys):
     return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
 
 
-@pytest.fixture(scope="module")
-def bert_base():
-    model = AutoModel.from_config(BertConfig())
-    return {name: value.numel() for name, value in model.named_parameters()}
+def _need(kind, config, task):
+    return kind(resources.work_of(config, task))
 
 
-def test_weights_of_bert_base_are_those_of_transformers(bert_base):
-    """Biases, norms, positions and the pooler are left out: less than 2 % of all."""
-    assert resources.BERT_BASE.weights == pytest.approx(sum(bert_base.values()), rel=0.02)
-    matrices = sum(
-        size for name, size in bert_base.items() if name.startswith("encoder") and "weight" in name
-    )
-    assert resources.BERT_BASE.encoder == pytest.approx(matrices, rel=0.001)
+@pytest.fixture(autouse=True)
+def _nothing_fetched(monkeypatch):
+    monkeypatch.setattr(checkpoints, "cached", lambda *_: None)
 
 
-def test_size_is_read_from_a_folder_in_either_spelling(tmp_path):
-    numbers = {"num_hidden_layers": 6, "num_attention_heads": 12, "hidden_size": 384}
-    (tmp_path / "bert").mkdir()
-    (tmp_path / "bert" / "config.json").write_text(
-        json.dumps({**numbers, "intermediate_size": 1536, "vocab_size": 30522})
-    )
-    distil = {"n_layers": 6, "n_heads": 12, "dim": 384, "hidden_dim": 1536, "vocab_size": 30522}
-    (tmp_path / "distil").mkdir()
-    (tmp_path / "distil" / "config.json").write_text(json.dumps(distil))
-    sizes = [
-        resources.size_of({"source": "folder", "folder": str(tmp_path / name)})
-        for name in ("bert", "distil")
-    ]
-    assert sizes == [resources.Model(6, 12, 384, 1536, 30522)] * 2
-    assert resources.size_of(HUB) == resources.BERT_BASE
+def test_the_size_of_a_model_that_nobody_has_fetched_is_assumed(monkeypatch):
+    assert resources.size_of(_config(model=HUB)) == (BERT_BASE, False)
+    shipped = RESOURCES / "tiny-bert" / "config.json"
+    size, known = resources.size_of(_config())
+    assert known
+    assert (size.layers, size.heads) == (6, 6)
+    monkeypatch.setattr(checkpoints, "cached", lambda *_: shipped)
+    assert resources.size_of(_config(model=HUB)) == (size, True)
 
 
 def test_examples_come_from_the_source(tmp_path, root):
@@ -70,17 +56,17 @@ def test_every_task_of_glue_has_its_size():
 
 def test_needs_grow_with_task_and_model():
     paper = _config(data=HUB, model=HUB)
-    small, large = (resources.need("finetune", paper, task) for task in ("RTE", "MNLI"))
+    small, large = (_need(resources.finetuning, paper, task) for task in ("RTE", "MNLI"))
     assert large.time(1) > 100 * small.time(1)
     assert large.memory == small.memory  # of a batch and the model, unless the texts need more
-    tiny = resources.need("finetune", _config(data=HUB), "RTE")
+    tiny = _need(resources.finetuning, _config(data=HUB), "RTE")
     assert small.memory > 5 * tiny.memory
-    assert resources.need("finetune", _config(data=HUB), "MNLI").memory > 3 * tiny.memory
-    more = resources.need(
-        "sweep_heads", _config(data=HUB, model=HUB, ablation={"sets": [1, 2]}), "RTE"
+    assert _need(resources.finetuning, _config(data=HUB), "MNLI").memory > 3 * tiny.memory
+    more = _need(
+        resources.sweep_chunk, _config(data=HUB, model=HUB, ablation={"sets": [1, 2]}), "RTE"
     )
     assert more.operations == pytest.approx(
-        159 / 157 * resources.need("sweep_heads", paper, "RTE").operations
+        159 / 157 * _need(resources.sweep_chunk, paper, "RTE").operations
     )
 
 
@@ -106,28 +92,38 @@ def test_time_counts_threads_only_for_the_model():
 
 def test_the_memory_of_training_covers_what_was_measured():
     """Largest resident sets of the runs in docs/resources.md, in MB: tiny BERT, 6 layers of 384."""
-    model = resources.Model(6, 12, 384, 1536, 30522)
+    model = Size(6, 12, 384, 1536, 30522)
     config = _config()
     work = resources.Work(model, 2490, 277, 277, 60, config)
     for need, measured in (
-        (resources.NEEDS["finetune"](work), 3140),
-        (resources.NEEDS["sweep_heads"](work), 1685),
-        (resources.NEEDS["extract_attention"](work), 709),
-        (resources.need("finetune", config, "RTE"), 1090),
+        (resources.finetuning(work), 3140),
+        (resources.sweep_chunk(work), 1685),
+        (resources.extraction_chunk(work), 709),
+        (_need(resources.finetuning, config, "RTE"), 1090),
     ):
         assert 1.1 * measured < resources.memory_asked(need, gpu=False) < 3 * measured
 
 
 def test_a_gpu_takes_what_is_on_it_from_the_host():
-    need = resources.need("finetune", _config(data=HUB, model=HUB), "RTE")
+    need = _need(resources.finetuning, _config(data=HUB, model=HUB), "RTE")
     assert need.memory > 9000
     assert 4000 < resources.memory_asked(need, gpu=True) < 6000
-    texts = resources.need("finetune", _config(data=HUB, model=HUB), "MNLI")
+    texts = _need(resources.finetuning, _config(data=HUB, model=HUB), "MNLI")
     assert resources.memory_asked(texts, gpu=True) > 10_000  # these stay on the host
-    one, two = (_config(attention={"shards": shards}) for shards in (1, 2))
-    assert resources.uses_gpu("extract_attention", one)
-    assert not resources.uses_gpu("extract_attention", two)  # it puts shards together
-    assert not resources.uses_gpu("score_ablation", one)
+
+
+def test_chunks_share_the_work():
+    one, three = (_config(attention={"chunks": n}, ablation={"chunks": n}) for n in (1, 3))
+    for kind in (resources.extraction_chunk, resources.sweep_chunk):
+        whole, chunk = (_need(kind, config, "RTE") for config in (one, three))
+        assert chunk.operations == pytest.approx(whole.operations / 3)
+        assert chunk.memory == whole.memory
+    assert _need(resources.gathering, three, "RTE") == _need(resources.gathering, one, "RTE")
+
+
+def test_a_gpu_is_asked_for_where_there_is_one():
+    assert resources.Asked(resources.finetuning, _config(), gpus=1).resources()["gpu"] == 1
+    assert "gpu" not in resources.Asked(resources.finetuning, _config(), gpus=0).resources()
 
 
 def test_what_is_asked_is_rounded_up():
@@ -145,7 +141,3 @@ def test_disk_is_that_of_models_and_maps(root):
         weights * (1 + 2 * 2 * 3) + maps, rel=0.05
     )
     assert 5e10 < resources.disk_needed(_config(seeds=[1, 2, 3, 4, 5], data=HUB, model=HUB)) < 1e11
-
-
-def test_rules_that_read_tables_need_little():
-    assert resources.need("figure5", _config(), None) == resources.READS_TABLES

@@ -1,0 +1,56 @@
+"""What the sweep needs is checked before anything is trained."""
+
+import json
+
+import pytest
+
+from darksecrets.ablation import preflight
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+from workflow.lib.configuration import resolve
+
+BUILTIN = {"source": "builtin"}
+FOLDER = RESOURCES / "tiny-bert"
+
+
+def _config(model=BUILTIN, **keys):
+    return resolve({"run": "r", "data": BUILTIN, "model": model, "ablation": keys})
+
+
+def test_a_model_from_the_hub_is_checked_when_it_is_a_folder():
+    """Its layers and heads are not known before; then the job that fetches it checks."""
+    preflight.check(_config({"source": "hub"}, sets=[7]))
+    own = {"source": "folder", "folder": str(FOLDER)}
+    for config in (_config(sets=[7]), _config(own, sets=[7])):
+        with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
+            preflight.check(config)
+        with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
+            preflight.check_model(config["ablation"], FOLDER)
+    preflight.check_model(_config(sets=[6])["ablation"], FOLDER)
+    preflight.check_model(_config(sets=[7], states=[])["ablation"], FOLDER)
+
+
+def test_the_mode_is_one_that_the_section_knows():
+    for mode in ("uniform", "zero"):
+        preflight.check(_config(mode=mode))
+    with pytest.raises(InputError, match=r"'mean'.*uniform, zero"):
+        preflight.check(_config(mode="mean"))
+
+
+def test_the_mode_that_is_not_checked_is_the_default():
+    from darksecrets.ablation import disable
+
+    assert _config()["ablation"]["mode"] == preflight.DEFAULT_MODE
+    disable.check_mode(preflight.DEFAULT_MODE)
+
+
+def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 2, "vocab_size": 9}))
+    with pytest.raises(InputError, match=r"config\.json: found none of the keys num_attention_"):
+        preflight.check_model(_config()["ablation"], tmp_path)
+
+
+def test_results_of_disabling_need_a_state():
+    preflight.check_states(_config())
+    with pytest.raises(InputError, match=r"found ablation\.states: \[\]"):
+        preflight.check_states(_config(states=[]))
