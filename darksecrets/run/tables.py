@@ -180,7 +180,7 @@ class Table:
             else:
                 table.to_csv(temporary, index=False, float_format="%.9g")
 
-    def read(self, path: Path, columns: Collection[str] | None = None) -> pd.DataFrame:
+    def read(self, path: str | Path, columns: Collection[str] | None = None) -> pd.DataFrame:
         """Read a table and check it.
 
         Args:
@@ -190,6 +190,7 @@ class Table:
         Raises:
             InputError: The file is missing, cut off or damaged, or see `check`.
         """
+        path = Path(path)
         if not path.is_file():
             raise InputError(f"{path} is missing; expected {self._what()}. Run again to make it.")
         read = _read_parquet if self.row_group else _read_csv

@@ -1,7 +1,10 @@
 """A small run of the whole workflow, from the corpus to the report, checked from the outside."""
 
 import json
+import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -303,3 +306,21 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains"):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
+
+
+def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
+    """Its code as it stands, in the folder of a run; of the demonstration's run, this one's."""
+    page = (root / "docs" / "notebook.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) >= 6
+    checks = [
+        "assert seen.maps[3].shape == seen.maps.stack()[:, 2].shape",
+        "assert gates.grad.abs().min() > 0",
+        "assert store.examples == 2 and len(store.head(3, 2)) == 2",
+        "assert len(figure.axes) > 2",
+    ]
+    code = "\n".join([*blocks, *checks]).replace("results/demo", "results/smoke")
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (project / "figure5.pdf").is_file()
