@@ -86,11 +86,6 @@ def chunks_of(folder: str, number: int) -> list[str]:
     return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1)]
 
 
-def alone(group: str, chunks: int) -> str | None:
-    """Group of a job that is one of some chunks: several are submitted one by one."""
-    return group if chunks == 1 else None
-
-
 def data_files(wildcards) -> list[str]:
     """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
     if config["data"]["source"] == "builtin":
