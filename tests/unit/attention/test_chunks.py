@@ -83,6 +83,23 @@ def test_gathered_chunks_are_the_store_of_one_job(
         assert found.read_bytes() == whole.read_bytes(), name
 
 
+def test_a_single_chunk_is_linked_and_stays(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (chunk,) = extract_all(inputs, tmp_path, 1)
+    gather([chunk], inputs / "sample.csv", tmp_path / "linked")
+
+    def refuse(*_: Path) -> None:
+        raise OSError("no links here")
+
+    monkeypatch.setattr("os.link", refuse)
+    gather([chunk], inputs / "sample.csv", tmp_path / "copied")
+    for name in FILES:
+        assert (tmp_path / "linked" / name).samefile(chunk / name)
+        assert not (tmp_path / "copied" / name).samefile(chunk / name)
+        assert (tmp_path / "copied" / name).read_bytes() == (chunk / name).read_bytes()
+
+
 def test_chunks_have_equal_shares_of_the_tokens() -> None:
     """By hand: batches of 20, 20, 8, 8, 8 and 8 tokens, 72 in all."""
     lengths = [10] * 4 + [4] * 8

@@ -1,0 +1,61 @@
+"""What the module of a figure gives is written to the files of its rule."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from darksecrets.plotting.drawing import Sources, write
+
+FACTS = {"script": "darksecrets.section.name", "description": "name, run"}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    pd.DataFrame({"token": ["null"], "value": [1]}).to_csv(tmp_path / "t.csv", index=False)
+    files = {"table": [tmp_path / "t.csv"], "data": [tmp_path / "a", tmp_path / "b"]}
+    return Sources(lambda name: files.get(name, []), ["RTE"], "run x")
+
+
+def test_sources_are_read_by_name(sources: Sources) -> None:
+    assert sources.table()["token"].isna().all()
+    assert sources.table(keep_default_na=False)["token"].tolist() == ["null"]
+    assert sources.optional_table("published") is None
+    assert sources.optional_table("table") is not None
+    with pytest.raises(ValueError, match="too many"):
+        sources.file("data")
+
+
+def test_one_figure_goes_to_all_files(tmp_path: Path) -> None:
+    paths = [tmp_path / f"name.{suffix}" for suffix in ("svg", "png")]
+    write(Figure(), paths, **FACTS)
+    assert FACTS["script"] in paths[0].read_text()
+    assert paths[1].read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_figures_and_texts_go_by_name(tmp_path: Path) -> None:
+    one, other = Figure(figsize=(1, 1)), Figure(figsize=(2, 1))
+    write({"one": one, "other": other}, [tmp_path / "other.svg", tmp_path / "one.svg"], **FACTS)
+    widths = [
+        re.search(r'width="(\d+)pt"', (tmp_path / name).read_text())
+        for name in ("one.svg", "other.svg")
+    ]
+    assert [match and match[1] for match in widths] == ["72", "144"]
+    write({"t.md": "a", "t.tex": "b"}, [tmp_path / "t.tex", tmp_path / "t.md"], **FACTS)
+    assert ((tmp_path / "t.md").read_text(), (tmp_path / "t.tex").read_text()) == ("a", "b")
+    with pytest.raises(KeyError):
+        write({"one": one}, [tmp_path / "two.svg"], **FACTS)
+
+
+def test_every_figure_of_the_workflow_has_its_module(root: Path) -> None:
+    text = "".join(path.read_text() for path in (root / "workflow" / "rules").glob("*.smk"))
+    names = re.findall(r'(?:^figure\(\n? *|drawn_by\()"(\w+)"', text, re.MULTILINE)
+    assert len(names) == 19
+    for name in names:
+        (path,) = root.glob(f"darksecrets/*/{name}.py")
+        module = importlib.import_module(f"darksecrets.{path.parent.name}.{name}")
+        assert callable(module.draw), name
+        assert (root / "workflow" / "report" / f"{name}.rst").is_file()
