@@ -4,6 +4,7 @@
 DISABLING = "Section 4.6: disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"])
+SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
 CHECKS["collect_ablation"] = of_ablation.check_states
 
 
@@ -33,7 +34,7 @@ rule sweep_heads_chunk:
     resources:
         **ask(resources.sweep_chunk, gpu=True),
     params:
-        settings={key: config["ablation"][key] for key in ("mode", "sets", "screening")},
+        settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
@@ -63,7 +64,7 @@ rule sweep_heads:
     resources:
         **ask(resources.sweep, gpu=True),
     params:
-        settings={key: config["ablation"][key] for key in ("mode", "sets", "screening")},
+        settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Gather the sweep over heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
