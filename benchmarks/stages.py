@@ -419,14 +419,14 @@ def notes(options: argparse.Namespace) -> str:
         f"BERT-base with random weights, texts as long as GLUE's (one distribution for all tasks, "
         f"{MEAN_TOKENS:.0f} tokens on average, at most {LONGEST}), {options.threads} thread(s), "
         f"{device}. Each stage ran for about {options.seconds:g} s. Training in "
-        f"{precision.resolve('auto')}, all else in float32. The sweep is that without screening, "
-        "and its unit an example under 157 sets of disabled heads; screening in bfloat16 makes it "
-        "faster by what the model leaves unsure.\n\n"
-        "Hours are those of one job after another on this hardware: config/paper.yaml with seven "
-        "tasks of GLUE's sizes. Not in them: starting jobs and loading models, parsing sentences, "
-        "the classifier of patterns and its cross-validation, FrameNet, resamples and figures.\n\n"
-        "GFLOP/s are useful operations: 2 per parameter of the layers (85 million) and real token "
-        "in a forward pass, 6 in a training step; padding and products with maps do not count."
+        f"{precision.resolve('auto')}, all else in float32. The sweep is without screening; its "
+        "unit is one example under 157 sets of disabled heads. Screening in bfloat16 makes it "
+        "faster, by an amount that depends on how many predictions the model leaves unsure.\n\n"
+        "Hours are for running one job after another on this hardware: config/paper.yaml with "
+        "seven tasks of GLUE's sizes. They exclude starting jobs and loading models, parsing sentences, "
+        "the pattern classifier and its cross-validation, FrameNet, resampling and figures.\n\n"
+        "GFLOP/s count useful operations: 2 per parameter of the layers (85 million) and real "
+        "token in a forward pass, 6 in a training step; padding and products with maps do not count."
     )
 
 
