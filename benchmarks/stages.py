@@ -423,10 +423,11 @@ def notes(options: argparse.Namespace) -> str:
         "unit is one example under 157 sets of disabled heads. Screening in bfloat16 makes it "
         "faster, by an amount that depends on how many predictions the model leaves unsure.\n\n"
         "Hours are for running one job after another on this hardware: config/paper.yaml with "
-        "seven tasks of GLUE's sizes. They exclude starting jobs and loading models, parsing sentences, "
-        "the pattern classifier and its cross-validation, FrameNet, resampling and figures.\n\n"
+        "seven tasks of GLUE's sizes. They exclude starting jobs and loading models, parsing "
+        "sentences, the pattern classifier and its cross-validation, FrameNet, resampling and figures.\n\n"
         "GFLOP/s count useful operations: 2 per parameter of the layers (85 million) and real "
-        "token in a forward pass, 6 in a training step; padding and products with maps do not count."
+        "token in a forward pass, 6 in a training step; padding and products with maps do not "
+        "count."
     )
 
 
