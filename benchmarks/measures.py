@@ -83,7 +83,7 @@ def annotate(words: list[str], rng: np.random.Generator) -> list[dict[str, objec
 
 def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
     """Time extraction and statistics, a row per repetition, in wall-clock and CPU time."""
-    from darksecrets.attention.extraction import extract
+    from darksecrets.attention.extraction import extract, read_sample
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import measure
     from darksecrets.features.tokens import describe as describe_tokens
@@ -93,10 +93,8 @@ def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
         marks = [(time.perf_counter(), time.process_time())]
         extract(
             folder / "model",
-            folder / "pairs",
-            folder / "pairs.csv",
+            read_sample(folder / "pairs", folder / "pairs.csv"),
             folder / "store",
-            task=TASK,
             max_length=LONGEST,
             batch_size=batch_size,
         )
