@@ -3,8 +3,8 @@
 Tested with Snakemake 9.27. The rule files also use attributes of ``workflow`` that Snakemake's own
 documentation only shows in examples: ``current_basedir``, ``main_snakefile``,
 ``overwrite_configfiles``, ``is_main_process``, ``local_exec`` and ``remote_exec``.
-``workflow/Snakefile``, which runs before this package can be imported, uses the ``hosted_repo`` of a
-``HostingProviderFile``.
+``workflow/Snakefile``, which runs before this package can be imported, uses the ``hosted_repo`` of
+a ``HostingProviderFile``.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def _imports(path: Path) -> tuple[Path, ...]:
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
-    """Modules that a file imports, and names that it imports from them, which may be modules, too."""
+    """Modules that a file imports, and names imported from them, which may be modules, too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             if node.level:

@@ -78,9 +78,9 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
 
     Returns:
         A row per rule, the costliest first, and one for all that only read and write tables: number
-        of ``jobs``; their total ``core hours`` on a CPU like the measured one; ``GPU hours`` of jobs
-        that request a GPU, which then count no core hours (no column if none does); the ``longest``
-        job in minutes; and the ``memory`` in GB that the largest requests.
+        of ``jobs``; their total ``core hours`` on a CPU like the measured one; ``GPU hours`` of
+        jobs that request a GPU, which then count no core hours (no column if none does); the
+        ``longest`` job in minutes; and the ``memory`` in GB that the largest requests.
     """
     rows = []
     for step in planned:

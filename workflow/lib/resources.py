@@ -5,8 +5,8 @@ constants come from the benchmark files of finished runs and from ``benchmarks/s
 ``docs/resources.md`` compares requested with used. A job requests its need with a margin; a job
 that exceeds this is resubmitted with twice as much. Nothing here needs torch.
 
-Operations are counted as is usual for transformers: 2 operations per weight of the encoder and token
-forward, 6 for a training step.
+Operations are counted as is usual for transformers: 2 operations per weight of the encoder and
+token forward, 6 for a training step.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps, one core
 _MAPS_PER_SECOND = 3000.0  # through the classifier of patterns, one core
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.
-#: Those of the GPU are conservative assumptions, not measured. The sweep counts the passes of a plain
-#: loop over all sets, of which it computes only a part.
+#: Those of the GPU are conservative assumptions, not measured. The sweep counts the passes of a
+#: plain loop over all sets, of which it computes only a part.
 CORE = {"training": 2.0e11, "inference": 8.2e10, "sweep": 3.9e11}
 GPU = {"training": 2.0e13, "inference": 8.0e12, "sweep": 2.0e13}
 
