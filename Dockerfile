@@ -1,15 +1,15 @@
 # The environment of every rule and of Snakemake itself, as one image; also for Apptainer and Kubernetes (docs/cluster.md).
 #
 #   docker build -t darksecrets:0.1.0 .                                            NVIDIA GPUs, CUDA libraries included
-#   docker build -t darksecrets:0.1.0 --build-arg PIP_EXTRA_INDEX_URL=<address> .  processors only, several GB smaller:
-#                                      the address of PyTorch's index of CPU builds, as its installation page names it
+#   docker build -t darksecrets:0.1.0 --build-arg PIP_EXTRA_INDEX_URL=<address> .  CPUs only, several GB smaller:
+#                                      the address of PyTorch's index of CPU builds, given on its installation page
 FROM debian:bookworm-20250929-slim
 
 LABEL org.opencontainers.image.title="darksecrets" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="MIT"
 
-# git: the commit in every result's provenance. rsync: Snakemake's storage plugin for file systems.
+# git: for the commit in every result's provenance. rsync: for Snakemake's storage plugin for file systems.
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
     ca-certificates gcc git libc6-dev make python3.11 python3.11-venv rsync \
@@ -20,8 +20,8 @@ COPY requirements.lock /opt/darksecrets/requirements.lock
 RUN python3.11 -m venv /opt/darksecrets/venv \
  && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir -r /opt/darksecrets/requirements.lock
 
-# Any user may run it, and the mounted project may belong to another: caches go to a home that all can write to (Apptainer
-# takes the caller's own), Snakemake asks for a user's name, and Git reads the commit of a project whoever owns it.
+# Any user may run the image, and another may own the mounted project: caches go to a home that all can write to (Apptainer
+# uses the caller's own), Snakemake needs a user name, and Git may read the commit of a project with any owner.
 RUN mkdir -m 1777 /home/darksecrets \
  && git config --system --add safe.directory '*'
 ENV HOME=/home/darksecrets

@@ -1,4 +1,4 @@
-# make help lists the targets. Each sets up what it needs in .venv first; a second call does not again.
+# make help lists the targets. Each first installs what it needs into .venv, if that is not done yet.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -10,7 +10,7 @@ RESULTS := results/demo
 
 VENV := .venv
 BIN := $(VENV)/bin
-# The lock the environment was installed from: when the two differ, it is installed again.
+# Copy of the lock file that the environment was installed from; if the lock changes, it is installed again.
 INSTALLED := $(VENV)/requirements.lock
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -41,7 +41,7 @@ PASS ?= 1
 PORT ?= 8419
 
 .PHONY: plan
-plan: $(INSTALLED) ## say what a run would cost (CONFIG=config/paper.yaml)
+plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
 	@python -m workflow.lib.plan $(CONFIG)
 
 .PHONY: label
@@ -59,7 +59,7 @@ test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and tes
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
 
 .PHONY: test-gpu
-test-gpu: $(INSTALLED) ## compare a GPU with the processor, within the tolerances of docs/gpu.md
+test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md
 	python -m pytest -m gpu tests/unit
 
 .PHONY: lint
@@ -71,7 +71,7 @@ tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into results/tiny-bert
 	snakemake --cores $(CORES) pretrain_tiny_bert
 
 .PHONY: lock
-lock: $(INSTALLED) ## solve the dependencies of pyproject.toml anew, into requirements.lock
+lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, into requirements.lock
 	pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
 	sed -i -E '/^#|^$$/d; s/\+cpu$$//' requirements.lock

@@ -13,7 +13,7 @@ min_version("9.0")
 sys.path.insert(0, str(workflow.current_basedir))
 
 
-# A configuration given on the command line stands alone: nothing of the demonstration leaks into it.
+# A configuration given on the command line replaces the demonstration's entirely.
 if not workflow.overwrite_configfiles:
 
     configfile: "config/config.yaml"

@@ -51,12 +51,12 @@ def make_store(folder: Path, lengths: list[int]) -> AttentionStore:
 
 
 def batched(store: AttentionStore, net: PatternNet) -> int:
-    """Classify as a run does; give the number of maps."""
+    """Classify as a run does; return the number of maps."""
     return len(classify(store, net, temperature=1.0))
 
 
 def singly(store: AttentionStore, net: PatternNet) -> int:
-    """Classify the first maps one by one; give their number."""
+    """Classify the first maps one by one; return their number."""
     maps = store.maps(0).reshape(-1, store.lengths[0], store.lengths[0])[:SINGLE]
     with torch.inference_mode():
         for one in maps:
@@ -67,7 +67,7 @@ def singly(store: AttentionStore, net: PatternNet) -> int:
 def rates(
     store: AttentionStore, net: PatternNet, ways: list[Callable[..., int]], repetitions: int
 ) -> list[float]:
-    """Maps per second of each way: medians of repetitions, the ways in turns, after a warm-up."""
+    """Maps per second of each program: medians of interleaved repetitions, after a warm-up."""
     seconds = np.empty((repetitions + 1, len(ways)))
     for repetition in range(repetitions + 1):
         for number, way in enumerate(ways):
@@ -95,11 +95,11 @@ def measure(options: argparse.Namespace) -> None:
     device = gpu()[0] if gpu() else "no GPU"
     notes = (
         f"Reading, scaling, resampling, network and table; weights are random, {options.threads} "
-        f"thread(s), {device}. Medians of {options.repetitions} repetitions, in turns.\n\n"
-        "On a processor, batches gain a small factor only: every map becomes the same image of "
-        f"{SIZE} × {SIZE}, and the convolutions over its cells, as many in a batch as one by one, "
-        "take most of the time, with scaling and resampling where maps are long. What a batch "
-        "saves is the fixed cost of the calls.\n\n"
+        f"thread(s), {device}. Medians of {options.repetitions} interleaved repetitions.\n\n"
+        "On a CPU, batches are only slightly faster. Every map becomes an image of "
+        f"{SIZE} × {SIZE}, and most of the time goes to the convolutions, which cost the same in a "
+        "batch as one by one, and for long maps to scaling and resampling. A batch only saves the "
+        "fixed cost of the calls.\n\n"
         f"The paper's run, 1000 examples × 144 heads × 14 models = {PAPER / 1e6:.1f} million maps, "
         f"would take **{PAPER / rate / 60:.0f} minutes** at the {rate:.0f} maps/s measured for "
         f"lengths as in GLUE ({store.examples} examples)."

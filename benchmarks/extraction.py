@@ -30,7 +30,7 @@ from darksecrets.data.tasks import TASKS, Task
 
 BOUND = 1.5
 TASK = TASKS["SST-2"]
-WAYS = EAGER, EXTRACTION, FUSED = ("plain, eager", "extraction", "plain, fused")
+PASSES = EAGER, EXTRACTION, FUSED = ("plain, eager", "extraction", "plain, fused")
 WORDS = [f"word{i}" for i in range(1000)]
 
 
@@ -82,10 +82,10 @@ def extract(folder: Path, times: int, batch_size: int) -> None:
 
 
 def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
-    """Time the ways through the model, a row per repetition, in seconds over all batches.
+    """Time plain forward passes and extraction, a row per repetition, in seconds over all batches.
 
-    Columns are the ways, and the ways with "processor" for the processor's time, which other
-    programs on the machine disturb less.
+    Columns are named after the `PASSES` (wall-clock time), and again with "CPU" for CPU time, which
+    other programs on the machine disturb less.
     """
     import torch
 
@@ -107,23 +107,24 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
 
     rows = []
     for repetition in range(repetitions + 1):  # the first one warms up
-        row = dict.fromkeys([*WAYS, *(f"{way}, processor" for way in WAYS)], 0.0)
+        row = dict.fromkeys([*PASSES, *(f"{kind}, CPU" for kind in PASSES)], 0.0)
         target = folder / "timed"
         with write_store(target, store.table, store.layers, store.heads) as writer:
             for number, (examples, batch) in enumerate(batches):
-                shift = (repetition + number) % len(WAYS)
-                for way in WAYS[shift:] + WAYS[:shift]:
-                    model.set_attn_implementation("sdpa" if way == FUSED else "eager")
-                    start, processor = time.perf_counter(), time.process_time()
-                    if way == EXTRACTION:
-                        rows = slice(examples.start, examples.stop)
+                shift = (repetition + number) % len(PASSES)
+                for kind in PASSES[shift:] + PASSES[:shift]:
+                    model.set_attn_implementation("sdpa" if kind == FUSED else "eager")
+                    start, cpu = time.perf_counter(), time.process_time()
+                    if kind == EXTRACTION:
+                        batch_rows = slice(examples.start, examples.stop)
                         (maps,) = extraction.maps_of(model, inputs, [examples], 0)
-                        extraction.write_maps(maps, store.lengths[rows], store.idx[rows], writer)
+                        lengths, idx = store.lengths[batch_rows], store.idx[batch_rows]
+                        extraction.write_maps(maps, lengths, idx, writer)
                     else:
                         with torch.inference_mode():
                             model(**batch)
-                    row[way] += time.perf_counter() - start
-                    row[f"{way}, processor"] += time.process_time() - processor
+                    row[kind] += time.perf_counter() - start
+                    row[f"{kind}, CPU"] += time.process_time() - cpu
         if repetition:
             rows.append(row)
     return pd.DataFrame(rows)
@@ -150,7 +151,7 @@ def measure(options: argparse.Namespace) -> None:
         passes = time_passes(folder, options.batch_size, options.repetitions)
         written = (folder / "store4" / "maps.npy").stat().st_size / 2**20
     ratios = passes[EXTRACTION] / passes[EAGER]
-    processor = passes[f"{EXTRACTION}, processor"] / passes[f"{EAGER}, processor"]
+    cpu = passes[f"{EXTRACTION}, CPU"] / passes[f"{EAGER}, CPU"]
     fused = passes[EXTRACTION] / passes[FUSED]
     rows = [
         ("plain forward pass, eager attention", passes[EAGER].median(), "s"),
@@ -159,7 +160,7 @@ def measure(options: argparse.Namespace) -> None:
         ("extraction / plain, eager", ratios.median(), f"at most {BOUND}"),
         ("extraction / plain, eager: smallest", ratios.min(), ""),
         ("extraction / plain, eager: largest", ratios.max(), ""),
-        ("extraction / plain, eager: processor time", processor.median(), ""),
+        ("extraction / plain, eager: processor time", cpu.median(), ""),
         ("extraction / plain, fused", fused.median(), "for information"),
         (f"peak memory, {options.examples} examples", peaks[1], "MiB"),
         (f"peak memory, {4 * options.examples} examples", peaks[4], "MiB"),

@@ -132,7 +132,7 @@ def cross_validate(
     epochs: int,
     options: argparse.Namespace,
 ) -> pd.DataFrame:
-    """Scores of one variant, over all seeds, and the seconds of the processor for one of them."""
+    """Scores of one variant, over all seeds, and the CPU seconds of one of them."""
     tables = []
     start = time.process_time()
     for seed in range(options.seeds):
@@ -180,12 +180,12 @@ def measure(options: argparse.Namespace) -> None:
 def write(table: pd.DataFrame, maps: int, options: argparse.Namespace) -> None:
     """Write the results so far."""
     notes = (
-        f"{maps} labelled maps of 7 to 125 tokens, {options.folds} folds without a common example, "
+        f"{maps} labelled maps of 7 to 125 tokens, {options.folds} folds that share no example, "
         f"{options.seeds} seed(s) of folds and training. Scores × 100 with bootstrap intervals "
-        "over examples; seconds of the processor for one cross-validation. Compare rows of the "
-        "same number of epochs: the images of the longest map's size are slow and get fewer, and "
-        "so does the first variant once more. The workflow trains 30 epochs on 5 folds.\n\n"
-        "Chosen: 32 × 32, as drawn. A scale that scores more here does so within the intervals; as "
+        "over examples; CPU seconds of one cross-validation. Compare only rows with the same "
+        "number of epochs: images of the longest map's size are slow and get fewer epochs, so the "
+        "first variant is repeated with as few. The workflow trains 30 epochs on 5 folds.\n\n"
+        "Chosen: 32 × 32, as drawn. Other scales score higher only within the intervals; as "
         "drawn, the network sees what the annotators saw."
     )
     title = "Size and scale of maps for the classifier of patterns"

@@ -25,20 +25,20 @@ PARTS = ("data", "models", "attention")
 
 
 def costs(run: Path) -> pd.DataFrame:
-    """Jobs, wall-clock and processor seconds, and largest memory (MiB) of every measured rule."""
+    """Jobs, wall-clock and CPU seconds, and largest memory (MiB) of every measured rule."""
     rows = []
     for file in sorted((run / "benchmarks").rglob("*.tsv")):
         measured = pd.read_csv(file, sep="\t").iloc[0]
         rule = file.relative_to(run / "benchmarks").parts[0].removesuffix(".tsv")
         rows.append((rule, measured["s"], measured["cpu_time"], measured["max_rss"]))
-    table = pd.DataFrame(rows, columns=["rule", "wall", "processor", "memory"])
+    table = pd.DataFrame(rows, columns=["rule", "wall", "cpu", "memory"])
     return (
         table.groupby("rule")
         .agg(
             jobs=("wall", "size"),
             wall=("wall", "sum"),
             longest=("wall", "max"),
-            processor=("processor", "sum"),
+            cpu=("cpu", "sum"),
             memory=("memory", "max"),
         )
         .sort_values("wall", ascending=False)
@@ -49,7 +49,7 @@ def costs(run: Path) -> pd.DataFrame:
             columns={
                 "wall": "wall clock, sum (s)",
                 "longest": "longest job (s)",
-                "processor": "processor, sum (s)",
+                "cpu": "CPU, sum (s)",
                 "memory": "largest memory (MiB)",
             }
         )
@@ -149,7 +149,7 @@ def main() -> None:
         ("Mean similarity per layer (± standard deviation over its heads)", layers(run)),
         ("Stripes per layer, fine-tuned (pre-trained)", stripes_by_layer(run)),
         ("Stripes after fine-tuning (random tokens), examples", stripes_by_feature(run)),
-        ("What survives of disabling single heads", survival(run)),
+        ("Significant effects of disabling single heads", survival(run)),
     ):
         print(f"### {title}\n")
         print(table.to_markdown(index=False, disable_numparse=True), end="\n\n")

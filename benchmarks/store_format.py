@@ -290,8 +290,8 @@ def main() -> None:
         f"{source}: {examples} examples, {groups[0].shape[1]} layers, {groups[0].shape[2]} heads, "
         f"{groups[0].shape[-1]} to {groups[-1].shape[-1]} tokens, half precision, "
         f"{sum(group.nbytes for group in groups) / 1e6:.0f} MB. Medians of {options.repetitions} "
-        f"repetitions. A batch is at most {BATCH} examples of equal length, from opening the store "
-        "on; *disk* means that the system's cache was emptied of the files before."
+        f"repetitions. A batch is at most {BATCH} examples of equal length; its time includes "
+        "opening the store. *disk*: the files were dropped from the system's cache before reading."
     )
     machine = describe("numpy", "h5py", "zarr", "safetensors")
     write_results(options.name, "Formats for attention maps", pd.DataFrame(rows), machine, notes)

@@ -1,11 +1,11 @@
-"""What every script shares: the log, the GPU, the provenance, and a typed view of Snakemake's job.
+"""Shared by all scripts: the log, the GPU, the provenance, and a typed view of Snakemake's job.
 
     @script
     def main(job: Job) -> None:
         '''Say what the rule makes.'''
 
-Importing this module puts the project's root on the path, so that a script finds the package
-`darksecrets` without an installation, with conda environments too.
+Importing this module adds the project's root to `sys.path`, so that scripts find the package
+`darksecrets` without installing it, also in conda environments.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Files:
         return Path(getattr(self._named, name))
 
     def all(self, name: str) -> list[Path]:
-        """Every path of a name; none if the rule has no such name."""
+        """All paths of a name; empty if the rule has no such name."""
         found = self._named.get(name, [])
         return [Path(found)] if isinstance(found, str) else [Path(path) for path in found]
 
@@ -56,7 +56,7 @@ class Job:
         input: Paths that it reads.
         output: Paths that it writes.
         params: Parameters, from the configuration.
-        wildcards: What sets it apart from the rule's other jobs.
+        wildcards: Values that distinguish it from the rule's other jobs.
         threads: CPU cores that it may use.
     """
 
@@ -72,11 +72,11 @@ Main = Callable[[Job], Mapping[str, Any] | None]
 
 
 def script(main: Main) -> Main:
-    """Run a script's `main` if Snakemake started the script; leave it alone if it is imported.
+    """Run a script's `main` if Snakemake started the script, but not if it is imported.
 
     What `main` returns (a resolved revision, the precision in use) becomes part of the provenance.
-    An `InputError` ends the job with its message in the rule's log; any other error with a
-    traceback there.
+    An `InputError` ends the job with its message in the rule's log, any other error with its
+    traceback.
     """
     if main.__module__ == "__main__":
         _run(main, main.__globals__["snakemake"])
@@ -99,9 +99,9 @@ def _run(main: Main, snakemake: Snakemake) -> None:
 
 
 def _redirect(log: Path) -> None:
-    """Send everything that is printed or logged to the rule's log, at the level of the system.
+    """Redirect everything printed or logged to the rule's log, at the file-descriptor level.
 
-    On a terminal the standard error stays where it is: progress bars are drawn there.
+    On a terminal, standard error is not redirected: progress bars are drawn there.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     stream = log.open("w", encoding="utf-8", buffering=1)
@@ -115,11 +115,11 @@ def _redirect(log: Path) -> None:
 
 def _take_gpu(asked: int) -> None:
     if gpus.take(asked) is None and asked:
-        _log.warning("Found no GPU, which this job asked for: it runs on the CPU.")
+        _log.warning("This job requested a GPU but found none; it runs on the CPU.")
 
 
 def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) -> None:
-    """Write provenance into every folder made, or to the output that is named for it."""
+    """Write the provenance into every output folder, and to the output named `provenance`."""
     target = snakemake.output.get("provenance")
     outputs = [str(path) for path in snakemake.output if path != target]
     folders = [Path(path) for path in outputs if Path(path).is_dir()]

@@ -1,4 +1,4 @@
-"""Give every attention map of one model on one task its pattern (section 4.1)."""
+"""Classify the pattern of every attention map of one model on one task (section 4.1)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the pattern of every map; return where they were found."""
+    """Write the pattern of every map; return the device and batch size."""
     import torch
 
     from darksecrets.attention.store import AttentionStore

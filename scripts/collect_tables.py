@@ -1,11 +1,11 @@
-"""Stack the tables of single jobs into one table of the run."""
+"""Concatenate the tables of single jobs into one table of the run."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Gather the parts of the output's table, in the order of the rule's inputs."""
+    """Concatenate the input tables in the order of the rule's inputs."""
     from darksecrets.contracts import TABLES
 
     target = job.output.table

@@ -1,11 +1,11 @@
-"""Say whether the same heads matter for every fine-tuning seed (section 4.6)."""
+"""Test whether the same heads matter for every fine-tuning seed (section 4.6)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the rank correlations of the heads' effects between every two seeds."""
+    """Write the rank correlations of the heads' effects between each pair of seeds."""
     from darksecrets.ablation.agreement import seed_agreement
     from darksecrets.ablation.tables import HEAD_ABLATION, SEED_AGREEMENT
 

@@ -5,7 +5,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write what every classifier says of every labelled map, and the scores."""
+    """Write every classifier's prediction for every labelled map, and the scores."""
     import torch
 
     from darksecrets.patterns import annotations, crossvalidation, quality

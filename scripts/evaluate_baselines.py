@@ -1,11 +1,11 @@
-"""Score what needs no model: the commonest label, and the bag of words (beside Table 1)."""
+"""Score the baselines of Table 1 that need no model: majority class and bag of words."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Fit both on the training split and write their scores on the validation split."""
+    """Fit both on the training split and write their scores on the validation set."""
     import pandas as pd
     from datasets import load_from_disk
 

@@ -1,4 +1,4 @@
-"""Score the pre-trained weights with a classifier that was never trained (Table 1)."""
+"""Score the pre-trained weights with an untrained classifier (Table 1)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write scores and predictions; return which parameters were drawn."""
+    """Write scores and predictions; return which parameters were randomly initialised."""
     from darksecrets.data.tasks import TASKS
     from darksecrets.finetuning.evaluation import evaluate_pretrained
 

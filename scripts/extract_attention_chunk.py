@@ -1,4 +1,4 @@
-"""Run a model over a chunk of the sampled examples and keep its attention maps (section 3)."""
+"""Run a model over a chunk of the sampled examples and store its attention maps (section 3)."""
 
 from typing import Any
 

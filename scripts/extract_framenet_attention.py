@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Run the pre-trained model over the sentences and write its attention store; return how."""
+    """Run the pre-trained model over the sentences and write the store; return details."""
     from darksecrets.attention.extraction import extract
     from darksecrets.framenet.links import read_table
 

@@ -1,11 +1,11 @@
-"""Draw a figure, or write a table for the report: what the rule's module says."""
+"""Draw a figure, or write a table for the report, with the module that the rule names."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Call `draw` of the module and write what it gives, in every format of the rule's output."""
+    """Call `draw` of the module and write the result in every format of the rule's output."""
     from importlib import import_module
 
     from darksecrets.plotting.drawing import Sources, write

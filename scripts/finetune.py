@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Train, resuming where a killed job stopped; return what was trained how."""
+    """Train, resuming where an interrupted job stopped; return details of the training."""
     from darksecrets.data.tasks import TASKS
     from darksecrets.finetuning.training import Settings, finetune
 

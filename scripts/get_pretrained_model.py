@@ -1,4 +1,4 @@
-"""Fetch the pre-trained model and leave the heads of other tasks behind (section 3)."""
+"""Fetch the pre-trained model without its pre-training heads (section 3)."""
 
 from typing import Any
 
@@ -12,6 +12,6 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.models.loading import get_pretrained
 
     details = get_pretrained(job.params.source, job.output.model)
-    # Not a parameter: other heads to disable make no other model, and need no new training.
+    # Not a parameter: other heads to disable do not change the model, so need no new training.
     check_model(job.snakemake.config["ablation"], job.output.model)
     return {"model": details}

@@ -5,7 +5,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write the effects of these heads beside those of all others."""
+    """Write the effects of these heads and, for comparison, of all others."""
     from darksecrets.ablation.links import linked
     from darksecrets.ablation.tables import HEAD_ABLATION, LINKED_ABLATION
     from darksecrets.features.tables import EQUAL_WORDS

@@ -1,4 +1,4 @@
-"""Measure what every head of a model looks at (sections 4.4, 4.5 and 5)."""
+"""Measure what every head of a model attends to (sections 4.4, 4.5 and 5)."""
 
 from _job import Job, script
 

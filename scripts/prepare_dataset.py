@@ -1,11 +1,11 @@
-"""Bring one task into the project's columns, from any source, and check every row (section 3)."""
+"""Convert one task from any source to the project's columns, and check every row (section 3)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the data set, and beside it what the checks counted."""
+    """Write the data set, and the counts of the checks."""
     from darksecrets.data.prepare import prepare
     from darksecrets.data.tasks import TASKS
 

@@ -1,11 +1,11 @@
-"""Pre-train the tiny BERT of the built-in corpus: masked language model, next sentence."""
+"""Pre-train the tiny BERT on the built-in corpus with both tasks of Devlin et al. (2018)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Train from the parameters' configuration; go on where a killed run stopped."""
+    """Train from the parameters' configuration; resume where an interrupted run stopped."""
     from pathlib import Path
 
     from darksecrets.pretraining.tiny_bert import Configuration, pretrain

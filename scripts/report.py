@@ -5,7 +5,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Call Snakemake on the run's own configuration, under the lock of the one that calls this."""
+    """Call Snakemake on the run's own configuration, under the lock of the calling Snakemake."""
     import subprocess
     import sys
 

@@ -1,4 +1,4 @@
-"""Draw the validation examples whose attention is studied (section 3)."""
+"""Sample the validation examples whose attention is studied (section 3)."""
 
 from _job import Job, script
 

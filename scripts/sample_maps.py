@@ -1,11 +1,11 @@
-"""Draw the maps to label from the attention stores of a run (section 4.1)."""
+"""Sample the maps to label from the attention stores of a run (section 4.1)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write a set of maps."""
+    """Write a set of maps to label."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.patterns.sampling import sample_maps
 

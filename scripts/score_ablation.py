@@ -1,11 +1,11 @@
-"""Say what every disabled set does to the scores, and how sure that is (section 4.6)."""
+"""Estimate how every disabled set changes the scores, with intervals and tests (section 4.6)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the effects of heads, layers and custom sets, the best ones' gains, and a summary."""
+    """Write the effects of heads, layers and custom sets, the best ones' gains, a summary."""
     from darksecrets.ablation.best import best, survival
     from darksecrets.ablation.results import SweepResult
     from darksecrets.ablation.statistics import Resampling, effects, of_kind

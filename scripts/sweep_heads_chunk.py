@@ -1,4 +1,4 @@
-"""Disable every head, layer and set of one's own on a chunk of the examples (section 4.6)."""
+"""Disable every head, layer and custom set on a chunk of the examples (section 4.6)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Sweep over one chunk, going on where a killed job stopped; return how."""
+    """Sweep over one chunk, resuming where an interrupted job stopped; return details."""
     from darksecrets.ablation.sweep import Settings, sweep_chunk
     from darksecrets.data.tasks import TASKS
 

@@ -1,6 +1,6 @@
-"""The configuration of a run: checked against the schema, filled with its defaults.
+"""The configuration of a run: checked against the schema and filled in with its defaults.
 
-Two runs of different origin cannot share a results folder: ``origin`` is what must not change.
+Runs whose data or model differ cannot share a results folder; ``origin`` is what must not change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from darksecrets.run.errors import InputError
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
-# Keys that a source uses beside `source` itself; the others do not tell runs apart.
+# Keys that a source uses besides `source` itself; other keys do not distinguish runs.
 _ORIGIN = {
     "data": {
         "builtin": (),
@@ -30,7 +30,7 @@ _ORIGIN = {
     "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
 }
 
-# Sources on this machine, and the key that says where.
+# Local sources, and the key that holds their path.
 _LOCAL = (("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file"))
 
 
@@ -43,12 +43,12 @@ def load_schema() -> dict[str, Any]:
 def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 
-    Numbers may be written as text, because Snakemake's ``--config 'samples={size: 40}'`` hands
-    them over so, and YAML takes ``5e-4`` for text. It also takes ``on`` and ``off`` without quotes
-    for true and false; both may be written where they are words of a choice.
+    Numbers may be given as text, because Snakemake's ``--config 'samples={size: 40}'`` passes them
+    that way, and YAML reads ``5e-4`` as text. YAML also reads ``on`` and ``off`` without quotes as
+    true and false; where they are among the allowed values, they are converted back.
 
     Raises:
-        InputError: Naming every key that is unknown, missing or of a wrong type.
+        InputError: Names every key that is unknown, missing or of a wrong type.
     """
     schema = load_schema()
     config = _as_meant(config, schema)
@@ -70,7 +70,7 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
-    """Copy, with texts that are numbers, and truth values that are words, as the schema expects."""
+    """Copy ``value``, converting text to numbers and booleans to words where the schema says so."""
     if isinstance(value, Mapping):
         parts = schema.get("properties", {})
         return {key: _as_meant(entry, parts.get(key, {})) for key, entry in value.items()}
@@ -86,7 +86,7 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
 
 
 def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
-    """One line per mistake: where, what was found, what was expected."""
+    """Yield a line per mistake: where, what was found, what was expected."""
     where = ".".join(str(part) for part in error.path) or "top level"
     instance, schema = cast("Any", error.instance), cast("dict[str, Any]", error.schema)
     if error.validator == "additionalProperties":
@@ -105,7 +105,7 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
 
 
 def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Fill in the defaults of an object and of the objects in it."""
+    """Fill in the defaults of an object and of its nested objects."""
     filled = {}
     for key, part in schema["properties"].items():
         if key not in value and "default" not in part:
@@ -116,7 +116,7 @@ def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
 
 
 def origin(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Where data and model of a resolved configuration come from."""
+    """Where the data and model of a resolved configuration come from."""
     return {
         section: {
             key: config[section][key] for key in ("source", *sources[config[section]["source"]])
@@ -129,7 +129,7 @@ def check_results_folder(config: Mapping[str, Any], results: Path) -> None:
     """Stop if ``results`` holds a run whose data or model have another origin.
 
     Raises:
-        InputError: Naming what differs.
+        InputError: Names what differs.
     """
     record = results / "origin.json"
     if not record.is_file():
@@ -154,7 +154,7 @@ def is_paper_run(config: Mapping[str, Any]) -> bool:
 
 
 def describe(config: Mapping[str, Any]) -> str:
-    """Model and data of a run in a few words, for figures and tables."""
+    """Short description of a run's model and data, for figures and tables."""
     data = config["data"]
     of_data = {
         "builtin": "built-in corpus (not comparable with the paper)",
@@ -165,7 +165,7 @@ def describe(config: Mapping[str, Any]) -> str:
 
 
 def describe_model(config: Mapping[str, Any]) -> str:
-    """The pre-trained model of a run in a few words."""
+    """Short description of a run's pre-trained model."""
     model = config["model"]
     of_model: dict[str, str] = {
         "builtin": "tiny BERT",
@@ -176,5 +176,5 @@ def describe_model(config: Mapping[str, Any]) -> str:
 
 
 def results_folder(config: Mapping[str, Any]) -> Path:
-    """Folder of everything that the run makes, relative to the working directory."""
+    """Folder of all outputs of the run, relative to the working directory."""
     return Path("results") / str(config["run"])

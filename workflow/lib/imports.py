@@ -1,4 +1,4 @@
-"""Which files of this project a script is made of, so that editing one reruns what uses it."""
+"""Which files of this project a script depends on, so that editing one reruns what uses it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[2]
 
 
 def files_of(script: Path, *modules: str) -> list[Path]:
-    """Files that a script imports, directly or not, anywhere in them; sorted.
+    """Files that a script imports, directly or indirectly, at any place in the code; sorted.
 
     Args:
-        script: The script; it may also import modules beside it.
-        modules: Modules that it imports by a name that only a rule knows, such as
+        script: The script; it may also import modules from its own folder.
+        modules: Modules that it imports by a name given by the rule, such as
             ``darksecrets.finetuning.figure5``.
     """
     found: set[Path] = set()
@@ -30,7 +30,7 @@ def files_of(script: Path, *modules: str) -> list[Path]:
 
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
-    """Files of this project that a file imports, anywhere in it."""
+    """Files of this project that a file imports, at any place in the code."""
     names = list(_names(ast.parse(path.read_text(encoding="utf-8"))))
     beside = (path.with_name(f"{name}.py") for name in names if "." not in name)
     inside = (file for name in names for file in _locate(name))
@@ -38,7 +38,7 @@ def _imports(path: Path) -> tuple[Path, ...]:
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
-    """Modules that a file imports, and what it imports from them, which may be modules, too."""
+    """Modules that a file imports, and names imported from them, which may be modules, too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             if node.level:
@@ -50,9 +50,9 @@ def _names(tree: ast.AST) -> Iterator[str]:
 
 
 def _locate(name: str) -> list[Path]:
-    """Files that importing a module of the package runs: the packages above it and its own.
+    """Files that run when a module of the package is imported: its parent packages and itself.
 
-    Of a name that is no module (a function of one), only the packages.
+    For a name that is not a module (such as a function in one), the files of its parents.
     """
     parts = name.split(".")
     if parts[0] != "darksecrets":

@@ -1,10 +1,10 @@
-"""Say what a run will cost: before it starts, or without running it.
+"""Estimate the cost of a run, before it starts or without running it.
 
 python -m workflow.lib.plan config/paper.yaml                     the whole run
-python -m workflow.lib.plan config/paper.yaml figure5             one figure, and what it needs
+python -m workflow.lib.plan config/paper.yaml figure5             one figure and its dependencies
 python -m workflow.lib.plan config/paper.yaml --config gpu=0      without GPUs
 
-Steps that are done already are not counted. docs/resources.md says where the numbers come from.
+Finished steps are not counted. docs/resources.md explains where the numbers come from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workflow.lib import compat, resources
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
 REST = "tables and figures"
-"""Rules that ask for nothing, in one line."""
+"""Label of the row for all rules that declare no resources."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Step:
     """One job of the workflow.
 
     Attributes:
-        rule: Its rule; `REST` for all that read and write tables.
-        need: What it needs.
+        rule: Its rule; `REST` for all that only read and write tables.
+        need: Memory, time and disk that it needs.
         threads: Cores that it uses.
-        gpu: Whether it asks for a GPU.
-        submission: What steps have in common that are submitted together, as one job of a cluster.
+        gpu: Whether it requests a GPU.
+        submission: Shared by all steps that are submitted together, as one cluster job.
     """
 
     rule: str
@@ -49,7 +49,7 @@ class Step:
 
 
 def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
-    """What Snakemake is going to run, or would, if this is a plan."""
+    """Steps that Snakemake will run (or would, in a plan)."""
     return [_step(dag, job) for job in compat.jobs_of(dag)]
 
 
@@ -68,7 +68,7 @@ def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
 
 
 def asked_by(rule: Any) -> resources.Asked | None:  # noqa: ANN401 - Snakemake's
-    """What the jobs of a rule ask for, if anything."""
+    """Resources that the jobs of a rule request, if it declares any."""
     asked = getattr(compat.resource_function(rule, "mem_mb"), "__self__", None)
     return asked if isinstance(asked, resources.Asked) else None
 
@@ -77,10 +77,10 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
     """Cost of each rule.
 
     Returns:
-        A row per rule, the longest first, and one for all that read and write tables: number of
-        ``jobs``; ``core hours`` of all of them on a CPU such as was measured; ``GPU hours``
-        of those that ask for one, which then count no core hours (no column if none does); the
-        ``longest`` job in minutes, and the ``memory`` in GB that the largest asks for.
+        A row per rule, the costliest first, and one for all that only read and write tables: number
+        of ``jobs``; their total ``core hours`` on a CPU like the measured one; ``GPU hours`` of
+        jobs that request a GPU, which then count no core hours (no column if none does); the
+        ``longest`` job in minutes; and the ``memory`` in GB that the largest requests.
     """
     rows = []
     for step in planned:
@@ -99,7 +99,7 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
 
 
 def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
-    """Say in one line what a run costs."""
+    """Cost of a run in one line."""
     planned = list(planned)
     if not planned:
         return f"Run {config['run']}: nothing to be done."
@@ -135,12 +135,12 @@ def _time(hours: float) -> str:
 
 
 def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:  # noqa: ANN401
-    """Snakemake's workflow, with the graph of the jobs that a run would have; it says nothing.
+    """Snakemake's workflow with the graph of jobs that a run would have, built silently.
 
     Args:
         config_file: Configuration of the run.
         targets: Rules or files to make.
-        keys: Other values of the configuration.
+        keys: Values that override the configuration.
     """
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, DAGSettings, GroupSettings, OutputSettings
@@ -160,22 +160,22 @@ def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:  # n
 
 
 def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # noqa: ANN401
-    """Cost of every rule of a plan, and the sum; see `dry_run`."""
-    said = io.StringIO()
+    """Cost of every rule of a plan, and the total; see `dry_run`."""
+    messages = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(messages):
             workflow = dry_run(config_file, targets, **keys)
             planned, config = steps(workflow.dag), workflow.globals["config"]
-    except Exception as error:  # whatever stops a run stops its plan, with the same message
-        sys.exit(f"{said.getvalue()}{error}")
-    said_in_a_line = summary(planned, config)
+    except Exception as error:  # whatever stops a run also stops its plan, with the same message
+        sys.exit(f"{messages.getvalue()}{error}")
+    total = summary(planned, config)
     if not planned:
-        return said_in_a_line
-    return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{said_in_a_line}"
+        return total
+    return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{total}"
 
 
 def submitted_together() -> dict[str, int]:
-    """How many parts of a group the Slurm profile makes one job of."""
+    """How many components of each group the Slurm profile submits as one job."""
     profile = ROOT / "profiles" / "slurm" / "profile.yaml"
     entries = yaml.safe_load(profile.read_text(encoding="utf-8"))["group-components"]
     return {name: int(count) for name, count in (entry.split("=") for entry in entries)}

@@ -1,6 +1,6 @@
-"""What must hold before the first job: a run that cannot succeed stops here, with a message.
+"""Checks before the first job: a run that cannot succeed stops here, with a message.
 
-Each section of the paper knows its own needs, in a module ``preflight`` of its package.
+Each section of the paper has its own checks, in the module ``preflight`` of its package.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_json, write_text
 from workflow.lib import configuration, resources
 
-#: Checks of a plan, and of a run: files, and the model on this machine.
+#: Checks of plans and runs: local files and models.
 OF_A_PLAN = (data.check, framenet.check, patterns.check, models.check, ablation.check)
-#: Checks of a run alone, which ask the Hub or its cache.
+#: Checks of runs only, which query the Hub or its cache.
 OF_A_RUN = (data.check_hub, models.check_hub)
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the configuration, the data files and the model; a plan is checked, too.
+    """Check the configuration, the data files and the model, for plans and runs.
 
     Args:
         config: A resolved configuration.
 
     Raises:
-        InputError: At the first thing that would make a job fail.
+        InputError: At the first problem that would make a job fail.
     """
     configuration.check_results_folder(config, configuration.results_folder(config))
     for check_section in OF_A_PLAN:
@@ -43,10 +43,10 @@ def check(config: Mapping[str, Any]) -> None:
 
 
 def check_surroundings(config: Mapping[str, Any]) -> None:
-    """Check what a plan does not need but a run does: disk space, and the Hub or its cache.
+    """Check what only a run needs, not a plan: disk space, and the Hub or its cache.
 
     Raises:
-        InputError: If it is not there.
+        InputError: If something is missing.
     """
     check_disk(configuration.results_folder(config), resources.disk_needed(config))
     for check_section in OF_A_RUN:
@@ -54,17 +54,17 @@ def check_surroundings(config: Mapping[str, Any]) -> None:
 
 
 def record_run(config: Mapping[str, Any]) -> None:
-    """Write down the resolved configuration and the origin of data and model."""
+    """Record the resolved configuration and the origin of data and model."""
     results = configuration.results_folder(config)
     write_text(yaml.safe_dump(dict(config), sort_keys=False), results / "config.yaml")
     write_json(configuration.origin(config), results / "origin.json")
 
 
 def check_disk(results: Path, needed: int) -> None:
-    """Check that ``results`` can be written and has the space.
+    """Check that ``results`` is writable and has enough free space.
 
     Raises:
-        InputError: Naming the folder, the space found and the space expected.
+        InputError: Names the folder, the space found and the space expected.
     """
     folder = next(path for path in (results, *results.absolute().parents) if path.exists())
     if not os.access(folder, os.W_OK):

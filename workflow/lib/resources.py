@@ -1,12 +1,12 @@
-"""What jobs need: memory, time and disk, from measured constants; rules ask for it by `Asked`.
+"""Memory, time and disk that jobs need, from measured constants; rules request it by `Asked`.
 
-A job's need is a formula in the examples of its task and the size of the model. Its constants
-were read off the benchmark files of finished runs and off ``benchmarks/stages.py``;
-``docs/resources.md`` shows asked against used. What a job asks for is its need with a margin; one
-that takes more all the same is sent again with twice as much. Nothing here needs torch.
+A job's need is a formula of the number of examples of its task and the size of the model. The
+constants come from the benchmark files of finished runs and from ``benchmarks/stages.py``;
+``docs/resources.md`` compares requested with used. A job requests its need with a margin; a job
+that exceeds this is resubmitted with twice as much. Nothing here needs torch.
 
-Arithmetic is counted as is usual for transformers: 2 operations per weight of the encoder and token
-forward, 6 for a training step.
+Operations are counted as is usual for transformers: 2 operations per weight of the encoder and
+token forward, 6 for a training step.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from workflow.lib.configuration import results_folder
 
 MARGIN_OF_MEMORY = 1.3
 MARGIN_OF_TIME = 6.0
-"""CPUs without fast bfloat16 train three times as slowly as those that were measured, and
-other work on the same machine doubles that."""
+"""CPUs without fast bfloat16 train three times as slowly as the measured one, and other work on
+the same machine doubles that."""
 
 MB, MINUTE = 10**6, 60
 
-# Word pieces of an example, careful means over the tasks: sentence pairs, single sentences.
+# Word pieces per example, generous means over the tasks: sentence pairs, single sentences.
 _TOKENS_OF_PAIR, _TOKENS_OF_ONE = 60, 26
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
-_ENCODED = 250  # bytes of a token while texts are encoded
+_ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
-_SNAKEMAKE_MB = 250  # of a scheduler's job, beside the script
+_SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
 _START = 6.0  # seconds until a model is loaded
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps, one core
 _MAPS_PER_SECOND = 3000.0  # through the classifier of patterns, one core
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.
-#: Those of the GPU are careful assumptions: nothing has been measured on one. The sweep counts the
-#: passes of a plain loop over all sets, of which it computes a part.
+#: Those of the GPU are conservative assumptions, not measured. The sweep counts the passes of a
+#: plain loop over all sets, of which it computes only a part.
 CORE = {"training": 2.0e11, "inference": 8.2e10, "sweep": 3.9e11}
 GPU = {"training": 2.0e13, "inference": 8.0e12, "sweep": 2.0e13}
 
@@ -57,7 +57,7 @@ class Work:
         model: The encoder.
         train: Training examples of the task.
         validation: Validation examples.
-        sample: Examples whose maps are studied.
+        sample: Examples whose attention is studied.
         tokens: Mean length of an example.
         config: The run's resolved configuration.
     """
@@ -89,11 +89,12 @@ class Need:
 
     Attributes:
         memory: Megabytes.
-        host: Megabytes where a GPU holds the rest; None, if it would not hold any.
-        operations: Of the model, by the kind of ``CORE`` and ``GPU``; they use all threads.
-        seconds: Else, on one core.
+        host: Megabytes of host memory if a GPU holds the rest; None if that makes no difference.
+        operations: Operations of the model; they use all threads.
+        kind: Kind of these operations, a key of ``CORE`` and ``GPU``.
+        seconds: Time of everything else, on one core.
         disk: Megabytes that it leaves.
-        passing: Megabytes on disk beside them while it runs.
+        passing: Additional megabytes on disk while it runs.
     """
 
     memory: float
@@ -123,12 +124,12 @@ def finetuning(work: Work) -> Need:
         kind="training",
         seconds=_START + 0.02 * steps,
         disk=4 * model.weights / MB,
-        passing=24 * model.weights / MB,  # a checkpoint, and the one that takes its place
+        passing=24 * model.weights / MB,  # a checkpoint, and the one that replaces it
     )
 
 
 def prediction(work: Work) -> Need:
-    """The validation set through a classifier, once."""
+    """One pass of the validation set through a classifier."""
     return Need(
         memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
         operations=work.forward(work.validation),
@@ -137,7 +138,7 @@ def prediction(work: Work) -> Need:
 
 
 def all_maps(work: Work) -> Need:
-    """The sample through an encoder, all maps kept."""
+    """One pass of the sample through an encoder, storing all maps."""
     longest = work.config["fine_tuning"]["max_length"]
     of_batch = work.model.layers * work.model.heads * longest**2
     of_batch *= work.config["attention"]["batch_size"]
@@ -150,12 +151,12 @@ def all_maps(work: Work) -> Need:
 
 
 def extraction_chunk(work: Work) -> Need:
-    """A chunk of the sample through an encoder, all maps kept."""
+    """One pass of a chunk of the sample through an encoder, storing all maps."""
     return _chunk(all_maps(work), work.config["attention"]["chunks"])
 
 
 def gathering(work: Work) -> Need:
-    """A store made of its chunks."""
+    """Gathering a store from its chunks."""
     seconds = _START + work.maps / _MAP_BYTES_PER_SECOND
     return Need(memory=_IMPORTS_MB, seconds=seconds, disk=work.maps / MB)
 
@@ -178,12 +179,12 @@ def _all_sets(work: Work) -> Need:
 
 
 def sweep_chunk(work: Work) -> Need:
-    """A chunk of the validation set under every set of heads."""
+    """Predictions for a chunk of the validation set under every set of heads."""
     return _chunk(_all_sets(work), work.config["ablation"]["chunks"])
 
 
 def sweep(work: Work) -> Need:
-    """A sweep gathered from its chunks: what their bounds leave unsure is computed here."""
+    """Gathering a sweep from its chunks, and computing what their bounds leave unsure."""
     need = _all_sets(work)
     return dataclasses.replace(need, operations=need.operations / 10)
 
@@ -199,7 +200,7 @@ def scoring(work: Work) -> Need:
 
 
 def classification(work: Work) -> Need:
-    """Every map of a store through the classifier of patterns."""
+    """Classifying the pattern of every map of a store."""
     maps = work.model.layers * work.model.heads * work.sample
     return Need(400 + 120 * maps / MB, seconds=10 + maps / _MAPS_PER_SECOND, disk=6 * maps / MB)
 
@@ -207,7 +208,9 @@ def classification(work: Work) -> Need:
 def links(work: Work) -> Need:
     """Reading the frame-semantic links."""
     if work.config["framenet"]["source"] == "nltk":
-        return Need(2500, seconds=1200)  # careful: FrameNet's 13,000 files; not measured
+        return Need(
+            2500, seconds=1200
+        )  # a generous guess for FrameNet's 13,000 files; not measured
     return Need(_TABLE_MB, seconds=6)
 
 
@@ -216,29 +219,29 @@ def _rows(work: Work) -> int:
 
 
 def table(memory: float, *, seconds: float, disk: float = 0.0) -> Need:
-    """Reading and writing tables, beside pandas itself."""
+    """Reading and writing tables; `memory` is in addition to pandas."""
     return Need(_TABLE_MB + memory, seconds=seconds, disk=disk)
 
 
 def dataset(work: Work) -> Need:
-    """A task's examples from any source, checked."""
+    """Reading and checking a task's examples from any source."""
     rows = _rows(work)
     return table(1.5e-3 * rows, seconds=5 + 1e-4 * rows, disk=3e-4 * rows)
 
 
 def baselines(work: Work) -> Need:
-    """A bag of words."""
+    """The bag-of-words baseline."""
     return table(5e-3 * _rows(work), seconds=5 + 6e-4 * _rows(work))
 
 
 def pretrained_model(work: Work) -> Need:
-    """A model fetched, read and written."""
+    """Fetching, reading and writing a model."""
     memory = _IMPORTS_MB + 12 * work.model.weights / MB
     return Need(memory, seconds=30, disk=4 * work.model.weights / MB)
 
 
 def annotation(work: Work) -> Need:
-    """The sampled sentences, tagged and parsed."""
+    """Tagging and parsing the sampled sentences."""
     return Need(700, seconds=10 + 0.02 * work.sample)
 
 
@@ -248,17 +251,17 @@ def reading_stores(number: int) -> Callable[[Work], Need]:
 
 
 READS_TABLES = Need(300, seconds=6)
-"""Need of every rule that asks for nothing."""
+"""Need of every rule that declares no resources."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the jobs of a rule ask for; memory and time double with every attempt.
+    """Resources that the jobs of a rule request; memory and time double with every attempt.
 
     Attributes:
-        need: Need of a job, or how it follows from its work.
+        need: Need of a job, or a function that computes it from the job's work.
         config: A resolved configuration.
-        gpus: GPUs of a job.
+        gpus: GPUs per job.
     """
 
     need: Need | Callable[[Work], Need]
@@ -266,13 +269,13 @@ class Asked:
     gpus: int
 
     def of(self, task: str | None) -> Need:
-        """Need of one job, which may have a task."""
+        """Need of one job; `task` is None if it belongs to no task."""
         return self.need if isinstance(self.need, Need) else self.need(work_of(self.config, task))
 
     def resources(self) -> dict[str, Any]:
-        """The resources of a rule; GPUs are left out where there are none.
+        """The resources of a rule; ``gpu`` is left out if there are none.
 
-        Kubernetes takes 0 GPUs for a request.
+        Kubernetes would treat 0 GPUs as a request.
         """
         asked = {"mem_mb": self.mem_mb, "runtime": self.runtime, "disk_mb": self.disk_mb}
         return {**asked, "gpu": self.gpus} if self.gpus else asked
@@ -293,7 +296,7 @@ class Asked:
 
 
 def work_of(config: Mapping[str, Any], task: str | None) -> Work:
-    """How much a task is; the largest of the run for a job that belongs to none."""
+    """The work of a task; for a job that belongs to none, that of the run's largest task."""
     if task is None:
         works = (work_of(config, name) for name in config["tasks"])
         return max(works, key=lambda work: work.maps)
@@ -310,7 +313,7 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
 
 
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
-    """Training and validation examples of a task: as configured, as published, or lines counted."""
+    """Numbers of training and validation examples: as configured, as published, or counted."""
     data = config["data"]
     if data["source"] == "builtin":
         return data["train"], data["validation"]
@@ -329,7 +332,7 @@ def _lines(file: Path) -> int:
 def size_of(config: Mapping[str, Any]) -> tuple[Size, bool]:
     """Size of the run's encoder, and whether it is known.
 
-    That of a model on the Hub which nobody has fetched yet is assumed to be BERT-base's.
+    A model on the Hub that has not been fetched yet is assumed to have BERT-base's size.
     """
     fetched = results_folder(config) / "models" / "pretrained"
     file = config_file(config["model"], fetched)
@@ -337,25 +340,25 @@ def size_of(config: Mapping[str, Any]) -> tuple[Size, bool]:
 
 
 def memory_asked(needed: Need, *, gpu: bool) -> int:
-    """Megabytes of the host to ask for, in steps of 100."""
+    """Megabytes of host memory to request, in steps of 100."""
     memory = needed.memory if needed.host is None or not gpu else needed.host
     return 100 * math.ceil((MARGIN_OF_MEMORY * (memory + gpu * _CUDA_MB) + _SNAKEMAKE_MB) / 100)
 
 
 def minutes_asked(needed: Need, threads: int, *, gpu: bool) -> int:
-    """Minutes to ask for, in steps of 5."""
+    """Minutes to request, in steps of 5."""
     return 5 * math.ceil((MARGIN_OF_TIME * needed.time(threads, gpu=gpu) / MINUTE + 2) / 5)
 
 
 def disk_asked(needed: Need) -> int:
-    """Megabytes of disk to ask for: what is left, and what is there in between."""
+    """Megabytes of disk to request: what the job leaves, plus what it needs while it runs."""
     return math.ceil(needed.disk + needed.passing)
 
 
 def disk_needed(config: Mapping[str, Any]) -> int:
     """Bytes that a whole run leaves: its data, models and attention maps.
 
-    Checkpoints are beside them while trainings run, and chunks until they are gathered.
+    Not included: checkpoints while trainings run, and chunks until they are gathered.
     """
     seeds = len(config["seeds"])
     total = pretrained_model(work_of(config, None)).disk

@@ -9,9 +9,9 @@ CHECKS["collect_ablation"] = of_ablation.check_states
 
 
 rule sweep_heads_chunk:
-    """Predict a chunk of the validation set with heads disabled: each alone, every layer, and sets of one's own.
+    """Predict a chunk of the validation set with heads disabled: each head, each layer, and custom sets.
 
-    One job loads the model once for all sets, and shares what they have in common.
+    A job loads the model once for all sets and computes what they have in common only once.
     """
     input:
         dataset="<results>/data/{task}",
@@ -27,7 +27,7 @@ rule sweep_heads_chunk:
     wildcard_constraints:
         state="|".join(STATES),
     group:
-        together("ablation", CHUNKS_OF_ABLATION)
+        chunk_group("ablation", CHUNKS_OF_ABLATION)
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -43,7 +43,7 @@ rule sweep_heads_chunk:
 
 
 rule sweep_heads:
-    """Gather the predictions of a sweep; what the chunks alone leave open is decided here."""
+    """Gather the predictions of a sweep, and decide what the chunks alone leave open."""
     input:
         chunks=chunks_of("<results>/ablation_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
@@ -75,9 +75,9 @@ rule sweep_heads:
 rule score_ablation:
     """Compare every disabled set with the intact model, example by example.
 
-    The paper reports scores alone. With 144 heads to choose from, a gain of a few examples is what
-    chance gives the best, so every difference gets an interval and a test, and the best head is
-    scored on examples that did not choose it.
+    The paper only reports scores. With 144 heads to choose from, the best one gains a few examples by
+    chance alone, so every difference gets an interval and a test, and the best head is scored on
+    examples that did not choose it.
     """
     input:
         sweep="<results>/ablation/{task}/{state}/seed-{seed}",
@@ -113,7 +113,7 @@ rule score_ablation:
 
 collect(
     "collect_ablation",
-    "Gather one table of all tasks and seeds: the numbers of Figures 8 and 9 and what survives.",
+    "Gather a table of all tasks and seeds: the numbers of Figures 8 and 9, and significant effects.",
     group="effects",
     table="{table}",
     tables=expand(
@@ -161,14 +161,14 @@ rule link_ablation:
     conda:
         "../../envs/figures.yaml"
     message:
-        "Look up the effects of the heads that stand out elsewhere"
+        "Look up the effects of the heads that other sections single out"
     script:
         "../../scripts/link_ablation.py"
 
 
 figure(
     "figure8",
-    "Figure 8: score of every task with each head disabled, beside the intact model's.",
+    "Figure 8: score of every task with each head disabled, compared with the intact model's.",
     section=DISABLING,
     label="Figure 8",
     group="effects",
@@ -179,7 +179,7 @@ figure(
 
 figure(
     "figure9",
-    "Figure 9: score of every task with each layer disabled, beside the intact model's.",
+    "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
     section=DISABLING,
     label="Figure 9",
     group="effects",
@@ -190,7 +190,7 @@ figure(
 
 figure(
     "ablation_deltas",
-    "Effect of every head around 0, with those marked that are no chance.",
+    "Effect of every head, centred on 0, with significant ones marked.",
     section=DISABLING,
     label="Effects of heads",
     group="effects",
@@ -212,7 +212,7 @@ figure(
 
 figure(
     "ablation_gains",
-    "Which gains are real: sorted effects with intervals, and the best head's unbiased gain.",
+    "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
     section=DISABLING,
     label="Which gains are real",
     group="effects",

@@ -7,7 +7,7 @@ CHUNKS_OF_ATTENTION = config["attention"]["chunks"]
 rule extract_attention_chunk:
     """Store the maps of a chunk of the examples, cropped to real tokens, in half precision.
 
-    A chunk is a run of whole batches, so that the maps are those of a job that does it all.
+    A chunk consists of whole batches, so the maps are the same as those of a single job.
     """
     input:
         dataset="<results>/data/{task}",
@@ -20,7 +20,7 @@ rule extract_attention_chunk:
     benchmark:
         "<benchmarks>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.tsv"
     group:
-        together("attention", CHUNKS_OF_ATTENTION)
+        chunk_group("attention", CHUNKS_OF_ATTENTION)
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]

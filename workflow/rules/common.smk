@@ -26,7 +26,7 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# Not the main Snakefile's folder: that is another one when this workflow is used as a module.
+# Not the main Snakefile's folder, which differs when this workflow is used as a module.
 RULES = Path(str(workflow.current_basedir))
 PROJECT = RULES.parents[1]
 RESOURCES = PROJECT / "darksecrets" / "resources"
@@ -49,11 +49,11 @@ wildcard_constraints:
 
 
 def gpus_here() -> list[str]:
-    """GPUs of this machine; of them, a job that was submitted has what it was given."""
+    """GPUs of this machine; for a submitted job, only those that it was given."""
     return [] if workflow.remote_exec and gpus.VISIBLE not in os.environ else gpus.visible()
 
 
-# GPUs that a job of a model asks for.
+# GPUs that a job of a model requests.
 GPU = min(1, len(gpus_here())) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
@@ -82,12 +82,12 @@ def per_task_and_seed(pattern: str) -> list[str]:
 
 
 def chunks_of(folder: str, number: int) -> list[str]:
-    """The chunks that a job is cut into: `1-of-3` and so on."""
+    """The chunks that a job is split into: `1-of-3` and so on."""
     return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1)]
 
 
 def data_files(wildcards) -> list[str]:
-    """Local files that a task's data come from: the grammar's words, or the classic GLUE files."""
+    """Local files that a task's data are read from: word lists, or the classic GLUE files."""
     if config["data"]["source"] == "builtin":
         return corpus_files()
     if config["data"]["source"] == "tsv":
@@ -105,14 +105,14 @@ def checkpoint_files(wildcards) -> list[str]:
 
 
 def model_folder(wildcards) -> str:
-    """The model whose maps are extracted: the encoder all tasks share, or a fine-tuned one."""
+    """The model whose maps are extracted: the encoder shared by all tasks, or a fine-tuned one."""
     if wildcards.model == "pretrained":
         return "<results>/models/pretrained"
     return f"<results>/models/{wildcards.task}/{wildcards.model}"
 
 
 def labelled_files() -> list[str]:
-    """Files of the labelled maps that the classifier learns from."""
+    """Files of the labelled maps that the classifier is trained on."""
     sets = annotations.folders(config["patterns"]["annotations"])
     files = [path for folder in sets for path in annotations.files(folder)]
     return [compat.in_place(os.path.relpath(path)) for path in files]
@@ -127,7 +127,7 @@ def pattern_maps() -> list[str]:
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
-    """What the links are read from: a file, FrameNet's index, NLTK's download, or word lists."""
+    """Source of the links: a file, FrameNet's index, NLTK's download, or word lists."""
     if LINKS["source"] == "tsv":
         return {"files": compat.in_place(LINKS["file"])}
     if LINKS["source"] == "builtin":
@@ -147,12 +147,12 @@ def pipeline_files(wildcards) -> list[str]:
 
 
 def tasks_of(table: str) -> list[str]:
-    """Tasks of the run that have a measure: some need two sentences."""
+    """Tasks of the run that have a measure; some measures need two sentences."""
     return [task for task in config["tasks"] if TASKS[task].is_pair or not MEASURES[table].pairs]
 
 
 def measured(wildcards) -> list[str]:
-    """A measure's table of every task and model that has it."""
+    """A measure's tables, one for every task and model that has it."""
     models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     tasks, table = tasks_of(wildcards.table), wildcards.table
@@ -166,22 +166,22 @@ def classifier_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
 
 
-def together(group: str, chunks: int) -> str | None:
-    """Group of the jobs of a chunk: with those after it, unless several chunks run side by side."""
+def chunk_group(group: str, chunks: int) -> str | None:
+    """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
     return group if chunks == 1 else None
 
 
 def ask(need, *, gpu: bool = False) -> dict:
-    """Resources of a rule's jobs, by what they need; `gpu` if they can use one."""
+    """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU."""
     return resources.Asked(need, config, GPU if gpu else 0).resources()
 
 
-RESULTS_OF_RUN: list[str] = []  # each section of the paper adds its figures and tables
-CHECKS: dict[str, Callable[[Mapping], None]] = {}  # before a run that has jobs of a rule
+RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figures and tables
+CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
 def drawn_by(name: str, label: str = RUN_LABEL) -> dict:
-    """Parameters of the rule of a figure, whose module has the figure's name."""
+    """Parameters of a figure's rule; the module that draws it has the figure's name."""
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     return {"module": dotted, "label": label, "tasks": config["tasks"], "paper": PAPER}
@@ -198,10 +198,10 @@ def figure(
     of_run: bool = True,
     **sources: str | list[str],
 ) -> None:
-    """Add the rule of a figure, which `draw` of the module of its name makes from `sources`.
+    """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
-    Its job is submitted with those of `group`. It is made by `all` if it is `of_run`.
+    Its job is submitted with those of `group`. If `of_run`, it is a target of `all`.
     """
 
     rule:
@@ -239,9 +239,9 @@ def figure(
 def collect(
     name: str, what: str, *, group: str, table: str, tables, choices: str | None = None
 ) -> None:
-    """Add a rule that stacks `tables` of single jobs into a table of the run.
+    """Add a rule that concatenates `tables` of single jobs into one table of the run.
 
-    Where the name of the table is a wildcard, `{table}`, `choices` are the tables that it makes.
+    If the table's name is the wildcard `{table}`, `choices` are its possible values.
     """
 
     rule:
@@ -269,12 +269,12 @@ def collect(
 
 
 def figure_files(*names: str, formats: tuple[str, ...] = ("pdf", "svg", "png")) -> list[str]:
-    """Every format of some figures."""
+    """Files of some figures, in every format."""
     return expand("<results>/figures/{name}.{format}", name=names, format=formats)
 
 
 def add_code() -> None:
-    """Make what a script imports an input of its rule, so that editing a module reruns what uses it."""
+    """Add the modules that a script imports to its rule's input, so that editing one reruns the rule."""
     for each in compat.rules_of(workflow, RULES):
         if script := compat.script_of(each):
             modules = filter(None, [compat.parameter(each, "module")])
@@ -283,13 +283,13 @@ def add_code() -> None:
 
 
 def start_run() -> None:
-    """Before the first job: say what it costs, see that disk and Hub will do, write down what this run is."""
+    """Before the first job: log the estimated cost, check disk and Hub, record the configuration."""
     steps = plan.steps(workflow.dag)
     logger.info(plan.summary(steps, config))
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
-            "Found no GPU here: jobs that ask for one run on the CPU, as many at a time as `--resources gpu=` "
-            "allows. `--config gpu=0` lifts that limit."
+            "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
+            "allows. `--config gpu=0` removes that limit."
         )
     try:
         preflight.check_surroundings(config)

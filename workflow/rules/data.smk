@@ -1,8 +1,8 @@
-# Section 3: the seven GLUE tasks, and the validation examples that the attention experiments use.
+# Section 3: the seven GLUE tasks, and the validation examples used in the attention experiments.
 
 
 rule prepare_dataset:
-    """Bring one task into the project's columns, from any source, and check every row."""
+    """Convert one task from any source to the project's columns, and check every row."""
     input:
         files=data_files,
     output:

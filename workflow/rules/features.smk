@@ -1,10 +1,10 @@
-# Sections 4.4, 4.5 and 5: do heads look at linguistic features, and at related tokens?
+# Sections 4.4, 4.5 and 5: do heads attend to linguistic features and to related tokens?
 
 
 STRIPES = "Section 4.4: vertical stripes"
 TOKENS = "Section 4.5: token to token"
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
-# Only where sentences are going to be parsed: other results need no pipeline.
+# Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
 
 
@@ -36,7 +36,7 @@ rule annotate_examples:
 
 
 rule measure_attention:
-    """Measure what every head of a model looks at, in one pass over its maps."""
+    """Measure what every head of a model attends to, in one pass over its maps."""
     input:
         annotation="<results>/annotation/{task}.jsonl",
         store="<results>/attention/{task}/{model}",
@@ -56,14 +56,14 @@ rule measure_attention:
     params:
         seed=lookup(dpath="samples/seed", within=config),
     message:
-        "Measure what heads look at on {wildcards.task}: {wildcards.model}"
+        "Measure what heads attend to on {wildcards.task}: {wildcards.model}"
     script:
         "../../scripts/measure_attention.py"
 
 
 collect(
     "collect_features",
-    "Gather one of the measures from all tasks and models.",
+    "Gather one measure of all tasks and models.",
     group="features",
     table="{table}",
     tables=measured,
@@ -74,7 +74,7 @@ RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in MEASURES if tasks_
 
 figure(
     "figure6",
-    "Figure 6: how much attention goes to [SEP] and to [CLS], head by head.",
+    "Figure 6: how much attention goes to [SEP] and to [CLS], per head.",
     section=STRIPES,
     label="Figure 6",
     group="features",
@@ -83,7 +83,7 @@ figure(
 
 
 rule stripes:
-    """Supplement to Figure 6: each feature before and after fine-tuning, and beside its control."""
+    """Supplement to Figure 6: each feature before and after fine-tuning, and compared with its control."""
     input:
         table="<results>/tables/stripes.csv",
     output:
@@ -145,7 +145,7 @@ rule correlate_token_pairs:
 
 figure(
     "token_pairs",
-    "How much heads attend from verbs to subjects, from pronouns to nouns, and back.",
+    "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
     section=TOKENS,
     label="Token pairs",
     group="features",
@@ -156,7 +156,7 @@ figure(
 
 figure(
     "head_statistics",
-    "What the heads of every layer look at: tokens beside, special tokens, punctuation.",
+    "What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation.",
     section=STRIPES,
     label="Head statistics (Clark et al. 2019)",
     group="features",

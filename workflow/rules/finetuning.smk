@@ -1,5 +1,5 @@
-# Sections 3 and 4.3: the three states of the model, how well each does its task, and what fine-tuning
-# changes in its attention.
+# Sections 3 and 4.3: the three states of the model, their scores, and what fine-tuning changes in the
+# attention.
 
 
 CHANGES = "Section 4.3: what fine-tuning changes"
@@ -33,7 +33,7 @@ rule finetune:
 
 
 rule evaluate_pretrained:
-    """Score the pre-trained weights with a classifier that was never trained."""
+    """Score the pre-trained weights with an untrained classifier."""
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
@@ -107,7 +107,7 @@ collect(
 
 collect(
     "collect_learning_curves",
-    "Gather the losses and scores along all fine-tunings.",
+    "Gather the losses and scores during all fine-tunings.",
     group="scores",
     table="learning_curves",
     tables=[
@@ -152,7 +152,7 @@ RESULTS_OF_RUN += expand("<results>/figures/table1.{format}", format=("md", "htm
 
 figure(
     "learning_curves",
-    "Losses and scores along the fine-tunings behind Table 1.",
+    "Losses and scores during the fine-tunings behind Table 1.",
     section=CHANGES,
     label="Learning curves",
     group="scores",
@@ -195,7 +195,7 @@ collect(
 
 figure(
     "figure5",
-    "Figure 5: cosine similarity of pre-trained and fine-tuned maps, head by head.",
+    "Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head.",
     section=CHANGES,
     label="Figure 5",
     group="similarity",

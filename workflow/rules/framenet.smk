@@ -7,7 +7,7 @@ LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 
 
 rule get_framenet:
-    """Download FrameNet 1.7 with NLTK, where the run names no folder that has it."""
+    """Download FrameNet 1.7 with NLTK, if the run names no folder that contains it."""
     output:
         folder=directory("<results>/framenet/nltk_data"),
     log:
@@ -25,7 +25,7 @@ rule get_framenet:
 
 
 rule collect_framenet_links:
-    """Take the sentences that the paper's selection keeps, with their predicates and elements."""
+    """Select sentences as the paper does, with their predicates and elements."""
     input:
         unpack(links_files),
     output:
@@ -80,7 +80,7 @@ rule extract_framenet_attention:
 
 
 rule compute_framenet_heads:
-    """Measure every head along the links, and along the same links moved to random places."""
+    """Measure every head along the links, and along the same links moved to random positions."""
     input:
         links="<results>/tables/framenet_links.csv",
         store="<results>/attention/FrameNet/pretrained",
@@ -108,7 +108,7 @@ rule compute_framenet_heads:
 
 
 rule compare_framenet_heads:
-    """Correlate the weights with the published ones: only for the paper's model."""
+    """Correlate the weights with the published ones; only for the paper's model."""
     input:
         heads="<results>/tables/framenet_heads.csv",
         published=shipped("paper/framenet_heads_released.csv"),

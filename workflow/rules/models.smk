@@ -1,8 +1,8 @@
-# Section 3: the pre-trained model that every state begins with.
+# Section 3: the pre-trained model.
 
 
 rule get_pretrained_model:
-    """Fetch the pre-trained model that every state but `finetuned-from-normal` begins with."""
+    """Fetch the pre-trained model, from which every state but `finetuned-from-normal` starts."""
     input:
         files=checkpoint_files,
     output:

@@ -5,7 +5,7 @@ PATTERNS = "Section 4.1: patterns of self-attention"
 
 
 rule sample_maps:
-    """Draw the maps to label: every task, layer and head of the fine-tuned models equally often."""
+    """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
         stores=per_task(f"<results>/attention/{{task}}/finetuned/seed-{config['seeds'][0]}"),
     output:
@@ -32,7 +32,7 @@ rule sample_maps:
 
 
 rule cross_validate_patterns:
-    """Find out how far to trust the classifier: every labelled map is classified by one that never saw its example."""
+    """Cross-validate the classifier: each labelled map is classified by a model not trained on its example."""
     input:
         labelled=labelled_files(),
     output:
@@ -59,7 +59,7 @@ rule cross_validate_patterns:
 
 
 rule train_pattern_classifier:
-    """Train the classifier on all labelled maps; its probabilities are calibrated by the cross-validation."""
+    """Train the classifier on all labelled maps; calibrate its probabilities with the cross-validation."""
     input:
         labelled=labelled_files(),
         predictions="<results>/tables/pattern_predictions.csv",
@@ -85,7 +85,7 @@ rule train_pattern_classifier:
 
 
 rule classify_maps:
-    """Give every map of one model on one task its pattern."""
+    """Classify the pattern of every map of one model on one task."""
     input:
         classifier="<results>/patterns/classifier",
         store="<results>/attention/{task}/{model}",
@@ -157,7 +157,7 @@ rule collect_pattern_maps:
 
 
 rule typical_maps:
-    """Choose the labelled map of every pattern that annotators and classifier are surest of."""
+    """Choose the labelled map of every pattern on which annotators agree and the classifier is most certain."""
     input:
         labelled=labelled_files(),
         predictions="<results>/tables/pattern_predictions.csv",
@@ -214,7 +214,7 @@ figure(
 
 figure(
     "pattern_quality",
-    "What the classifier confuses, and how sure it may be.",
+    "What the classifier confuses, and how well its probabilities are calibrated.",
     section=PATTERNS,
     label="Quality of the classifier",
     group="classifier",

@@ -1,5 +1,5 @@
-# The tiny BERT that ships with the project. Nothing depends on this rule: it is for those who want to
-# see the model made, or to make another.
+# The tiny BERT that ships with the project. Nothing depends on this rule: it is for reproducing the
+# model, or making another.
 
 
 rule pretrain_tiny_bert:
