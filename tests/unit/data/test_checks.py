@@ -97,7 +97,7 @@ def test_duplicates_refused() -> None:
         ((6, " ", "b", 0), "MRPC, train: sentence1 is empty at idx 6"),
         ((6, "a", "", 0), "MRPC, train: sentence2 is empty at idx 6"),
         ((6, "a", None, 0), "MRPC, train: sentence2 is empty at idx 6"),
-        ((5, "x", "y", 0), "MRPC, train: this idx was there before at idx 5"),
+        ((5, "x", "y", 0), "MRPC, train: this idx is repeated at idx 5"),
     ],
 )
 def test_bad_row(row: tuple[Any, ...], message: str) -> None:
