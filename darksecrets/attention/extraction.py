@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Inputs = dict[str, list[npt.NDArray[np.int32]]]
 
 #: Maps of a GPU's batch, in bytes on the host at most, where two batches are in pinned memory.
-ON_HOST = 2**28
+MAX_HOST_BYTES = 2**28
 
 _log = logging.getLogger(__name__)
 
@@ -188,11 +188,13 @@ def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[
         The maps of each batch, in memory that may be used again once the next one is asked for.
     """
     if device.type == "cuda":
-        return beside_computing(computed, device)
+        return copy_while_computing(computed, device)
     return map(torch.Tensor.numpy, computed)
 
 
-def beside_computing(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
+def copy_while_computing(
+    computed: Iterable[torch.Tensor], device: torch.device
+) -> Iterator[HalfArray]:
     """As `on_host`, while the device goes on computing.
 
     When a batch is yielded, the next one is being computed, and then copied to pinned memory on a
@@ -252,7 +254,7 @@ def batches_for(
         lengths: Tokens of all examples, the longest first.
 
     Returns:
-        On a GPU, batches of as many examples as its memory and `ON_HOST` hold. Which examples are
+        On a GPU, batches of as many examples as its memory and `MAX_HOST_BYTES` hold. Which examples are
         together changes maps by rounding: in half precision, most often not at all.
     """
     if model.device.type != "cuda" or not batches:
@@ -263,7 +265,7 @@ def batches_for(
         numbers = config.num_hidden_layers * config.num_attention_heads * lengths[first] ** 2
         # Maps as they are made, and two batches of them in half precision.
         size = devices.sequence_bytes(config, lengths[first]) + (4 + 2 + 2) * numbers
-        most = max(1, ON_HOST // (2 * numbers))
+        most = max(1, MAX_HOST_BYTES // (2 * numbers))
         count = devices.batch_size(model.device, size, cpu=1, gpu=most)
         found.append(range(first, min(first + count, end)))
         first = found[-1].stop

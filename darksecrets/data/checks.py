@@ -26,9 +26,9 @@ def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[
             an error.
 
     Returns:
-        For ``train`` and ``validation``: ``examples``, their number; ``duplicates``, the number whose
-        text (both sentences, whatever the label) repeats that of an earlier example of the split;
-        ``labels``, the number of examples of each class, or minimum, maximum and mean of a
+        For ``train`` and ``validation``: ``examples``, their number; ``duplicates``, the number of
+        examples whose text (both sentences, whatever the label) repeats an earlier one of the
+        split; ``labels``, the number of examples of each class, or minimum, maximum and mean of a
         regression label. Also ``shared``, the number of validation examples whose text is in
         ``train``, and ``fingerprint``, the SHA-256 of all rows.
 

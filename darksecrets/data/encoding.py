@@ -57,7 +57,8 @@ def encode(
     if layout and not tokenizer.is_fast:
         raise InputError(
             f"The tokenizer of {tokenizer.name_or_path} ({type(tokenizer).__name__}) does not "
-            "report the positions of tokens in the text. Save a fast one (tokenizer.json) beside the model."
+            "report the positions of tokens in the text. Save a fast one (tokenizer.json) beside "
+            "the model."
         )
     encoded = tokenizer(
         *(list(columns[name]) for name in sentence_columns(columns)),

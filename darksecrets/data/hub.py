@@ -58,8 +58,8 @@ def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -
 def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> Path:
     """Download only the files that match ``patterns``; return the snapshot's folder.
 
-    An interrupted transfer is resumed; a cached file is not requested again. The folder may also hold
-    files that other programs downloaded.
+    An interrupted transfer is resumed; a cached file is not requested again. The folder may also
+    hold files that other programs downloaded.
 
     Args:
         repository: ``owner/name`` on the Hub.
@@ -147,7 +147,7 @@ def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
         raise InputError(
             f"Some files of {what} are not in the cache ({constants.HF_HUB_CACHE}), and {reason}. "
             "Run once with a connection; or set HF_ENDPOINT to a mirror; or copy the cache of "
-            "another machine and set HF_HOME to it; or configure a source that does not need the Hub."
+            "another machine and set HF_HOME to it; or configure a source other than the Hub."
         ) from error
 
 

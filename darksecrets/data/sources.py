@@ -1,8 +1,8 @@
 """GLUE data of a task from the Hub or from a classic GLUE folder, in one common form.
 
-This form is a ``DatasetDict`` with splits ``train`` and ``validation`` and columns ``idx`` (int64, the
-source's own number of the example), ``sentence1``, ``sentence2`` (pair tasks only) and ``label``
-(``ClassLabel`` in GLUE's order, stored as int64; float32 for regression).
+This form is a ``DatasetDict`` with splits ``train`` and ``validation`` and columns ``idx`` (int64,
+the source's own number of the example), ``sentence1``, ``sentence2`` (pair tasks only) and
+``label`` (``ClassLabel`` in GLUE's order, stored as int64; float32 for regression).
 """
 
 from __future__ import annotations

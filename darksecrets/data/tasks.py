@@ -12,7 +12,7 @@ class Task:
     Attributes:
         name: The paper's name, also the folder's name in the classic GLUE download.
         labels: Class names in the order of GLUE's integer labels; empty for regression.
-        metrics: Names of the metrics, the paper's main one first (see ``darksecrets.data.metrics``).
+        metrics: Names of the metrics, the paper's main one first; see ``data.metrics``.
         hub_config: Configuration of the GLUE data set on the Hub.
         hub_columns: Text columns there (one, or two for sentence pairs).
         tsv_columns: Text columns in the classic files; their names differ between tasks.

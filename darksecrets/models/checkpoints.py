@@ -23,7 +23,7 @@ BUILTIN = RESOURCES / "tiny-bert"
 WEIGHTS = "model.safetensors"
 WEIGHTS_INDEX = "model.safetensors.index.json"
 PICKLED_WEIGHTS = "pytorch_model*.bin"
-# Any one of these files makes a tokenizer: the fast format, WordPiece, byte-level BPE, SentencePiece.
+# One of these is enough for a tokenizer: fast format, WordPiece, byte-level BPE, SentencePiece.
 TOKENIZERS = (
     "tokenizer.json",
     "vocab.txt",

@@ -208,7 +208,7 @@ def test_a_gpus_batches_hold_more_of_the_shorter_examples(
         return min(gpu, 5)
 
     monkeypatch.setattr(devices, "batch_size", batch_size)
-    monkeypatch.setattr(extraction, "ON_HOST", 2 * 2 * 8 * 20**2)
+    monkeypatch.setattr(extraction, "MAX_HOST_BYTES", 2 * 2 * 8 * 20**2)
     run = [range(2, 4), range(4, 6), range(6, 8), range(8, 10)]  # the end of a run, in another job
     found = extraction.batches_for(OnGpu(), run, lengths)
     assert found == [range(2, 4), range(4, 9), range(9, 10)]
@@ -229,7 +229,7 @@ def test_maps_arrive_in_order_while_the_next_are_computed(sizes: list[int]) -> N
             yield torch.full((size, 2, 3), number, dtype=torch.float16)
 
     places = set()
-    arrived = extraction.beside_computing(computed(), torch.device("cpu"))
+    arrived = extraction.copy_while_computing(computed(), torch.device("cpu"))
     for number, maps in enumerate(arrived):
         assert asked == list(range(min(number + 2, len(sizes))))
         assert maps.shape == (sizes[number], 2, 3)
@@ -244,7 +244,7 @@ def test_the_store_is_the_same_through_either_way_to_the_host(
     bert: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(bert, inputs, tmp_path / "plain", batch_size=1)
-    monkeypatch.setattr(extraction, "on_host", extraction.beside_computing)
+    monkeypatch.setattr(extraction, "on_host", extraction.copy_while_computing)
     run(bert, inputs, tmp_path / "beside", batch_size=1)
     plain, beside = ((tmp_path / n / "maps.npy").read_bytes() for n in ("plain", "beside"))
     assert plain == beside

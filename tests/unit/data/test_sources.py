@@ -207,7 +207,13 @@ def test_too_many_flaws_of_qqp_are_refused(tmp_path: Path) -> None:
     write(task, tmp_path, broken_qqp(1000, [100, 200]))
     with pytest.raises(InputError) as caught:
         check_tsv(task, tmp_path)
-    for part in ("QQP/train.tsv: 4 of 1002", "line 102: ", "expected 6", "0.1%", "Get the data"):
+    for part in (
+        "QQP/train.tsv: 4 of 1002",
+        "line 102: ",
+        "expected 6",
+        "0.1%",
+        "Download the data",
+    ):
         assert part in str(caught.value)
 
 

@@ -329,13 +329,13 @@ def set_config(**settings: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shutil.rmtree, "found no such folder, expected a Hugging Face model folder"),
+        (shutil.rmtree, "no such folder, expected a Hugging Face model folder"),
         (without("config.json"), r"found model\.safetensors, tok.*; missing config\.json"),
         (without("model.safetensors"), r"found config\.json.*; missing model\.safetensors\."),
         (pickled, r"missing model\.safetensors \(pickled weights can run code .* convert"),
         (no_tokenizer, r"missing a tokenizer \(one of tokenizer\.json, vocab\.txt"),
-        (truncated, "not a whole safetensors file"),
-        (lfs_pointer, "not a whole safetensors file"),
+        (truncated, "not a complete safetensors file"),
+        (lfs_pointer, "not a complete safetensors file"),
         (set_config(model_type="nonsense"), "a model that transformers does not know"),
         (set_config(model_type="blip_2_qformer"), "cannot load as AutoModelForSequenceClassif"),
         (

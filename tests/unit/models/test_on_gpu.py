@@ -91,7 +91,7 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
     sample = tmp_path / "sample.csv"
     split = load_split(data / "MRPC", "validation", loading.load_tokenizer(bert), TASKS["MRPC"], 32)
     pd.DataFrame({"idx": split.idx}).to_csv(sample, index=False)
-    monkeypatch.setattr(extraction, "ON_HOST", 2**13)  # so that there are many batches
+    monkeypatch.setattr(extraction, "MAX_HOST_BYTES", 2**13)  # so that there are many batches
     stores, batches = {}, {}
     for device in (CPU, GPU):
         on(device)
@@ -111,7 +111,7 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
         np.testing.assert_allclose(a, b, rtol=0, atol=MAPS)
 
 
-def test_maps_that_arrive_beside_computing_are_those_computed() -> None:
+def test_maps_that_arrive_copy_while_computing_are_those_computed() -> None:
     """Long computations and large maps: what is read, or written over, too early is seen."""
     generator = torch.Generator().manual_seed(0)
     start = torch.rand(1500, 1500, generator=generator).to(GPU)
