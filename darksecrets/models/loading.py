@@ -123,7 +123,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """
     from transformers import AutoTokenizer
 
-    # Without a vocabulary file, transformers 5 silently builds a tokenizer with an empty vocabulary.
+    # Without a vocabulary file, transformers 5 silently builds a tokenizer that knows no words.
     if not any((folder / name).is_file() for name in checkpoints.TOKENIZERS):
         raise InputError(
             f"{folder}: found no tokenizer, expected one of {', '.join(checkpoints.TOKENIZERS)}. "

@@ -35,7 +35,10 @@ _PHRASES = tuple(
         rf"(?P<heads>{_NUMBERS})",
     )
 )
-_EXPECTED = "Expected a selector such as 3, [1, 4], {3: [1, 4], 5: all} or 'all of layer 1', counted from 1."
+_EXPECTED = (
+    "Expected a selector such as 3, [1, 4], {3: [1, 4], 5: all} or 'all of layer 1', "
+    "counted from 1."
+)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def test_a_checkpoint_without_all_layers(bert: Path, inputs: Path, tmp_path: Pat
     kept = {name: tensor for name, tensor in weights.items() if "layer.1." not in name}
     assert 0 < len(kept) < len(weights)
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"lacks 16 parts of the encoder"):
+    with pytest.raises(InputError, match=r"lacks 16 parameters of the encoder"):
         run(folder, inputs, tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
