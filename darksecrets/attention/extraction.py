@@ -195,10 +195,10 @@ def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[
 def copy_while_computing(
     computed: Iterable[torch.Tensor], device: torch.device
 ) -> Iterator[HalfArray]:
-    """As `on_host`, while the device goes on computing.
+    """Like `on_host`, but copies overlap with computing.
 
-    When a batch is yielded, the next one is being computed, and then copied to pinned memory on a
-    stream of its own. On a processor, which has no streams, everything happens in that order.
+    While a batch is yielded, the next one is computed and then copied to pinned memory on a
+    separate stream. A CPU has no streams and does the same steps one after the other.
     """
     streams = torch.get_device_module(device)
     copying = streams.Stream()
