@@ -29,7 +29,7 @@ def fast_bfloat16() -> bool:
 
 
 def resolve(precision: str) -> str:
-    """Return ``float32`` or ``bfloat16``; ``auto`` is bfloat16 where the hardware supports it.
+    """Return ``float32`` or ``bfloat16``; ``auto`` is bfloat16 if the hardware has it natively.
 
     bfloat16 means mixed precision (autocast): the weights and the optimiser stay in float32.
 

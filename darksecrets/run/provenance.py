@@ -71,7 +71,7 @@ def _version(library: str) -> str | None:
 
 @cache
 def _commit() -> str | None:
-    """The project's commit, with `-dirty` if there are uncommitted changes; None if installed."""
+    """The project's commit, `-dirty` if there are uncommitted changes; None outside a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():  # installed: an enclosing repository is another project's
