@@ -208,9 +208,7 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
     Raises:
         InputError: A suffix is none of the three.
     """
-    logging.getLogger("fontTools").setLevel(
-        logging.WARNING
-    )  # it logs a line per font table in a PDF
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # logs a line per font table of a PDF
     for path in paths:
         metadata = _metadata(path.suffix, f"darksecrets {__version__}, {script}", description)
         with style(), atomic(path) as temporary:

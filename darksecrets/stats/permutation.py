@@ -19,9 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 ROUNDING = 1e-12  # differences of scores closer than this count as equal
 
-_DEVIATIONS = (
-    10  # standard deviations; the tails of a binomial beyond have a mass below 4 * exp(-50)
-)
+_DEVIATIONS = 10  # standard deviations of a binomial; the mass beyond is below 4 * exp(-50)
 _REMAINDER = 4 * math.exp(-(_DEVIATIONS**2) / 2)
 _BLOCK = 2**22  # largest number of elements in a matrix of random permutations
 

@@ -196,7 +196,7 @@ def test_nothing_is_written_that_could_not_be_read(path, changed, message):
     with pytest.raises(InputError) as error:
         HEADS.write(changed, path)
     assert str(error.value).startswith(f"{path}: {message}")
-    assert str(error.value).endswith("correct what makes this table, or its declaration.")
+    assert str(error.value).endswith("correct the code that makes this table, or its declaration.")
     assert path.read_bytes() == before
     assert len(list(path.parent.iterdir())) == 1
 
