@@ -10,7 +10,7 @@ from darksecrets.data.builtin.grammar import Node, Realiser, Sentence, finish, p
 from darksecrets.data.builtin.lexicon import Noun, inflect, names, nouns_of, plural, verbs
 from darksecrets.data.builtin.scenes import pick
 
-# Skills and services that people ask about, with the classes of verbs that fit.
+# Verbs for what people want to learn or have done, and classes of things that they ask about.
 _SKILLS = (
     *("repair", "clean", "draw", "photograph", "build", "drive", "park", "cook", "sew", "write"),
     *("translate", "publish", "play", "feed", "catch", "find", "sell", "open"),

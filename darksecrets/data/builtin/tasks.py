@@ -622,8 +622,8 @@ _MAKERS: dict[str, Callable[[random.Random, float], Example | None]] = {
     "QNLI": _qnli,
     "MNLI": _mnli,
 }
-# Examples that keep the meaning, those that need not, and the share of the latter that put the two
-# sentences of unlike examples together: what they have in common is the easier half of a task.
+# Label of pairs that keep the meaning, label of pairs that need not, and the share of the latter
+# that combine sentences of two different examples; recognising those is the easier half of a task.
 _KEEPS = {"MRPC": 1, "QQP": 1, "RTE": 0, "QNLI": 0, "MNLI": 0}
 _LOSES = {"MRPC": 0, "QQP": 0, "RTE": 1, "QNLI": 1, "MNLI": 1}
 _CROSSED = 0.5

@@ -1,4 +1,4 @@
-"""Chunks: together they are, byte for byte, the store that one job writes."""
+"""Chunks: gathered, they equal the store of a single job byte for byte."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILES = ("maps.npy", "examples.parquet", "store.json")
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a model, pairs of many lengths, a sample, and its store made by one job."""
+    """A folder with a model, pairs of many lengths, a sample, and its store from a single job."""
     rng = np.random.default_rng(0)
     folder = tmp_path_factory.mktemp("inputs")
     words = [word for word in WORDS if not word.startswith("##")]
@@ -60,7 +60,7 @@ def extract_all(inputs: Path, folder: Path, chunks: int) -> list[Path]:
 
 
 def test_maps_depend_on_their_batch(inputs: Path, tmp_path: Path) -> None:
-    """Else the next test would not notice batches that chunks cut in two."""
+    """Otherwise the next test would not notice batches split between chunks."""
     examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
     alone = tmp_path / "alone"
     extraction.extract(inputs / "model", examples, alone, max_length=20, batch_size=1)
@@ -105,7 +105,7 @@ def test_every_batch_is_in_one_chunk_of_about_equal_cost(examples: int, chunks: 
     assert all(abs(cost - sum(costs) / chunks) <= largest for cost in costs)
 
 
-def test_chunks_that_are_no_store_together(inputs: Path, tmp_path: Path) -> None:
+def test_chunks_that_do_not_make_up_a_store(inputs: Path, tmp_path: Path) -> None:
     parts, sample = extract_all(inputs, tmp_path / "chunks", 3), inputs / "sample.csv"
     for wrong, words in (
         (parts[:2], r"have \d+ examples that are not the 27 of"),

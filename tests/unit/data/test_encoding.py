@@ -1,4 +1,4 @@
-"""Tokenizing: cut-off, layout, and what the model takes."""
+"""Tokenizing: truncation, layout and the model's inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classic GLUE files against a naive reading, malformed ones, and the Hub end to end."""
+"""Classic GLUE files against a naive reader, malformed files, and the Hub end to end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLASSIC = {
     "MNLI": "index|promptID|pairID|genre|sentence1_binary_parse|sentence2_binary_parse|"
     "sentence1_parse|sentence2_parse|sentence1|sentence2|label1|gold_label",
 }
-# A class as the published file of the task writes it.
+# A label as spelled in the task's published file.
 WRITTEN = {
     "MRPC": ["0", "1"],
     "STS-B": ["0.000", "2.5", "5.000"],
@@ -43,7 +43,7 @@ WRITTEN = {
 
 
 def line(task: Task, number: int, label: str, **replaced: str) -> str:
-    """A line of a classic file: every column has its name and the number, the label the label."""
+    """A line of a classic file: columns contain their name and the number, except the label."""
     fields = {column: f"{column} {number}" for column in CLASSIC[task.name].split("|")}
     fields[task.tsv_label] = label
     return "\t".join((fields | replaced).values())
@@ -94,7 +94,7 @@ def test_texts_are_taken_as_they_are(rte: Task, tmp_path: Path) -> None:
 
 
 def test_line_ends_and_byte_order_mark_of_windows(tmp_path: Path) -> None:
-    task = TASKS["SST-2"]  # the mark is in front of a column that is needed
+    task = TASKS["SST-2"]  # the mark precedes a required column
     write(task, tmp_path, [line(task, 0, "0"), line(task, 1, "1")])
     path = tsv_files(task, tmp_path)["train"]
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
@@ -292,7 +292,7 @@ def load(client: Client, *names: str, **settings: str) -> str:
 
 
 def expected_rows(task: Task, split: str, size: int) -> list[dict[str, object]]:
-    """What is served, in the project's columns, without the example that has no text."""
+    """The served rows in the project's columns, without the example that has no text."""
     served = content.rows(task, split, size)
     kept = [row for row in served if all(str(row[c]).strip() for c in task.hub_columns)]
     names = dict(zip(task.hub_columns, task.columns, strict=True))

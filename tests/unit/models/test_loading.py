@@ -1,4 +1,4 @@
-"""Checkpoints: what is refused, what is drawn, and that nothing else is random."""
+"""Checkpoints: refused ones, newly drawn parameters, and that nothing else is random."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_only_the_encoder_is_kept(
     assert any("pooler" in name for name in written) == pooler
     assert ("pooler.dense.weight" in record["not_in_checkpoint"]) != pooler
     assert left_out is None or left_out in record["left_out"]
-    # A classifier that the checkpoint brings is not taken for a new one.
+    # The checkpoint's own classifier does not count as a new one.
     new = loading.load_classifier(tmp_path / "pretrained", MRPC, seed=1)[1]
     assert "classifier.weight" in new
     assert loading.load_tokenizer(tmp_path / "pretrained").tokenize("Unbelievable dogs") == [
@@ -354,7 +354,7 @@ def test_unusable_folders(damage: Callable[[Path], None], message: str, tmp_path
 
 
 def test_models_without_square_maps_are_refused(tmp_path: Path) -> None:
-    """Longformer gives attention, but of a window around each token only."""
+    """Longformer returns attention only in a window around each token."""
     config = transformers.LongformerConfig(**SIZES, attention_window=4)
     transformers.LongformerModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)

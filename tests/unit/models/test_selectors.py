@@ -1,4 +1,4 @@
-"""Selectors, in the words of the module's own text."""
+"""Selectors, as described in the module's docstring."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_words_and_what_they_mean(selector, expected):
     ],
     ids=str,
 )
-def test_what_cannot_be_meant_is_named(selector, words):
+def test_invalid_selectors_are_named(selector, words):
     with pytest.raises(InputError) as caught:
         check([1, selector], SHAPE)
     for word in ["ablation.sets", *words]:

@@ -1,4 +1,4 @@
-"""What jobs are said to need: scaled by task and model, read from the right places."""
+"""Estimated needs of jobs: scaled by task and model, read from the right files."""
 
 import pandas as pd
 import pytest
@@ -27,7 +27,7 @@ def _nothing_fetched(monkeypatch):
     monkeypatch.setattr(checkpoints, "cached", lambda *_: None)
 
 
-def test_the_size_of_a_model_that_nobody_has_fetched_is_assumed(monkeypatch):
+def test_the_size_of_a_model_that_is_not_downloaded_is_assumed(monkeypatch):
     assert resources.size_of(_config(model=HUB)) == (BERT_BASE, False)
     shipped = RESOURCES / "tiny-bert" / "config.json"
     size, known = resources.size_of(_config())
@@ -104,7 +104,7 @@ def test_the_memory_of_training_covers_what_was_measured():
         assert 1.1 * measured < resources.memory_asked(need, gpu=False) < 3 * measured
 
 
-def test_a_gpu_takes_what_is_on_it_from_the_host():
+def test_a_gpu_job_needs_less_host_memory():
     need = _need(resources.finetuning, _config(data=HUB, model=HUB), "RTE")
     assert need.memory > 9000
     assert 4000 < resources.memory_asked(need, gpu=True) < 6000
