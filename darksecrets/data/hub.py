@@ -147,7 +147,7 @@ def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
         raise InputError(
             f"Some files of {what} are not in the cache ({constants.HF_HUB_CACHE}), and {reason}. "
             "Run once with a connection; or set HF_ENDPOINT to a mirror; or copy the cache of "
-            "another machine and set HF_HOME to it; or configure a source other than the Hub."
+            "another machine and set HF_HOME to it; or configure another source than the Hub."
         ) from error
 
 

@@ -189,7 +189,7 @@ def broken_qqp(examples: int, broken: list[int]) -> list[str]:
     return lines
 
 
-def test_known_flaws_of_qqp_are_left_out_and_counted(
+def test_known_flaws_of_qqp_are_skipped_and_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     task = TASKS["QQP"]
@@ -199,7 +199,7 @@ def test_known_flaws_of_qqp_are_left_out_and_counted(
     expected = [i for i, text in enumerate(lines) if len(text.split("\t")) == 6]
     assert len(expected) == 3998
     assert train["idx"] == expected
-    assert "left out 4 of 4002 examples, first line 102: " in caplog.text
+    assert "skipped 4 of 4002 examples, the first: line 102: " in caplog.text
 
 
 def test_too_many_flaws_of_qqp_are_refused(tmp_path: Path) -> None:
@@ -325,7 +325,8 @@ def test_example_without_text_is_reported(hub: Hub, client: Client) -> None:
     code = LOAD.replace("sys.argv[1:]", "['QQP']").replace("print(json", "str(json")
     output = client.run("import logging, sys; logging.basicConfig(stream=sys.stdout)\n" + code)
     assert (
-        f"configuration qqp, train: left out 1 of {content.TRAIN} examples, first idx 7" in output
+        f"configuration qqp, train: skipped 1 of {content.TRAIN} examples, the first: idx 7"
+        in output
     )
 
 

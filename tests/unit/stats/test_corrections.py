@@ -35,7 +35,7 @@ def test_a_statistic_with_constant_draws_is_not_significant() -> None:
     assert np.isfinite(family).all()
 
 
-def test_the_family_wise_error_on_null_data_is_5_percent():
+def test_the_family_wise_error_on_null_data_is_at_most_5_percent():
     """Statistics of a family are correlated, like those of heads."""
     rng = np.random.default_rng(9)
     found = np.zeros((600, 2), dtype=bool)

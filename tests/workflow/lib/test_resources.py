@@ -121,12 +121,12 @@ def test_chunks_share_the_work():
     assert _need(resources.gathering, three, "RTE") == _need(resources.gathering, one, "RTE")
 
 
-def test_a_gpu_is_asked_for_where_there_is_one():
+def test_a_gpu_is_requested_if_there_is_one():
     assert resources.Asked(resources.finetuning, _config(), gpus=1).resources()["gpu"] == 1
     assert "gpu" not in resources.Asked(resources.finetuning, _config(), gpus=0).resources()
 
 
-def test_what_is_asked_is_rounded_up():
+def test_requests_are_rounded_up():
     need = resources.Need(1000, seconds=600)
     assert resources.memory_asked(need, gpu=False) == 1600  # 1.3 times 1000, and 250 for Snakemake
     assert resources.minutes_asked(need, 1, gpu=False) == 65  # 6 times 10, and 2
