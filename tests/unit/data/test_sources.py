@@ -389,4 +389,4 @@ def test_shard_that_the_repository_lacks(
     content = changed.pop("rte/train-00000-of-00001.parquet")
     changed["rte/train-00000-of-00002.parquet"] = content
     error = load(client, "RTE")
-    assert "of rte/train-*.parquet, 1 files were found and 2 expected" in error
+    assert "found 1 files of rte/train-*.parquet, expected 2" in error

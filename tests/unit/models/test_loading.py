@@ -158,7 +158,7 @@ def rename(folder: Path, change: Callable[[str], str | None]) -> None:
 def test_encoder_part_missing_from_the_checkpoint_is_refused(tmp_path: Path) -> None:
     bert(tmp_path)
     rename(tmp_path, lambda n: None if n == "encoder.layer.1.output.dense.weight" else n)
-    with pytest.raises(InputError, match=r"lacks 1 parts .*layer\.1\.output\.dense\.weight"):
+    with pytest.raises(InputError, match=r"lacks 1 parameters .*layer\.1\.output\.dense\.weight"):
         loading.load_classifier(tmp_path, MRPC, seed=1)
 
 
