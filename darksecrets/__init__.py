@@ -29,8 +29,8 @@ __all__ = [
     "observe",
 ]
 
-# Imported when first asked for: reading tables and stores needs no torch.
-_HOMES = {
+# Imported on first access, so that reading tables and stores needs no torch.
+_MODULES = {
     "AttentionStore": "attention.store",
     "Intervention": "models.hooks",
     "SweepResult": "ablation.results",
@@ -41,10 +41,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever it names
-    if name not in _HOMES:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the names above
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -27,19 +27,19 @@ def test_data() -> Path:
 
 @pytest.fixture(scope="session")
 def glue_repository() -> Repository:
-    """GLUE in small, as the Hub would hold it."""
+    """A small GLUE repository, as on the Hub."""
     return content.glue()
 
 
 @pytest.fixture(scope="session")
 def bert_repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """A tiny BERT, as the Hub would hold it."""
+    """A tiny BERT repository, as on the Hub."""
     return content.bert(tmp_path_factory.mktemp("bert"))
 
 
 @pytest.fixture
 def hub(glue_repository: Repository) -> Iterator[Hub]:
-    """The stand-in of the Hub, with GLUE in small; append other repositories to serve them."""
+    """The stand-in for the Hub, with a small GLUE; append other repositories to serve them."""
     with serving([glue_repository]) as running:
         yield running
 
@@ -58,7 +58,7 @@ def root() -> Path:
 
 @pytest.fixture
 def clone(root: Path, tmp_path: Path) -> Path:
-    """A copy of the project as it is: the files that Git lists, and those it would add."""
+    """A copy of the project as it is: tracked files, and untracked ones that are not ignored."""
     copy = tmp_path / "project"
     command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout

@@ -1,11 +1,11 @@
-"""Programs that tests need: without one its tests are skipped, and say what installs it."""
+"""Programs that tests need; without one, its tests are skipped and say how to install it."""
 
 import shutil
 import subprocess
 
 import pytest
 
-# What has to be there, and the Debian package that brings it; `.ci/run` installs all of them.
+# Required programs and files, and the Debian package of each; `.ci/run` installs all of them.
 PACKAGES = {
     "booktabs.sty": "texlive-latex-recommended",
     "chromedriver": "chromium-driver",

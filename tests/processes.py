@@ -10,7 +10,7 @@ GRACE = 30.0
 
 
 def start(command: list[str], folder: Path, **streams: int | IO[str]) -> subprocess.Popen[str]:
-    """Start a program as a terminal does: in a process group of its own, which SIGINT interrupts.
+    """Start a program as a terminal does: in its own process group, which SIGINT interrupts.
 
     By default a program ignores SIGINT if its parent does, as the jobs that a shell script starts
     in the background do.

@@ -30,10 +30,10 @@ LEVELS: tuple[set[str], ...] = (
     {"contracts"},  # every section's tables
     {""},  # the public names of the package itself
 )
-"""From the bottom; a package may import only packages of the levels below its own."""
+"""From the bottom; a package may import only from lower levels."""
 
 FACTS = {"__version__"}
-"""What every package may ask the top for: it imports nothing."""
+"""What every package may import from the top; it imports nothing itself."""
 
 HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 """Libraries that take seconds to load or are missing where tables are read and figures drawn."""
@@ -43,7 +43,7 @@ INNER = {
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }
-"""The modules that may know what an encoder is made of, and why."""
+"""The modules that may depend on the internals of encoders, and why."""
 
 _INNER_CODE = re.compile(
     r"\bAttention(Mask)?Interface\b|\.encoder\.layers?\b|\battention\.(self|output)\b|"
@@ -65,7 +65,7 @@ class Import:
 
 
 def modules(root: Path = PACKAGE) -> dict[str, Path]:
-    """Files by dotted name inside of the package; the package's own file is ''."""
+    """Files of the package's modules by dotted name; the package's own file is ''."""
     names = {}
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -118,7 +118,7 @@ def all_imports(root: Path = PACKAGE) -> list[Import]:
 
 
 def package(dotted: str) -> str:
-    """The package of a module's name, without or with ours before it."""
+    """The package of a module, with or without the name of ours before it."""
     return dotted.removeprefix(NAME).removeprefix(".").split(".")[0]
 
 
@@ -126,7 +126,7 @@ def level(name: str) -> int:
     """Place of a package in `LEVELS`.
 
     Raises:
-        LookupError: It is new; say in `LEVELS` where it belongs.
+        LookupError: The package is new; add it to `LEVELS`.
     """
     for number, names in enumerate(LEVELS):
         if name in names:
@@ -135,7 +135,7 @@ def level(name: str) -> int:
 
 
 def within(imports: Iterable[Import]) -> Iterator[tuple[str, str, str]]:
-    """Source, its package and the package it imports, where these are two of ours."""
+    """Module, its package and the imported package, for imports between our packages."""
     for one in imports:
         if one.target == NAME or one.target.startswith(f"{NAME}."):
             pair = package(one.source), package(one.target)
@@ -191,7 +191,7 @@ _LIGHT = {"run", "stats", "plotting", "contracts"}
 
 
 def light(imports: Iterable[Import]) -> set[str]:
-    """Modules that must load without torch: lower packages, and all that draw or hold tables."""
+    """Modules that must load without torch: lower packages, figures and tables."""
     drawing = {i.source for i in imports if i.target.startswith(f"{NAME}.plotting")}
     lower = {name for name in modules() if package(name) in _LIGHT}
     tables = {name for name in modules() if name.split(".")[-1] in {"tables", "table1", "links"}}
@@ -206,7 +206,7 @@ def heavy(name: str, imports: Iterable[Import]) -> list[str]:
 
 
 def inner(source: str) -> list[str]:
-    """What a module's code says of the inside of encoders; comments and docstrings may."""
+    """Mentions of encoder internals in code, not in comments and docstrings."""
     tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     found = []
@@ -233,8 +233,8 @@ def test_sections_do_not_import_each_other(imports) -> None:
     assert not between_sections(imports)
 
 
-def test_packages_form_no_circle(imports) -> None:
-    """Whatever `LEVELS` says."""
+def test_packages_form_no_cycle(imports) -> None:
+    """This holds independently of `LEVELS`."""
     graph = defaultdict(set)
     for _, own, other in within(imports):
         graph[own].add(other)
@@ -261,7 +261,7 @@ def test_python_loads_no_heavy_library_either(imports, root) -> None:
     assert done.stdout.split() == []
 
 
-def test_only_the_seam_knows_what_an_encoder_is_made_of() -> None:
+def test_only_hooks_and_layers_know_the_internals_of_encoders() -> None:
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     known = {name: inner(path.read_text(encoding="utf-8")) for name, path in paths.items()}
     assert not {name: found for name, found in known.items() if found and name not in INNER}
@@ -343,6 +343,6 @@ def test_a_heavy_library_is_found_through_other_modules_but_not_inside_functions
         "for n, p in model.named_parameters(): n.endswith('self.query.weight')",
     ],
 )
-def test_knowledge_of_an_encoders_inside_is_found(text) -> None:
+def test_knowledge_of_encoder_internals_is_found(text) -> None:
     assert inner(text)
     assert not inner(f'"""{text}"""\n# {text}\n')

@@ -1,10 +1,10 @@
-"""Everything that the project imports is in the environment it is imported in.
+"""Every environment has all libraries that are imported in it.
 
-A job can run every file that its script reaches through imports, wherever in a file these stand, so
-its environment must hold the distribution of every third-party import in all of those files: listed
-in `envs/`, or required by something that is listed, as the installed packages say. That is more
-than a job needs at times, and never less. Only imports under `TYPE_CHECKING` do not count; a few
-libraries that pandas imports when a format is asked for do.
+A job may run any file that its script reaches through imports, anywhere in a file. So its
+environment must have the distribution of every third-party import in all of those files: listed in
+`envs/`, or required by a listed one according to the installed packages. This can be more than a
+job needs, but never less. Imports under `TYPE_CHECKING` do not count; a few libraries that pandas
+imports for certain formats do.
 
 Snakemake runs in the main environment, that of the lock, or in `envs/workflow.yaml`. There it is
 started with every other library hidden.
@@ -59,7 +59,7 @@ TEMPLATES = {"figure": ("figures", "figure"), "collect": ("figures", "collect_ta
 
 
 def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
-    """Environment and script of every rule, and the module that draws, if it is a figure's."""
+    """Environment and script of every rule, and the module that draws, for figures."""
     found = {}
     for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
         text = file.read_text()
@@ -76,13 +76,13 @@ def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
 
 
 def module_of(name: str, script: str) -> tuple[str, ...]:
-    """The module that the script of all figures imports for one."""
+    """The module that the common script of all figures imports for a figure."""
     paths = ROOT.glob(f"darksecrets/*/{name}.py") if script == "figure" else []
     return tuple(f"darksecrets.{path.parent.name}.{name}" for path in paths)
 
 
 def imports(node: ast.AST) -> Iterator[str]:
-    """Modules imported anywhere below a node but for type checkers, and from-imported names."""
+    """Modules and names imported anywhere below a node, except for type checkers."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
@@ -127,7 +127,7 @@ def installed_by(requirements: list[str]) -> set[str]:
 
 @cache
 def owners() -> dict[str, set[str]]:
-    """Distributions that bring each importable name."""
+    """Distributions that provide each importable name."""
     table = metadata.packages_distributions()
     return {top: {canonicalize_name(name) for name in names} for top, names in table.items()}
 
@@ -138,7 +138,7 @@ def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
     return {top for top in reached(script, *modules) if not owners().get(top, set()) & there}
 
 
-def test_every_rule_is_looked_at():
+def test_every_rule_is_checked():
     text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
     added = re.findall(r"^(?:rule |figure\(|collect\()", text, re.MULTILINE)
     assert len(rules()) == len(added) > 50

@@ -1,4 +1,4 @@
-"""Programs that tests start are stopped, whatever they ignore."""
+"""Programs that tests start are stopped, even if they ignore signals."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Extraction in chunks of examples, and chunks gathered to the store that one job would write."""
+"""Split extraction into chunks of examples, and gather chunks into the store of a single job."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ _log = logging.getLogger(__name__)
 def batches_of_chunk(
     batches: Sequence[range], lengths: Sequence[int], chunk: int, chunks: int
 ) -> list[range]:
-    """Choose the batches of a chunk: a run of them.
+    """Choose the batches of a chunk; they are consecutive.
 
-    No batch is cut, so that its examples are padded and computed as without chunks, and the maps
-    are the same to the last bit. Chunks have about equally many tokens, padding included: on a
-    CPU, time grew with these at BERT-base shape (2.4 to 4 ms a token at lengths from 16 to
+    Batches are never split, so examples are padded and computed as without chunks, and the maps
+    are the same to the last bit. Chunks have about the same number of tokens, padding included: on
+    a CPU, time grew with that number at BERT-base shape (2.4 to 4 ms a token at lengths from 16 to
     128, while the time for a pair of tokens fell to a ninth).
 
     Args:
-        batches: All batches of examples, in their order.
+        batches: All batches of examples, in order.
         lengths: Tokens of each example, longest first.
-        chunk: Which one, from 1.
-        chunks: How many there are. Where batches are few, some chunks are empty.
+        chunk: Number of the chunk, from 1.
+        chunks: Number of chunks. If there are few batches, some chunks are empty.
     """
     tokens = np.array([lengths[batch.start] * len(batch) for batch in batches], dtype=np.int64)
-    # A batch belongs to the chunk in whose equal share of all tokens its middle lies.
+    # With all tokens split into equal shares, a batch belongs to the share that its middle is in.
     middles = 2 * np.cumsum(tokens) - tokens
     belongs = middles * chunks // (2 * max(1, tokens.sum()))
     return [batch for batch, of in zip(batches, belongs, strict=True) if of == chunk - 1]
 
 
 def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
-    """Make one store of its chunks, which stay as they are.
+    """Gather chunks into one store; the chunks are kept.
 
-    A single chunk is the store already: its files are linked, not copied. Of several, one example's
-    maps at a time are in memory.
+    A single chunk is already the store: its files are linked, not copied. With several chunks, the
+    maps of only one example at a time are in memory.
 
     Args:
-        chunks: Folders of all chunks, in their order.
+        chunks: Folders of all chunks, in order.
         sample: CSV with the column ``idx``: the examples that the store must have.
-        output: Folder of the store, the same files as one job would write.
+        output: Folder of the store; its files are those that a single job would write.
 
     Raises:
         InputError: The chunks do not make up one store of the sample.
@@ -68,7 +68,7 @@ def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
 
 
 def _require_one_store(stores: Sequence[AttentionStore], sample: Path) -> pd.DataFrame:
-    """The examples of all chunks, if they are those of one store of the sample."""
+    """Check that the chunks make up one store of the sample; return the table of its examples."""
     shapes = {(store.layers, store.heads) for store in stores}
     table = pd.concat([store.table for store in stores], ignore_index=True)
     lengths = np.concatenate([store.lengths for store in stores])
@@ -89,9 +89,9 @@ def _require_one_store(stores: Sequence[AttentionStore], sample: Path) -> pd.Dat
 
 
 def _link(chunk: Path, output: Path) -> None:
-    """Give the files of a store a second name; copy them where the file system has no links.
+    """Hard-link the files of a store; copy them where the file system does not support links.
 
-    A job that is killed half-way leaves the chunk whole, so that it need not be computed again.
+    If the job is killed half-way, the chunk stays complete and need not be computed again.
     """
     with atomic(output) as temporary:
         temporary.mkdir()

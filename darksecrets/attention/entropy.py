@@ -1,10 +1,10 @@
-"""Entropy of attention, which the tables of heads share.
+"""Entropy of attention, shared by the tables of heads.
 
-Their shares of attention (previous, next, self, [CLS], [SEP]) are defined differently and are not
-shared. The statistics of Clark et al. (2019) in `features` average over all queries, and a key
-counts in every share that it belongs to. The table of the tiny BERT's heads in `pretraining` is
-about words: special tokens are no queries, and each key counts once, [CLS] and [SEP] first, so
-that the shares sum to 1.
+The tables' shares of attention (previous, next, self, [CLS], [SEP]) are defined differently, so
+each section has its own. The statistics of Clark et al. (2019) in `features` average over all
+queries, and a key counts in every share that it belongs to. The table of the tiny BERT's heads in
+`pretraining` is about words: special tokens are not queries, and each key counts once, [CLS] and
+[SEP] first, so the shares sum to 1.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def entropy_sums(maps: npt.NDArray[Float]) -> npt.NDArray[Float]:
     """Entropy of every query's attention in nats, summed over the queries.
 
     Args:
-        maps: [..., query, key] weights, rows sum to 1; in single precision or better.
+        maps: [..., query, key] weights, rows sum to 1; float32 or float64.
 
     Returns:
-        [...] in the precision of ``maps``.
+        [...], in the precision of ``maps``.
     """
     logarithms = np.log(np.maximum(maps, np.finfo(np.float32).tiny))
     sums: npt.NDArray[Float] = -np.einsum("...ij,...ij->...", maps, logarithms)

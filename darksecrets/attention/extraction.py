@@ -1,4 +1,4 @@
-"""Extraction: run a model over the sampled examples, keep its attention maps (section 4)."""
+"""Extraction: run a model on the sampled examples and store its attention maps (section 4)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Inputs = dict[str, list[npt.NDArray[np.int32]]]
 
-#: Maps of a GPU's batch, in bytes on the host at most, where two batches are in pinned memory.
-ON_HOST = 2**28
+#: Largest size in bytes of the maps of a GPU batch; two batches are in pinned host memory.
+MAX_HOST_BYTES = 2**28
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def read_sample(dataset_folder: Path, sample: Path) -> dict[str, list[Any]]:
         sample: CSV with the column ``idx``.
 
     Raises:
-        InputError: The sample is not of this data.
+        InputError: The sample does not belong to this data.
     """
     from datasets import load_from_disk
 
@@ -72,26 +72,26 @@ def extract(
 ) -> dict[str, Any]:
     """Write the attention store of a model for some examples.
 
-    The longest examples come first, so that too little memory or a misfit shows at once; those of
-    equal length are ordered by ``idx``. Memory depends on the largest batch, not on the number of
-    examples (texts and tokens aside).
+    The longest examples come first, so that a lack of memory or an unsuitable model shows at once;
+    examples of equal length are ordered by ``idx``. Memory depends on the largest batch, not on
+    the number of examples (texts and tokens aside).
 
     Args:
         model_folder: Hugging Face folder of an encoder, with or without a classifier.
-        examples: ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers, ``idx``
-            (0, 1, 2 … if left out).
+        examples: Columns: ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers,
+            ``idx`` (0, 1, 2 … if omitted).
         output: Folder of the store.
         max_length: Longest sequence kept, in tokens.
-        batch_size: Examples in a batch on a CPU; see `batches_for`.
-        chunk: Which part of the examples the store gets, from 1, see `attention.chunks`.
-        chunks: How many parts there are.
+        batch_size: Batch size on a CPU; for GPUs see `batches_for`.
+        chunk: Number of the chunk of examples to store, from 1, see `attention.chunks`.
+        chunks: Number of chunks.
 
     Returns:
-        For the provenance: the device, and the sizes of the batches.
+        For the provenance: the device, the number of batches and the largest batch size.
 
     Raises:
-        InputError: The checkpoint is not a whole encoder, or it does not give one softmaxed map
-            over the real tokens per layer and head.
+        InputError: The checkpoint is not a complete encoder, or it does not return one softmaxed
+            map over the real tokens per layer and head.
     """
     tokenizer = load_tokenizer(Path(model_folder))
     table, inputs = _encode_longest_first(examples, tokenizer, max_length)
@@ -99,7 +99,7 @@ def extract(
     shape = shape_of(model)
     lengths = [len(ids) for ids in inputs["input_ids"]]
     batches = batches_of_chunk(batches_of(len(table), batch_size), lengths, chunk, chunks)
-    batches = batches_for(model, batches, lengths)  # after, as it depends on what memory is free
+    batches = batches_for(model, batches, lengths)  # last, as it depends on free memory
     own = table.iloc[batches[0].start : batches[-1].stop] if batches else table.iloc[:0]
     with (
         write_store(Path(output), own, shape.layers, shape.heads) as writer,
@@ -108,7 +108,7 @@ def extract(
         arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
         for batch in batches:
             rows = slice(batch.start, batch.stop)
-            # No name for the maps: it would keep them while the next ones are computed.
+            # Don't bind the maps to a name: it would keep them alive while the next are computed.
             write_maps(next(arrays), lengths[rows], table["idx"].iloc[rows], writer)
             advance(len(batch))
     most = max(map(len, batches), default=0)
@@ -119,7 +119,7 @@ def extract(
 def maps_of(
     model: PreTrainedModel, inputs: Inputs, batches: Iterable[range], pad_token_id: int
 ) -> Iterator[HalfArray]:
-    """Run batches of examples through the model; see `attention_maps` and `on_host`."""
+    """Run batches of examples through the model and yield their maps on the host."""
     padded = (pad(inputs, batch, pad_token_id) for batch in batches)
     return on_host((attention_maps(model, batch) for batch in padded), model.device)
 
@@ -148,11 +148,11 @@ def write_maps(
 
 
 def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Run a padded batch, from `pad`, through the model.
+    """Run a padded batch (see `pad`) through the model.
 
     Returns:
-        [example, layer, head, query, key] weights in half precision, padding included, where the
-        model is.
+        [example, layer, head, query, key] weights in half precision, padding included, on the
+        model's device.
 
     Raises:
         InputError: The model does not return one map per layer, head and pair of tokens.
@@ -169,7 +169,7 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
                 f"{shape.layers} times {expected} (examples, heads, tokens, tokens) was expected. "
                 "Use a checkpoint with full self-attention."
             )
-        # One layer is rounded at a time, straight into place.
+        # Layers are rounded one at a time, directly into the result.
         size = (examples, shape.layers, *expected[1:])
         maps = torch.empty(size, dtype=torch.float16, device=device)
         for number, layer in enumerate(seen.maps.values()):
@@ -178,42 +178,44 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
 
 
 def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
-    """Bring maps of one batch after the other to the host.
+    """Copy the maps of one batch after the other to the host.
 
     Args:
-        computed: Maps on a device, each batch computed when it is asked for.
+        computed: Maps on a device, computed batch by batch on request.
         device: The device.
 
     Returns:
-        The maps of each batch, in memory that may be used again once the next one is asked for.
+        The maps of each batch; their memory may be reused once the next batch is requested.
     """
     if device.type == "cuda":
-        return beside_computing(computed, device)
+        return copy_while_computing(computed, device)
     return map(torch.Tensor.numpy, computed)
 
 
-def beside_computing(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
-    """As `on_host`, while the device goes on computing.
+def copy_while_computing(
+    computed: Iterable[torch.Tensor], device: torch.device
+) -> Iterator[HalfArray]:
+    """Like `on_host`, but copies overlap with computing.
 
-    When a batch is yielded, the next one is being computed, and then copied to pinned memory on a
-    stream of its own. On a processor, which has no streams, everything happens in that order.
+    While a batch is yielded, the next one is computed and then copied to pinned memory on a
+    separate stream. A CPU has no streams and does the same steps one after the other.
     """
     streams = torch.get_device_module(device)
     copying = streams.Stream()
-    places = [torch.empty(0, dtype=torch.float16)] * 2
+    buffers = [torch.empty(0, dtype=torch.float16)] * 2
     copied: tuple[torch.Tensor, Any] | None = None
-    for maps in computed:  # on a GPU, asked for here and done later
-        # Of the two places one is in `copied`; what was yielded from the other is done with.
-        place = _with_room(places.pop(0), maps, device)
-        places.append(place)
-        target = place[: maps.numel()].view(maps.shape)
+    for maps in computed:  # on a GPU, this only queues the computation
+        # One of the two buffers is in `copied`; the caller is done with the other.
+        buffer = _with_room(buffers.pop(0), maps, device)
+        buffers.append(buffer)
+        target = buffer[: maps.numel()].view(maps.shape)
         copying.wait_stream(streams.current_stream())
         with streams.stream(copying):
             target.copy_(maps, non_blocking=True)
             done = streams.Event()
             done.record()
         if device.type == "cuda":
-            maps.record_stream(copying)  # or its memory could be given out before it is copied
+            maps.record_stream(copying)  # or its memory could be reused before it is copied
         del maps
         if copied is not None:
             yield _arrived(*copied)
@@ -222,10 +224,10 @@ def beside_computing(computed: Iterable[torch.Tensor], device: torch.device) -> 
         yield _arrived(*copied)
 
 
-def _with_room(place: torch.Tensor, maps: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """The place itself if the maps fit, else a larger one, pinned for a GPU."""
-    if place.numel() >= maps.numel():
-        return place
+def _with_room(buffer: torch.Tensor, maps: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The buffer itself if the maps fit, else a larger one, pinned for a GPU."""
+    if buffer.numel() >= maps.numel():
+        return buffer
     return torch.empty(maps.numel(), dtype=maps.dtype, pin_memory=device.type == "cuda")
 
 
@@ -236,7 +238,7 @@ def _arrived(target: torch.Tensor, done: Any) -> HalfArray:  # noqa: ANN401 - th
 
 
 def batches_of(examples: int, batch_size: int) -> list[range]:
-    """Cut the examples into batches; the last one may be smaller."""
+    """Split the examples into batches; the last one may be smaller."""
     starts = range(0, examples, batch_size)
     return [range(first, min(first + batch_size, examples)) for first in starts]
 
@@ -244,16 +246,16 @@ def batches_of(examples: int, batch_size: int) -> list[range]:
 def batches_for(
     model: PreTrainedModel, batches: Sequence[range], lengths: Sequence[int]
 ) -> list[range]:
-    """Cut a run of examples into the batches that suit the device of the model.
+    """Split consecutive examples into batches that suit the model's device.
 
     Args:
         model: From :func:`load_encoder`.
-        batches: Batches of the run, one beginning where another ends; a processor takes these.
-        lengths: Tokens of all examples, the longest first.
+        batches: Consecutive batches of the examples, used as they are on a CPU.
+        lengths: Tokens of all examples, longest first.
 
     Returns:
-        On a GPU, batches of as many examples as its memory and `ON_HOST` hold. Which examples are
-        together changes maps by rounding: in half precision, most often not at all.
+        On a GPU, batches as large as its memory and `MAX_HOST_BYTES` allow. Which examples share a
+        batch changes maps only by rounding; in half precision, mostly not at all.
     """
     if model.device.type != "cuda" or not batches:
         return list(batches)
@@ -261,9 +263,9 @@ def batches_for(
     first, end = batches[0].start, batches[-1].stop
     while first < end:
         numbers = config.num_hidden_layers * config.num_attention_heads * lengths[first] ** 2
-        # Maps as they are made, and two batches of them in half precision.
+        # Maps as they are computed, and two batches of them in half precision.
         size = devices.sequence_bytes(config, lengths[first]) + (4 + 2 + 2) * numbers
-        most = max(1, ON_HOST // (2 * numbers))
+        most = max(1, MAX_HOST_BYTES // (2 * numbers))
         count = devices.batch_size(model.device, size, cpu=1, gpu=most)
         found.append(range(first, min(first + count, end)))
         first = found[-1].stop
@@ -271,7 +273,7 @@ def batches_for(
 
 
 def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tensor]:
-    """Make the model's inputs for a batch, [example, token], padded on the right."""
+    """Build the model's inputs for a batch, [example, token], padded on the right."""
     return {
         name: torch.nn.utils.rnn.pad_sequence(
             [torch.tensor(rows[example], dtype=torch.long) for example in batch],
@@ -285,11 +287,11 @@ def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tens
 def _encode_longest_first(
     examples: Mapping[str, Sequence[Any]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> tuple[pd.DataFrame, Inputs]:
-    """Tokenize and sort: the rows of the store, and what the model takes."""
+    """Tokenize and sort; return the rows of the store and the model's inputs."""
     encoded = encode(examples, tokenizer, max_length, layout=True)
     numbers = examples.get("idx", range(len(encoded["input_ids"])))
     order = np.lexsort((numbers, [-len(ids) for ids in encoded["input_ids"]]))
-    # Arrays, because lists of Python numbers would be the memory that grows with the examples.
+    # Arrays, because lists of Python numbers would take much memory with many examples.
     rows = {
         name: [np.array(values[i], dtype=np.int32) for i in order]
         for name, values in encoded.items()

@@ -2,16 +2,17 @@
 
 A store is a folder of three files:
 
-- ``maps.npy``: all maps one after the other, half precision, as one long array. An example takes
-  ``layers * heads * L * L`` numbers, ``[layer, head, query, key]``, where L counts its real tokens
-  with [CLS] and [SEP], without padding.
+- ``maps.npy``: all maps one after the other in half precision, as one long array. An example has
+  ``layers * heads * L * L`` numbers, ``[layer, head, query, key]``, where L is its number of real
+  tokens, including [CLS] and [SEP], without padding.
 - ``examples.parquet``: a row per example in the order of the maps: ``idx`` of the data set, and for
-  every token its text, segment, whether it is a special one, and its first and last + 1 character.
-- ``store.json``: number of layers, heads and examples.
+  every token its text, segment, whether it is special, and its start and end (exclusive) in
+  characters.
+- ``store.json``: numbers of layers, heads and examples.
 
 Plain memory-mapped NumPy was chosen by measurement: ``benchmarks/results/store_format.md``.
-Examples of equal length stand beside each other, so that a batch of them is one array without
-padding, seen in the file and not copied. Nothing here needs torch.
+Examples of equal length are adjacent, so a batch of them is one array without padding: a view of
+the file, not a copy. This module does not need torch.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ COLUMNS = ("idx", "tokens", "segments", "special", "starts", "ends")
 DTYPE = np.dtype("<f2")
 
 #: Rounding a row of weights to half precision moves its sum by at most half a unit in the last
-#: place of 1 (2**-11); twice that leaves room for the model's own float32 arithmetic.
+#: place of 1 (2**-11); the doubled tolerance leaves room for the model's own float32 arithmetic.
 ROW_SUM_TOLERANCE = 2.0**-10
 
 HalfArray = npt.NDArray[np.float16]
 
 
 class AttentionWriter:
-    """Appends the maps of one example after the other; made by :func:`write_store`."""
+    """Appends maps to a store, one example at a time; created by :func:`write_store`."""
 
     def __init__(self, stream: BinaryIO, examples: pd.DataFrame, layers: int, heads: int) -> None:
         self._stream = stream
@@ -57,7 +58,7 @@ class AttentionWriter:
         """Write the next example's maps, [layer, head, query, key], cropped to real tokens.
 
         Raises:
-            InputError: The shape is not the announced one, or a row does not sum to 1 within
+            InputError: The shape is not the expected one, or a row does not sum to 1 within
                 ``ROW_SUM_TOLERANCE``.
         """
         idx, shape = self._examples[self.written]
@@ -83,19 +84,19 @@ class AttentionWriter:
 def write_store(
     folder: Path, examples: pd.DataFrame, layers: int, heads: int
 ) -> Iterator[AttentionWriter]:
-    """Make a store; it appears at ``folder`` when all examples are in, or not at all.
+    """Write a store; it appears at ``folder`` only once all examples are written.
 
     Args:
         folder: Where the store will be.
-        examples: A row per example in the order in which maps will come: ``idx`` and the lists
-            ``tokens``, ``segments``, ``special``, ``starts``, ``ends``, one entry per token.
-            The longest come first; batches are runs of equal length.
+        examples: A row per example in the order in which maps will be appended: ``idx`` and the
+            lists ``tokens``, ``segments``, ``special``, ``starts``, ``ends``, one entry per token.
+            Longest examples first.
         layers: Number of layers.
-        heads: Number of heads of a layer.
+        heads: Number of heads per layer.
 
     Raises:
         InputError: The disk has too little space.
-        ValueError: Fewer maps came than examples were announced, or they are not sorted.
+        ValueError: Fewer maps were appended than there are examples, or these are not sorted.
     """
     lengths = examples["tokens"].map(len)
     if not lengths.is_monotonic_decreasing:
@@ -127,18 +128,18 @@ def _require_space(folder: Path, needed: int) -> None:
 
 @dataclass(frozen=True)
 class AttentionStore:
-    """Maps of many examples on disk; layers and heads count from 1 where one is asked for.
+    """Maps of many examples on disk; methods that take a layer or head number count from 1.
 
-    Arrays of many layers or heads are indexed from 0, as arrays are, and so are the examples, in
-    the order of the store: the longest come first. ``idx`` says which example of the data is which.
+    Arrays over layers or heads are indexed from 0 like any array. Examples, too, are indexed from
+    0, in the order of the store: longest first. ``idx`` gives their numbers in the data set.
 
     Attributes:
         folder: Where the store is.
         layers: Number of layers.
-        heads: Number of heads of a layer.
-        table: A row per example, see the module.
+        heads: Number of heads per layer.
+        table: A row per example, see the module's docstring.
         lengths: [examples] tokens of each example, longest first.
-        starts: [examples + 1] where each example's maps begin in the file, in numbers.
+        starts: [examples + 1] offset of each example's maps in the array, and the array's length.
         header: Bytes before the first number.
     """
 
@@ -152,7 +153,7 @@ class AttentionStore:
 
     @classmethod
     def open(cls, folder: str | Path) -> AttentionStore:
-        """Open a store; maps are read when they are asked for.
+        """Open a store; maps are read on demand.
 
         Raises:
             InputError: There is no complete store at ``folder``.
@@ -186,7 +187,7 @@ class AttentionStore:
 
     @property
     def idx(self) -> npt.NDArray[np.int64]:
-        """[examples] the data set's ``idx`` of each example, in the order of the store."""
+        """[examples] ``idx`` of each example in the data set, in the order of the store."""
         return self.table["idx"].to_numpy(np.int64)
 
     def tokens(self, example: int) -> list[str]:
@@ -198,27 +199,27 @@ class AttentionStore:
         return np.asarray(self.table["segments"].iloc[example], dtype=np.int64)
 
     def special(self, example: int) -> npt.NDArray[np.bool_]:
-        """[L] whether a token is a special one, such as [CLS] and [SEP]."""
+        """[L] whether a token is special, such as [CLS] and [SEP]."""
         return np.asarray(self.table["special"].iloc[example], dtype=np.bool_)
 
     def offsets(self, example: int) -> npt.NDArray[np.int64]:
-        """[L, 2] first character, and the one after the last, of each token in its sentence."""
+        """[L, 2] start and end (exclusive) of each token's characters in its sentence."""
         row = self.table.iloc[example]
         return np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
 
     def maps(self, example: int) -> HalfArray:
-        """[layer, head, query, key] all maps of an example, seen in the file."""
+        """[layer, head, query, key] all maps of an example, as a view of the file."""
         maps: HalfArray = self._view(range(example, example + 1))[0]
         return maps
 
     def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, HalfArray]]:
-        """Go through the store in batches of examples of equal length, which need no padding.
+        """Iterate over the store in batches of examples of equal length, without padding.
 
         Args:
             max_bytes: Largest size of a batch; a single example may be larger.
 
         Yields:
-            The examples' numbers, and their maps, [example, layer, head, query, key].
+            The indices of the examples and their maps, [example, layer, head, query, key].
         """
         first = 0
         while first < self.examples:
@@ -230,7 +231,7 @@ class AttentionStore:
             first = batch.stop
 
     def head(self, layer: int, head: int) -> list[HalfArray]:
-        """One head's maps, [query, key] of every example in the order of the store.
+        """One head's maps: [query, key] for every example, in the order of the store.
 
         Args:
             layer: From 1.
@@ -247,10 +248,10 @@ class AttentionStore:
         return [own for _, maps in self.batches() for own in maps[:, layer - 1, head - 1].copy()]
 
     def _view(self, examples: range) -> HalfArray:
-        """Map a run of examples of equal length, [example, layer, head, query, key].
+        """Map consecutive examples of equal length, [example, layer, head, query, key].
 
-        Each view maps its own part of the file: memory is given back with the view, however long
-        the store.
+        Each view maps its own part of the file, so its memory is released with the view, however
+        large the store.
         """
         length = int(self.lengths[examples.start])
         view = np.memmap(

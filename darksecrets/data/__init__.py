@@ -1,1 +1,1 @@
-"""Tasks and their metrics, sources of data, checks, encoding, batches and alignment (section 3)."""
+"""Tasks, metrics, data sources, checks, encoding, batches and alignment (section 3)."""

@@ -1,4 +1,4 @@
-"""From characters of a sentence to the word pieces of an example, never through equal strings."""
+"""Map character spans of a sentence to word pieces by offsets, never by comparing strings."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def tokens_of_span(
     """Positions of the tokens that share at least one character with a span.
 
     Args:
-        offsets: [L, 2] first character, and the one after the last, of each token in its sentence.
+        offsets: [L, 2] start and end (exclusive) of each token's characters in its sentence.
         segments: [L] the sentence, 0 or 1, of each token.
-        special: [L] whether a token is a special one; those have no characters.
-        sentence: The sentence that the span is in.
+        special: [L] whether a token is special; special tokens have no characters.
+        sentence: The sentence that contains the span, 0 or 1.
         start: First character of the span.
-        end: The character after its last.
+        end: The character after the last.
 
     Returns:
-        Positions in the example, ascending; none where the sentence was cut before the span.
+        Positions in the example, ascending; empty if the sentence was truncated before the span.
     """
     span = np.array([[start, end]])
     return np.flatnonzero(overlaps(offsets, segments, special, sentence, span))
@@ -38,14 +38,14 @@ def overlaps(
     sentence: int,
     spans: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
-    """Tell which tokens share at least one character with which spans of a sentence.
+    """Tell which tokens overlap which spans of a sentence in at least one character.
 
     Args:
         offsets: [L, 2], see `tokens_of_span`.
         segments: [L]
         special: [L]
-        sentence: The sentence that the spans are in.
-        spans: [spans, 2] first character of each, and the one after its last.
+        sentence: The sentence that contains the spans, 0 or 1.
+        spans: [spans, 2] start and end (exclusive) of each.
 
     Returns:
         [L, spans]

@@ -1,4 +1,4 @@
-"""Encoded examples in little memory, and batches of them padded to their longest."""
+"""Compactly stored encoded examples, and batches padded to their longest sequence."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MASK = "attention_mask"
 
 @dataclass(frozen=True)
 class EncodedSplit:
-    """One split of a data set as numbers, each input of all examples in one flat array.
+    """One encoded split of a data set; each model input is one flat array over all examples.
 
     Attributes:
-        idx: [examples], the data set's own numbers.
+        idx: [examples], the data set's own example numbers.
         labels: [examples], integers for classes, float32 for regression.
-        starts: [examples + 1], where each example begins in the flat arrays, and the end.
-        inputs: By name of the model's input, [all tokens]; the attention mask follows from the
-            lengths and is not kept.
-        padding: By name of the input, the number that padding has.
+        starts: [examples + 1], where each example begins in the flat arrays; the last is their end.
+        inputs: [all tokens] for each model input, by name; the attention mask is not stored, as it
+            follows from the lengths.
+        padding: Padding value of each input, by name.
     """
 
     idx: np.ndarray
@@ -45,23 +45,23 @@ class EncodedSplit:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Tokens of each example, special ones included, [examples]."""
+        """[examples] tokens of each example, special tokens included."""
         return np.diff(self.starts)
 
     def batch(self, rows: list[int]) -> dict[str, torch.Tensor]:
-        """Inputs [len(rows), longest of them] and ``labels`` [len(rows)] of some examples."""
+        """Inputs [len(rows), longest length] and ``labels`` [len(rows)] of the given rows."""
         lengths = self.lengths[rows]
         real = np.arange(lengths.max()) < lengths[:, None]
-        pieces = [slice(self.starts[row], self.starts[row + 1]) for row in rows]
+        slices = [slice(self.starts[row], self.starts[row + 1]) for row in rows]
         tensors = {MASK: torch.from_numpy(real.astype(np.int64))}
         for name, flat in self.inputs.items():
             padded = np.full(real.shape, self.padding[name], dtype=np.int64)
-            padded[real] = np.concatenate([flat[piece] for piece in pieces])
+            padded[real] = np.concatenate([flat[tokens] for tokens in slices])
             tensors[name] = torch.from_numpy(padded)
         return {**tensors, "labels": torch.from_numpy(self.labels[rows])}
 
     def fingerprint(self) -> str:
-        """SHA-256 of everything a model sees."""
+        """SHA-256 of all inputs and labels."""
         digest = hashlib.sha256()
         for array in (self.starts, self.labels, *self.inputs.values()):
             digest.update(array.tobytes())
@@ -96,18 +96,18 @@ def load_split(
 
 
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[list[int]]:
-    """Rows of all examples in batches of similar length, the longest first."""
+    """Yield batches of row numbers, grouped by length, longest first."""
     order = np.argsort(-lengths, kind="stable").tolist()
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
 
 
 class GroupedByLength(torch.utils.data.Sampler[int]):
-    """Order of the training examples: random, but those in a batch are of similar length.
+    """Random order of the training examples in which each batch has similar lengths.
 
-    Examples are sorted within random pools, cut into batches, and the batches shuffled. Unlike the
-    Trainer's own sampler, an epoch's order follows from the seed and the epoch's number alone, so
-    that training can resume in the middle of any epoch.
+    Examples are sorted by length within random pools and cut into batches, which are shuffled.
+    Unlike with the Trainer's own sampler, the order of an epoch depends only on the seed and the
+    epoch's number, so training can resume in the middle of any epoch.
 
     Args:
         lengths: [examples].
@@ -122,7 +122,7 @@ class GroupedByLength(torch.utils.data.Sampler[int]):
         return len(self.lengths)
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch that the next pass is; the Trainer calls this."""
+        """Set the epoch of the next pass; the Trainer calls this."""
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[int]:
@@ -131,8 +131,8 @@ class GroupedByLength(torch.utils.data.Sampler[int]):
         # Pools as in transformers: 50 batches, fewer if that would leave less than four pools.
         pool = size * max(1, min(count // (4 * size), 50))
         order = rng.permutation(count)
-        parts = [order[start : start + pool] for start in range(0, count, pool)]
-        ordered = np.concatenate([p[np.argsort(-self.lengths[p], kind="stable")] for p in parts])
+        pools = [order[start : start + pool] for start in range(0, count, pool)]
+        ordered = np.concatenate([p[np.argsort(-self.lengths[p], kind="stable")] for p in pools])
         whole = count - count % size
         batches = rng.permutation(ordered[:whole].reshape(-1, size))
         return iter([*batches.ravel().tolist(), *ordered[whole:].tolist()])

@@ -1,4 +1,4 @@
-"""What must hold of a data set of any source, its figures, and the sample of its examples."""
+"""Checks and statistics of a data set from any source, and the sample of its examples."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ if TYPE_CHECKING:
 
 
 def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[str, Any]:
-    """Check a data set on its way in and describe it.
+    """Check a newly prepared data set and describe it.
 
     Args:
         dataset: Splits ``train`` and ``validation`` in the form of `darksecrets.data.sources`.
-        task: The task it should be of.
-        duplicates: Whether repeated texts are allowed (published data have some) or an error.
+        task: The task that the data should belong to.
+        duplicates: Whether repeated texts are allowed (published data have some); if not, they are
+            an error.
 
     Returns:
-        For ``train`` and ``validation``: ``examples``; ``duplicates``, the examples whose text
-        (both sentences, whatever the label) an earlier one of the split has; ``labels``, the
-        examples of each class, or minimum, maximum and mean of a regression label. Besides:
-        ``shared``, the validation examples whose text is in ``train``, and ``fingerprint``, the
-        SHA-256 of all rows.
+        For ``train`` and ``validation``: ``examples``, their number; ``duplicates``, the number of
+        examples whose text (both sentences, whatever the label) repeats an earlier one of the
+        split; ``labels``, the number of examples of each class, or minimum, maximum and mean of a
+        regression label. Also ``shared``, the number of validation examples whose text is in
+        ``train``, and ``fingerprint``, the SHA-256 of all rows.
 
     Raises:
-        InputError: A split or column is missing or of the wrong type, a text is empty, a label out
-            of range, an ``idx`` repeated, or texts are although ``duplicates`` is false.
+        InputError: A split or column is missing or has the wrong type; a text is empty; a label is
+            out of range; an ``idx`` is repeated; or texts are repeated and ``duplicates`` is false.
     """
     if missing := [split for split in SPLITS if split not in dataset]:
         raise InputError(f"{task.name}: no split {', '.join(missing)}; found {', '.join(dataset)}.")
@@ -67,10 +68,10 @@ def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[
 
 
 def fingerprint(tables: Iterable[pd.DataFrame]) -> str:
-    """SHA-256 of names and values of all columns, in order, whatever files hold them.
+    """SHA-256 of the names and values of all columns, in order, independent of the file format.
 
-    A column of texts counts as its lengths and its characters, so that no two tables collide by
-    where one text ends and the next begins.
+    A text column is hashed as its lengths and then its characters, so that moving a boundary
+    between two texts changes the hash.
     """
     digest = hashlib.sha256()
     for table in tables:
@@ -86,13 +87,13 @@ def fingerprint(tables: Iterable[pd.DataFrame]) -> str:
 
 
 def sample(dataset: Path, size: int, seed: int) -> pd.DataFrame:
-    """Draw the validation examples of the attention experiments: up to ``size``, without return.
+    """Draw up to ``size`` validation examples without replacement, for the attention experiments.
 
-    The draw depends on the ``idx``, ``size`` and ``seed`` alone, so every model gets the same.
+    The draw depends only on ``idx``, ``size`` and ``seed``, so every model gets the same examples.
 
     Args:
         dataset: Folder of a data set (``DatasetDict.save_to_disk``).
-        size: The paper's is 1000; with fewer validation examples, all are taken.
+        size: 1000 in the paper; with fewer validation examples, all are taken.
         seed: Seed of the draw.
 
     Returns:
@@ -141,7 +142,7 @@ def _check_values(table: pd.DataFrame, task: Task, where: str) -> None:
     _raise_first(
         table, ~label.between(low, high), where, f"the label is not from {low:g} to {high:g}"
     )
-    _raise_first(table, table["idx"].duplicated(), where, "this idx was there before")
+    _raise_first(table, table["idx"].duplicated(), where, "this idx is repeated")
 
 
 def _raise_first(table: pd.DataFrame, wrong: pd.Series[bool], where: str, what: str) -> None:
@@ -149,7 +150,7 @@ def _raise_first(table: pd.DataFrame, wrong: pd.Series[bool], where: str, what: 
         row = table[wrong].iloc[0]
         raise InputError(
             f"{where}: {what} at idx {row['idx']} (label {row['label']}), "
-            f"and so for {int(wrong.sum())} of {len(table)} examples. Correct the source."
+            f"and in {int(wrong.sum())} of {len(table)} examples in all. Correct the source."
         )
 
 
@@ -165,8 +166,8 @@ def _refuse(table: pd.DataFrame, repeated: pd.Series[bool], where: str, other: s
     if repeated.any():
         row = table[repeated].iloc[0]
         raise InputError(
-            f"{where}: {int(repeated.sum())} examples repeat the text of {other}, which this "
-            f"source must not; the first is idx {row['idx']}: {row['sentence1']!r}."
+            f"{where}: {int(repeated.sum())} examples repeat the text of {other}, which is not "
+            f"allowed for this source; the first is idx {row['idx']}: {row['sentence1']!r}."
         )
 
 

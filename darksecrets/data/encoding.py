@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-#: Text columns of the project's data: every example has one sentence, those of pairs two.
+#: Text columns of the project's data; examples of single-sentence tasks have only the first.
 SENTENCES = ("sentence1", "sentence2")
 
 
 def sentence_columns(names: Iterable[str]) -> list[str]:
-    """The text columns of the data contract among some: one sentence, or two."""
+    """Those of the given columns that are text columns of the data contract: one or two."""
     found = set(names)
     return [name for name in SENTENCES if name in found]
 
@@ -28,26 +28,26 @@ def encode(
     *,
     layout: bool = False,
 ) -> dict[str, list[list[Any]]]:
-    """Tokenize examples, without padding; pairs are cut from the end of the longer sentence.
+    """Tokenize examples without padding; pairs are truncated at the end of the longer sentence.
 
     Args:
-        columns: The text columns of the data contract, ``sentence1`` and, for pairs,
-            ``sentence2``; others are ignored.
-        tokenizer: A fast tokenizer, the one saved with the model.
-        max_length: Longest sequence kept, in tokens including the special ones.
-        layout: Also return where each token stands: ``special_tokens_mask`` (1 for [CLS] and
-            [SEP]), ``offset_mapping`` (first character and the one after the last in its
-            sentence; special tokens have (0, 0)) and ``segments`` (0 first sentence, 1 second; a
-            special token belongs to the sentence before it, as BERT's segment ids have it, also
-            where the model has no such ids).
+        columns: The text columns of the data contract: ``sentence1`` and, for pairs,
+            ``sentence2``. Others are ignored.
+        tokenizer: The fast tokenizer saved with the model.
+        max_length: Longest sequence kept, in tokens, special tokens included.
+        layout: Also return the position of each token: ``special_tokens_mask`` (1 for [CLS] and
+            [SEP]), ``offset_mapping`` (start and end, exclusive, in characters of its sentence;
+            (0, 0) for special tokens) and ``segments`` (0 first sentence, 1 second; a special
+            token belongs to the sentence before it, as in BERT's segment ids, even if the model
+            has no such ids).
 
     Returns:
-        What the model takes (``input_ids``, ``attention_mask``, ``token_type_ids`` where the
-        model has them), and the layout if asked for: by name, one list per example.
+        The model's inputs (``input_ids``, ``attention_mask``, and ``token_type_ids`` if the model
+        has them), and the layout if requested: by name, one list per example.
 
     Raises:
-        InputError: The model cannot take sequences of ``max_length`` tokens, or the tokenizer
-            cannot tell where tokens stand.
+        InputError: The model cannot take sequences of ``max_length`` tokens, or the layout is
+            requested and the tokenizer does not report offsets.
     """
     if max_length > tokenizer.model_max_length:
         raise InputError(
@@ -56,8 +56,9 @@ def encode(
         )
     if layout and not tokenizer.is_fast:
         raise InputError(
-            f"The tokenizer of {tokenizer.name_or_path} ({type(tokenizer).__name__}) does not say "
-            "where tokens stand in the text. Save a fast one (tokenizer.json) beside the model."
+            f"The tokenizer of {tokenizer.name_or_path} ({type(tokenizer).__name__}) does not "
+            "report the positions of tokens in the text. Save a fast one (tokenizer.json) beside "
+            "the model."
         )
     encoded = tokenizer(
         *(list(columns[name]) for name in sentence_columns(columns)),
@@ -75,7 +76,7 @@ def encode(
 
 
 def _segments(sentences: Sequence[int | None]) -> list[int]:
-    """Give special tokens (None) the number of the sentence before them, 0 at the start."""
+    """Assign special tokens (None) to the sentence before them; to 0 at the start."""
     segments: list[int] = []
     for sentence in sentences:
         segments.append(sentence if sentence is not None else (segments or [0])[-1])

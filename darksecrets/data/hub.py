@@ -1,7 +1,7 @@
 """Files of a repository on the Hugging Face Hub, at a pinned revision, or from its cache.
 
-`huggingface_hub` reads ``HF_ENDPOINT``, ``HF_HOME``, ``HF_HUB_OFFLINE`` and the token itself. What
-is added here: every file asked for must exist, and every failure says what to do.
+`huggingface_hub` reads ``HF_ENDPOINT``, ``HF_HOME``, ``HF_HUB_OFFLINE`` and the token itself. This
+module adds two things: every requested file must exist, and every error says what to do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TIMEOUT = 20.0  # seconds to wait for the Hub's answer to a check
 def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> None:
     """Check that `download` can succeed: all files are in the cache, or the Hub has them.
 
-    Nothing is downloaded but the list of the repository's files.
+    Only the list of the repository's files is downloaded.
 
     Args:
         repository: ``owner/name`` on the Hub.
@@ -48,7 +48,7 @@ def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -
             )
             if not _unmatched(patterns, _files(Path(folder))):
                 return
-        # Unlike a listing, this is not tried again for half a minute when nobody answers.
+        # Unlike a listing of files, this is not retried for half a minute without an answer.
         ask = HfApi().dataset_info if kind == "dataset" else HfApi().model_info
         information = ask(repository, revision=revision, timeout=_TIMEOUT)
         paths = [file.rfilename for file in information.siblings or []]
@@ -56,10 +56,10 @@ def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -
 
 
 def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> Path:
-    """Download the files that match ``patterns`` and no others; return the snapshot's folder.
+    """Download only the files that match ``patterns``; return the snapshot's folder.
 
-    A broken transfer is resumed, a cached file is not asked for again. The folder may also hold
-    files that other programs downloaded.
+    An interrupted transfer is resumed; a cached file is not requested again. The folder may also
+    hold files that other programs downloaded.
 
     Args:
         repository: ``owner/name`` on the Hub.
@@ -68,7 +68,7 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
         kind: Kind of the repository.
 
     Raises:
-        InputError: As `check`, and for a file that is listed but cannot be had.
+        InputError: See `check`; or a file is listed but cannot be downloaded.
     """
     from huggingface_hub import snapshot_download
 
@@ -79,7 +79,7 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
             )
         )
     if _unmatched(patterns, _files(folder)):
-        check(repository, revision, patterns, kind)  # says whether the Hub lacks them or is away
+        check(repository, revision, patterns, kind)  # tells missing files from no connection
     _require(patterns, _files(folder), repository, revision, kind)
     return folder
 
@@ -116,9 +116,9 @@ def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
         raise InputError(
             f"{repository!r} is not the name of a {kind} on the Hub: {error}"
         ) from error
-    except errors.RepositoryNotFoundError as error:  # a gated one too
+    except errors.RepositoryNotFoundError as error:  # also raised for a gated one
         raise InputError(
-            f"There is no {kind} {repository} at {constants.ENDPOINT}, or it may not be read. "
+            f"There is no {kind} {repository} at {constants.ENDPOINT}, or it is not accessible. "
             "Check its name in the configuration; if it is private, set HF_TOKEN."
         ) from error
     except errors.RevisionNotFoundError as error:
@@ -131,8 +131,8 @@ def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
             f"A file of {what} is listed but missing at {constants.ENDPOINT}: "
             f"{getattr(error.response, 'url', error)}. Try again, or choose another revision."
         ) from error
-    # `errors.HTTPError` is that of whichever HTTP client the library uses; connections that cannot
-    # be made come as it, too, when there is no cache to fall back to.
+    # `errors.HTTPError` belongs to whichever HTTP client the library uses. Failed connections
+    # raise it, too, if there is no cache to fall back to.
     except (
         errors.LocalEntryNotFoundError,
         errors.OfflineModeIsEnabled,
@@ -140,19 +140,19 @@ def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
         errors.FileMetadataError,
     ) as error:
         reason = (
-            "HF_HUB_OFFLINE forbids to ask the Hub"
+            "HF_HUB_OFFLINE forbids requests to the Hub"
             if constants.is_offline_mode()
             else f"the Hub does not answer at {constants.ENDPOINT} ({_first_line(error)})"
         )
         raise InputError(
             f"Some files of {what} are not in the cache ({constants.HF_HUB_CACHE}), and {reason}. "
             "Run once with a connection; or set HF_ENDPOINT to a mirror; or copy the cache of "
-            "another machine and set HF_HOME to it; or configure another source, without the Hub."
+            "another machine and set HF_HOME to it; or configure another source than the Hub."
         ) from error
 
 
 def _first_line(error: BaseException) -> str:
-    """First line of the innermost cause, which says most (refused, timed out, 503)."""
+    """First line of the innermost cause, the most specific one (refused, timed out, 503)."""
     while error.__cause__ is not None:
         error = error.__cause__
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"

@@ -1,4 +1,4 @@
-"""The scores of GLUE that the paper reports (section 3, Table 1), from logits and labels."""
+"""The GLUE metrics that the paper reports (section 3, Table 1), from logits and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from darksecrets.data.tasks import Task
 
 PERCENT = 100.0
-"""Scores in tables are in percent; functions return shares and correlations."""
+"""Factor from scores to percent: tables are in percent, functions return fractions."""
 NAMES = {"f1": "F1", "accuracy": "Acc", "pearson": "Pearson", "spearman": "Spearman"}
 """Names of the metrics in tables and figures."""
 
@@ -27,17 +27,17 @@ def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float
     """Compute the scores of a task.
 
     Args:
-        task: Names the scores.
+        task: Names the metrics.
         logits: Outputs of the classifier, [examples, ``task.num_labels``].
-        labels: [examples]; class numbers, or real numbers for regression.
+        labels: [examples]; class indices, or real numbers for regression.
 
     Returns:
         By name, in the order of ``task.metrics``: ``accuracy`` and ``f1`` (of class 1) in [0, 1],
         ``pearson`` and ``spearman`` in [-1, 1]. Never NaN.
 
     Raises:
-        InputError: If a logit or label is not finite, the shapes do not fit, there is no example,
-            or a correlation is asked for while all labels are equal.
+        InputError: If a logit or label is not finite, the shapes do not match, there are no
+            examples, or a correlation is requested while all labels are equal.
     """
     outputs, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if outputs.shape != (len(truth), task.num_labels) or len(truth) == 0:
@@ -56,21 +56,21 @@ def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float
 def score(
     task: Task, predictions: NDArray[np.generic], labels: NDArray[np.generic]
 ) -> dict[str, float]:
-    """The scores of a task from predictions, for `compute` and for what has no logits.
+    """Compute the scores of a task from predictions, for callers that have no logits.
 
     Args:
-        task: Names the scores.
-        predictions: [examples]; class numbers, or real numbers for regression.
+        task: Names the metrics.
+        predictions: [examples]; class indices, or real numbers for regression.
         labels: [examples], likewise.
     """
     return {name: _METRICS[name](predictions, labels) for name in task.metrics}
 
 
 def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:
-    """Class numbers of the largest logits (the first of equal ones), or the regression's output.
+    """Class index of the largest logit (the first if several are equal), or the regression output.
 
     Args:
-        task: Says which.
+        task: Determines which.
         logits: [examples, ``task.num_labels``].
 
     Returns:
@@ -80,7 +80,7 @@ def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | n
 
 
 def accuracy(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
-    """Share of the examples whose class is predicted."""
+    """Share of the examples whose class is predicted correctly."""
     return float(np.mean(predictions == labels))
 
 
@@ -92,25 +92,25 @@ def f1(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
 
 
 def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
-    """Linear correlation.
+    """Pearson's correlation.
 
-    Of predictions that are all equal it is undefined. It counts as 0 (such predictions say nothing
-    of the labels, as a classifier that never predicts class 1 has F1 0), and a warning is logged.
-    Equal means within the rounding of a float32 model, see `stats.correlation.EQUAL`.
+    It is undefined if all predictions are equal. It then counts as 0 (such predictions say nothing
+    about the labels; likewise, F1 is 0 if class 1 is never predicted), and a warning is logged.
+    Equal means up to the rounding of a float32 model, see `stats.correlation.EQUAL`.
     """
     x, y = np.asarray(predictions, dtype=np.float64), np.asarray(labels, dtype=np.float64)
     if np.ptp(y) == 0:
         raise InputError(
-            f"All {len(y)} labels are {y[0]:g}, so that no correlation with them is defined. "
+            f"All {len(y)} labels are {y[0]:g}, so a correlation with them is undefined. "
             "Expected a validation split with different labels."
         )
     return _correlation(x, y) if _differ(x) else 0.0
 
 
 def spearman(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
-    """Linear correlation of the ranks; equal values share the mean of their ranks.
+    """Spearman's correlation; equal values share the mean of their ranks.
 
-    Of predictions that are all equal it counts as 0, see `pearson`.
+    If all predictions are equal, it counts as 0, see `pearson`.
     """
     return pearson(_ranks(predictions), _ranks(labels)) if _differ(predictions) else 0.0
 
@@ -130,7 +130,7 @@ def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 
 def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Ranks from 1, ties sharing the mean."""
+    """Ranks from 1; ties share their mean rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     means: NDArray[np.float64] = last - (counts - 1) / 2

@@ -1,4 +1,4 @@
-"""What a run needs of its data, checked before the first job."""
+"""Checks of a run's data before the first job."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_hub(config: Mapping[str, Any]) -> None:
     """Check that data on the Hub can be fetched or are in the cache.
 
     Raises:
-        InputError: They are not.
+        InputError: They are neither on the Hub nor in the cache.
     """
     data = config["data"]
     if data["source"] == "hub" and can_import("huggingface_hub"):

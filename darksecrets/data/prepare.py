@@ -1,4 +1,4 @@
-"""From any source to the data contract on disk (section 3, `docs/contracts.md`)."""
+"""Write data from any source in the form of the data contract (section 3, `docs/contracts.md`)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ANNOTATION = "annotation.jsonl"
 
 
 def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
-    """Write the data set of a task, checked, with a summary of what the checks found.
+    """Check the data set of a task and write it with a summary of the checks.
 
-    The built-in corpus also has a gold annotation of every validation example, one JSON object a
+    The built-in corpus also has a gold annotation of every validation example, one JSON object per
     line, in the order of the split: ``idx``, ``sentence1`` and ``sentence2``, each with its tokens
     and links (see `darksecrets.data.builtin`).
 
@@ -31,7 +31,7 @@ def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
         output: Folder to write to.
 
     Raises:
-        InputError: The source cannot be had, or its data are not the task's.
+        InputError: The source is not available, or its data do not belong to the task.
     """
     import pandas as pd
 

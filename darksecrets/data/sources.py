@@ -1,8 +1,8 @@
-"""GLUE data of a task from the Hub or from a classic GLUE folder, in the project's one form.
+"""GLUE data of a task from the Hub or from a classic GLUE folder, in one common form.
 
-The form: a ``DatasetDict`` with splits ``train`` and ``validation`` and columns ``idx`` (int64, the
-source's own number of the example), ``sentence1``, ``sentence2`` (not for single sentences) and
-``label`` (``ClassLabel`` in GLUE's order, which is stored as int64; float32 for regression).
+This form is a ``DatasetDict`` with splits ``train`` and ``validation`` and columns ``idx`` (int64,
+the source's own number of the example), ``sentence1``, ``sentence2`` (pair tasks only) and
+``label`` (``ClassLabel`` in GLUE's order, stored as int64; float32 for regression).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ logger = logging.getLogger(__name__)
 
 TRAIN, VALIDATION = SPLITS = ("train", "validation")
 
-# The published QQP files break some examples over two lines (a question holds a line break), and a
-# few questions are empty. Loaders leave such lines out, and so do we, but count them: more than
-# this share of a file's examples is not a known flaw but a wrong file.
+# In the published QQP files, some examples are split over two lines (a question contains a line
+# break), and a few questions are empty. Like other loaders, we skip such lines, but count them: a
+# file with more than this share of them is not the published file.
 FLAWED = frozenset({"QQP"})
 FLAWED_SHARE = 0.001
 
 
-# --- The project's form -----------------------------------------------------------------------
+# --- The common form --------------------------------------------------------------------------
 
 
 def features(task: Task) -> Features:
@@ -47,12 +47,12 @@ def features(task: Task) -> Features:
 
 
 def to_dataset(task: Task, splits: Mapping[str, pd.DataFrame], origin: str) -> DatasetDict:
-    """Data set of two tables that have the columns of `features`, in any order.
+    """Build a data set from two tables with the columns of `features`, in any order.
 
     Args:
         task: The task.
         splits: Table of each split, ``train`` and ``validation``.
-        origin: One line on where the data are from, kept as the data set's description.
+        origin: One line on where the data come from, kept as the data set's description.
     """
     from datasets import Dataset, DatasetDict, DatasetInfo
 
@@ -71,22 +71,22 @@ def to_dataset(task: Task, splits: Mapping[str, pd.DataFrame], origin: str) -> D
 
 
 def _leave_out(count: int, total: int, where: str, example: str) -> None:
-    """Report examples left out as known flaws of a source; refuse when they are too many."""
+    """Log examples skipped as known flaws of a source; raise an error if there are too many."""
     if count > FLAWED_SHARE * total:
         raise InputError(
             f"{where}: {count} of {total} examples cannot be used, the first of them: {example}. "
-            f"Up to {FLAWED_SHARE:.1%} are a known flaw of this source and left out; "
-            "so many are not. Get the data again."
+            f"Up to {FLAWED_SHARE:.1%} are a known flaw of this source and skipped; "
+            "so many are not. Download the data again."
         )
     if count:
-        logger.warning("%s: left out %d of %d examples, first %s", where, count, total, example)
+        logger.warning("%s: skipped %d of %d examples, the first: %s", where, count, total, example)
 
 
 # --- The Hub ----------------------------------------------------------------------------------
 
 
 def _hub_patterns(task: Task) -> dict[str, str]:
-    """Path pattern of each split's files; the test splits, which have no labels, are left."""
+    """Path pattern of each split's files; test splits have no labels and are not used."""
     return {
         TRAIN: f"{task.hub_config}/train-*.parquet",
         VALIDATION: f"{task.hub_config}/{task.hub_validation}-*.parquet",
@@ -104,12 +104,12 @@ def check_hub(tasks: Iterable[Task], repository: str, revision: str) -> None:
 
 
 def from_hub(task: Task, repository: str, revision: str) -> DatasetDict:
-    """Download a task's training and validation data (for MNLI: matched) at a pinned revision.
+    """Download a task's training and validation data (MNLI: matched) at a pinned revision.
 
-    ``load_dataset(repository)`` itself is not used: it downloads the test split too, which is as
-    large as the training split for QQP, and without a connection it takes whatever revision it
-    once prepared. So exactly the files needed are fetched, then read by ``datasets``. Examples
-    without text are left out and counted (see `FLAWED_SHARE`).
+    ``load_dataset(repository)`` is not used: it also downloads the test split, which for QQP is as
+    large as the training split, and without a connection it uses whatever revision it prepared
+    before. Instead, only the files needed are downloaded, then read by ``datasets``. Examples
+    without text are skipped and counted (see `FLAWED_SHARE`).
 
     Args:
         task: The task.
@@ -117,7 +117,7 @@ def from_hub(task: Task, repository: str, revision: str) -> DatasetDict:
         revision: Commit, tag or branch.
 
     Raises:
-        InputError: The files cannot be had, or are not this task's.
+        InputError: The files are not available, or do not belong to this task.
     """
     from datasets import load_dataset
 
@@ -137,7 +137,7 @@ def from_hub(task: Task, repository: str, revision: str) -> DatasetDict:
 
 
 def _shards(folder: Path, pattern: str) -> list[str]:
-    """Files of a split, all of them: their names say how many there are."""
+    """All files of a split; their names contain the number of files, which is checked."""
     paths = sorted(
         path
         for path in (folder / pattern).parent.iterdir()
@@ -146,7 +146,7 @@ def _shards(folder: Path, pattern: str) -> list[str]:
     expected = {int(found[1]) for p in paths if (found := re.search(r"-of-(\d+)\.", p.name))}
     if expected and expected != {len(paths)}:
         raise InputError(
-            f"{folder}: of {pattern}, {len(paths)} files were found and {max(expected)} expected. "
+            f"{folder}: found {len(paths)} files of {pattern}, expected {max(expected)}. "
             "The cache is incomplete: run once with a connection to the Hub."
         )
     return [str(path) for path in paths]
@@ -168,7 +168,7 @@ def _check_hub_columns(task: Task, found: Features, where: str) -> None:
 
 
 def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
-    """The rows in which every text has something in it."""
+    """The rows without empty texts."""
     import pandas as pd
 
     filled = pd.Series(True, index=table.index)
@@ -180,11 +180,11 @@ def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
     return table[filled]
 
 
-# --- The classic folder -----------------------------------------------------------------------
+# --- The classic GLUE folder ------------------------------------------------------------------
 
 
 class _Row(NamedTuple):
-    """An example of a classic file: its number, counted from 0, texts and label."""
+    """An example of a classic file: its number (from 0), texts and label."""
 
     idx: int
     texts: tuple[str, ...]
@@ -192,46 +192,46 @@ class _Row(NamedTuple):
 
 
 class _FlawError(Exception):
-    """A line that is not an example, for a reason known to occur in some published files."""
+    """A malformed line, of a kind known to occur in some published files."""
 
 
 def tsv_files(task: Task, folder: Path) -> dict[str, Path]:
-    """File of each split below ``folder``, the classic GLUE folder with one folder per task."""
+    """File of each split in ``folder``, the classic GLUE folder with one folder per task."""
     base = folder / task.name
     return {TRAIN: base / "train.tsv", VALIDATION: base / task.tsv_validation}
 
 
 def check_tsv(task: Task, folder: Path) -> None:
-    """Check both files of a task line by line, before any job; loads no heavy library.
+    """Check both files of a task line by line, before any job; imports no heavy library.
 
     Args:
         task: The task.
         folder: The classic GLUE folder (it has a folder ``MRPC``, and so on).
 
     Raises:
-        InputError: A file or column is missing, or a line is malformed (which, and how).
+        InputError: A file or column is missing, or a line is malformed; the message says where.
     """
     for split, path in tsv_files(task, folder).items():
         labels = [row.label for row in _read_tsv(path, task)]
         if split == VALIDATION and len(set(labels)) < 2:
             raise InputError(
                 f"{path}: all {len(labels)} examples have the label {labels[0]}. Expected at least "
-                "two different labels: a score of one class says nothing about a model."
+                "two different labels: scores on a single class say nothing about a model."
             )
 
 
 def from_tsv(task: Task, folder: Path) -> DatasetDict:
     """Read a task from a classic GLUE folder; ``idx`` is the example's line, counted from 0.
 
-    Quotes are plain characters, lines end at line feeds only, a carriage return inside a line
-    counts as a space, and columns that are not needed are ignored.
+    Quotes are ordinary characters. Only line feeds end lines; a carriage return inside a line
+    counts as a space. Other columns are ignored.
 
     Args:
         task: The task.
         folder: The classic GLUE folder (it has a folder ``MRPC``, and so on).
 
     Raises:
-        InputError: As `check_tsv`.
+        InputError: See `check_tsv`.
     """
     import pandas as pd
 
@@ -250,10 +250,10 @@ def from_tsv(task: Task, folder: Path) -> DatasetDict:
 
 
 def _read_tsv(path: Path, task: Task) -> list[_Row]:
-    """All examples of a file; lines with a known flaw are counted and left out where allowed."""
+    """All examples of a file; lines with a known flaw are skipped and counted where allowed."""
     header, *lines = _lines(path)
     names = header.split("\t")
-    places = [_place(names, column, path) for column in (*task.tsv_columns, task.tsv_label)]
+    indices = [_column_index(names, column, path) for column in (*task.tsv_columns, task.tsv_label)]
     codes = {name: code for code, name in enumerate(task.labels)}
     codes |= {str(code): code for code in range(len(task.labels))}
     rows: list[_Row] = []
@@ -261,7 +261,7 @@ def _read_tsv(path: Path, task: Task) -> list[_Row]:
     for idx, line in enumerate(lines):
         number = idx + 2  # counted from 1, after the header
         try:
-            rows.append(_row(idx, line.split("\t"), names, places, task, codes))
+            rows.append(_row(idx, line.split("\t"), names, indices, task, codes))
         except _FlawError as flaw:
             if task.name not in FLAWED:
                 raise InputError(f"{path}, line {number}: {flaw}") from flaw
@@ -271,15 +271,15 @@ def _read_tsv(path: Path, task: Task) -> list[_Row]:
     if flaws:
         _leave_out(len(flaws), len(lines), str(path), flaws[0])
     if not rows:
-        raise InputError(f"{path}: no examples after the header. Get the file again.")
+        raise InputError(f"{path}: no examples after the header. Download the file again.")
     return rows
 
 
 def _lines(path: Path) -> list[str]:
-    """Lines of a file, of which the first is the header; without line ends and byte-order mark."""
+    """Lines of a file, the header first, without line ends and byte-order mark."""
     if not path.is_file():
         raise InputError(
-            f"No file {path}. The folder given must hold the classic GLUE layout: "
+            f"No file {path}. The folder must have the classic GLUE layout: "
             "<folder>/<task>/train.tsv and dev.tsv (for MNLI, dev_matched.tsv)."
         )
     content = path.read_bytes()
@@ -288,16 +288,16 @@ def _lines(path: Path) -> list[str]:
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}).") from error
-    # Not splitlines(): it would also cut at carriage returns and at other separators in a text.
+    # Not splitlines(): it would also split at carriage returns and other separators in a text.
     lines = [line.removesuffix("\r").replace("\r", " ") for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     if not lines:
-        raise InputError(f"{path}: the file is empty. Get it again.")
+        raise InputError(f"{path}: the file is empty. Download it again.")
     return lines
 
 
-def _place(names: list[str], column: str, path: Path) -> int:
+def _column_index(names: list[str], column: str, path: Path) -> int:
     if column not in names:
         raise InputError(
             f"{path}, line 1: no column {column!r}; found {', '.join(map(repr, names))}. "
@@ -310,17 +310,17 @@ def _row(
     idx: int,
     fields: list[str],
     names: list[str],
-    places: list[int],
+    indices: list[int],
     task: Task,
     codes: Mapping[str, int],
 ) -> _Row:
-    """One example; `_FlawError` or ``ValueError`` says what was found and what was expected."""
+    """Parse one example; `_FlawError` and ``ValueError`` say what was found and expected."""
     if len(fields) != len(names):
         raise _FlawError(
             f"{len(fields)} tab-separated fields, expected {len(names)} as in the header "
             f"({', '.join(names)}); found {_short(' | '.join(fields))}"
         )
-    *texts, label = (fields[place] for place in places)
+    *texts, label = (fields[index] for index in indices)
     for column, text in zip(task.tsv_columns, texts, strict=True):
         if not text.strip():
             raise _FlawError(f"column {column!r} is empty")
@@ -346,7 +346,7 @@ def _number(label: str, task: Task) -> float:
         raise ValueError(
             f"label {_short(label)} in column {task.tsv_label!r}, {expected}"
         ) from None
-    if not low <= value <= high:  # false for a NaN as well
+    if not low <= value <= high:  # also false for NaN
         raise ValueError(f"label {label} in column {task.tsv_label!r}, {expected}")
     return value
 

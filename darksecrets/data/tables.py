@@ -1,4 +1,4 @@
-"""Tables of the data, and the columns of scores that other sections share."""
+"""Table of the sampled examples, and the metric column that other sections share."""
 
 from __future__ import annotations
 

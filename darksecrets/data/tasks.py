@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Task:
-    """One task, and where its parts stand in each kind of source.
+    """One task, and where to find its columns and splits in each kind of source.
 
     Attributes:
-        name: The paper's name, which is also the folder of the classic GLUE download.
+        name: The paper's name, also the folder's name in the classic GLUE download.
         labels: Class names in the order of GLUE's integer labels; empty for regression.
-        metrics: Names of the scores, the paper's main one first (see ``darksecrets.data.metrics``).
+        metrics: Names of the metrics, the paper's main one first; see ``data.metrics``.
         hub_config: Configuration of the GLUE data set on the Hub.
         hub_columns: Text columns there (one, or two for sentence pairs).
-        tsv_columns: Text columns in the classic files; more than one spelling is in use.
+        tsv_columns: Text columns in the classic files; their names differ between tasks.
         tsv_label: Label column in the classic files.
         hub_validation: Validation split on the Hub.
         tsv_validation: Validation file of the classic download.
         label_range: Smallest and largest label of a regression task.
-        glue_sizes: Training and validation examples in GLUE, for estimates of cost; of other data
-            than GLUE's, none.
+        glue_sizes: Numbers of training and validation examples in GLUE, for cost estimates; zeros
+            for data other than GLUE.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Encoders: loading, checkpoints, devices, selectors of heads, and hooks that reach into them."""
+"""Encoders: loading, checkpoints, devices, head selectors and hooks."""

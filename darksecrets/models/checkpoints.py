@@ -1,7 +1,7 @@
-"""Where the pre-trained checkpoint is, and whether the experiments can use it (section 3).
+"""Locate the pre-trained checkpoint and check that the experiments can use it (section 3).
 
 A checkpoint is a Hugging Face folder: ``config.json``, weights as safetensors, and a tokenizer.
-Only `check_attention` loads torch.
+Only `check_attention` needs torch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BUILTIN = RESOURCES / "tiny-bert"
 WEIGHTS = "model.safetensors"
 WEIGHTS_INDEX = "model.safetensors.index.json"
 PICKLED_WEIGHTS = "pytorch_model*.bin"
-# One of them is enough for a tokenizer: the fast format, WordPiece, byte-level BPE, SentencePiece.
+# One of these is enough for a tokenizer: fast format, WordPiece, byte-level BPE, SentencePiece.
 TOKENIZERS = (
     "tokenizer.json",
     "vocab.txt",
@@ -32,7 +32,7 @@ TOKENIZERS = (
     "sentencepiece.bpe.model",
 )
 
-# What is fetched from a repository on the Hub; each pattern must match a file there.
+# Files to download from a repository on the Hub; each pattern must match one.
 HUB_PATTERNS = ("config.json", "model*.safetensors*", "tokenizer*.json")
 
 
@@ -47,10 +47,10 @@ def folder_of(source: Mapping[str, Any]) -> Path:
 
 
 def fetch(source: Mapping[str, Any]) -> Path:
-    """Folder of a checkpoint, downloaded first where ``source`` is ``hub`` (``id``, ``revision``).
+    """Folder of a checkpoint, downloaded first if ``source`` is ``hub`` (``id``, ``revision``).
 
     Raises:
-        InputError: If it cannot be had.
+        InputError: If it is not available.
     """
     if source["source"] == "hub":
         return hub.download(source["id"], source["revision"], HUB_PATTERNS, "model")
@@ -58,7 +58,7 @@ def fetch(source: Mapping[str, Any]) -> Path:
 
 
 def cached(source: Mapping[str, Any], name: str) -> Path | None:
-    """A file of a checkpoint on the Hub, if the cache has it; asks nobody."""
+    """A file of a checkpoint on the Hub, if it is in the cache; makes no request."""
     try:
         from huggingface_hub import try_to_load_from_cache
     except ImportError:  # Snakemake may run without it
@@ -68,7 +68,7 @@ def cached(source: Mapping[str, Any], name: str) -> Path | None:
 
 
 def check(source: Mapping[str, Any]) -> None:
-    """Check a checkpoint on this machine; one on the Hub is checked when it has been fetched.
+    """Check a checkpoint on this machine; one on the Hub is checked after its download.
 
     Raises:
         InputError: What is missing, or why the experiments cannot use it.
@@ -76,12 +76,12 @@ def check(source: Mapping[str, Any]) -> None:
     if source["source"] == "hub":
         return
     check_files(folder_of(source))
-    if source["source"] == "folder":  # the shipped one passes, or its tests fail
+    if source["source"] == "folder":  # the built-in one is checked by tests
         check_attention(folder_of(source))
 
 
 def check_hub(source: Mapping[str, Any]) -> None:
-    """Check that a checkpoint on the Hub, if that is the source, can be fetched or is in the cache.
+    """If the source is the Hub, check that the checkpoint can be downloaded or is in the cache.
 
     Raises:
         InputError: If it cannot.
@@ -91,14 +91,14 @@ def check_hub(source: Mapping[str, Any]) -> None:
 
 
 def check_files(folder: Path) -> None:
-    """Check that the parts of a checkpoint are there and its weights are whole.
+    """Check that all files of a checkpoint exist and its weight files are complete.
 
     Raises:
-        InputError: Listing what is there and what was expected.
+        InputError: Lists what was found and what was expected.
     """
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: found no such folder, expected a Hugging Face model folder (config.json, "
+            f"{folder}: no such folder, expected a Hugging Face model folder (config.json, "
             f"{WEIGHTS}, tokenizer). Check model.folder in the configuration."
         )
     names = sorted(path.name for path in folder.iterdir())
@@ -112,7 +112,7 @@ def check_files(folder: Path) -> None:
 
 
 def _missing(folder: Path) -> Iterator[str]:
-    """Names of the parts that a checkpoint lacks, with what to do about it."""
+    """Files that a checkpoint lacks, with advice where it helps."""
     if not (folder / "config.json").is_file():
         yield "config.json"
     if not any((folder / name).is_file() for name in (WEIGHTS, WEIGHTS_INDEX)):
@@ -128,7 +128,7 @@ def _missing(folder: Path) -> Iterator[str]:
 
 
 def _check_whole(file: Path) -> None:
-    """Read the header of a safetensors file, which tells how long the file must be."""
+    """Check the size of a safetensors file against its header."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -136,19 +136,19 @@ def _check_whole(file: Path) -> None:
             pass
     except SafetensorError as error:
         raise InputError(
-            f"{file}: found {file.stat().st_size} bytes that are not a whole safetensors file "
+            f"{file}: found {file.stat().st_size} bytes that are not a complete safetensors file "
             f"({error}). Copy or download it again."
         ) from error
 
 
 def check_attention(folder: Path) -> None:
-    """Check that the model classifies and gives an attention map for every layer and head.
+    """Check that the model classifies and returns an attention map for every layer and head.
 
-    A model of the checkpoint's kind with random weights and at most two layers reads one short
-    sequence; maps must be [1, heads, length, length] with rows that sum to 1.
+    A model of the checkpoint's type with random weights and at most two layers is run on one
+    short sequence. Maps must be [1, heads, length, length], and their rows must sum to 1.
 
     Raises:
-        InputError: Saying what the model lacks.
+        InputError: Says what the model lacks.
     """
     config = _classifier_config(folder)
     layers, length = min(2, getattr(config, "num_hidden_layers", 2)), 8
@@ -157,7 +157,7 @@ def check_attention(folder: Path) -> None:
     try:
         config.num_hidden_layers = layers
         maps = _trial_maps(_trial_model(config), length)
-    except Exception as error:  # what a kind of model cannot do, each says in its own way
+    except Exception as error:  # unsupported models raise all kinds of errors
         raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
     shapes = [tuple(m.shape) for m in maps]
     if shapes != [(1, heads, length, length)] * layers:
@@ -167,7 +167,7 @@ def check_attention(folder: Path) -> None:
 
 
 def _classifier_config(folder: Path) -> PreTrainedConfig:
-    """Configuration of a checkpoint that transformers can make a text classifier of."""
+    """Configuration of a checkpoint that transformers can load as a text classifier."""
     from transformers import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, AutoConfig
 
     try:
@@ -187,7 +187,7 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
 
 
 def trial_model(folder: Path) -> PreTrainedModel:
-    """A small model of a checkpoint's kind: random weights, at most two layers, few words."""
+    """A small model of a checkpoint's type: random weights, at most two layers, few embeddings."""
     config = _classifier_config(folder)
     config.num_hidden_layers = min(2, config.num_hidden_layers)
     return _trial_model(config)

@@ -1,4 +1,4 @@
-"""Reading and changing what an encoder's attention does: the only place that reaches into a model.
+"""Observe and change the attention of an encoder: the only module that reaches into a model.
 
 One function is registered with the attention interface of `transformers`. While a context of this
 module is open, every layer of the encoder computes its attention through it:
@@ -7,9 +7,9 @@ module is open, every layer of the encoder computes its attention through it:
         model(**inputs)
     seen.maps[3]  # layer 3, [example, head, query, key]
 
-Nothing else in the project knows what an encoder is made of. Layers are told apart by the order in
-which they are called in a forward pass, not by the names of their modules, so that encoders whose
-layers share their weights (ALBERT) work, too. Layers and heads count from 1.
+No other module depends on the internals of encoders, except `models.layers`. Layers are identified
+by the order of their calls in a forward pass, not by module names, so encoders whose layers share
+their weights (ALBERT) work, too. Layers and heads count from 1.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _NAME = "darksecrets"
-# Attributes of modules, while a context is open: on all modules of an encoder the session, and on
-# the encoder, from then on, why it cannot be reached (empty if it can).
+# Attributes of modules: the session, on all modules of an encoder while a context is open; and why
+# the attention cannot be reached (empty if it can), on the encoder, from its first check on.
 _SESSION, _PROBLEM = "_darksecrets_session", "_darksecrets_problem"
-# Changes of the scores that some models hand to their attention, and `_attention` does not make.
+# Arguments by which some models change the scores, which `_attention` does not support.
 _UNSUPPORTED = ("softcap", "s_aux", "position_bias")
-# Outputs through the registered function may differ by rounding from those of the model's own.
-_SAME = 1e-4
+# Outputs through the registered function may differ from the model's own by rounding.
+_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Call:
     """The attention of one layer in one forward pass.
 
     Attributes:
-        layer: Which layer, from 1.
+        layer: Number of the layer, from 1.
         query: [example, head, query, size].
         key: [example, head, key, size].
         value: [example, head, key, size].
         mask: [example, 1, query, key], 0 where a query may attend to a key and very negative
-            elsewhere; None if it may attend everywhere.
+            elsewhere; None if all queries may attend to all keys.
     """
 
     layer: int
@@ -60,14 +60,14 @@ class Call:
 
     @property
     def real(self) -> torch.Tensor | None:
-        """[example, 1, query, key], whether a query may attend to a key; None if to all."""
+        """[example, 1, query, key], whether a query may attend to a key; None if all may."""
         return None if self.mask is None else self.mask == 0
 
 
 class Intervention:
-    """A change of the attention of an encoder; subclasses override what they change.
+    """A change to an encoder's attention; subclasses override what they change.
 
-    Example, a gate on the output of every head:
+    For example, a gate on the output of every head:
 
         class Gate(Intervention):
             def __init__(self, gates):  # [layer, head]
@@ -87,11 +87,11 @@ class Intervention:
 
 
 class Layers(Mapping[int, torch.Tensor]):
-    """Tensors of the layers of one forward pass, by number.
+    """Tensors of one forward pass, by layer number.
 
     Args:
-        name: What they are, for messages.
-        first: Number of the first one.
+        name: What the tensors are, for messages.
+        first: Number of the first layer.
     """
 
     def __init__(self, name: str, first: int = 1) -> None:
@@ -101,7 +101,7 @@ class Layers(Mapping[int, torch.Tensor]):
     def __getitem__(self, layer: int) -> torch.Tensor:
         if not self._tensors:
             raise InputError(
-                f"Found no {self._name}, expected those of a forward pass: ask for them with "
+                f"Found no {self._name}, expected those of a forward pass: request them with "
                 f"`observe(model, {self._name}=True)` and run the model in that context."
             )
         last = self._first + len(self._tensors) - 1
@@ -129,14 +129,15 @@ class Layers(Mapping[int, torch.Tensor]):
 
 @dataclass
 class Observation:
-    """What was seen in the last forward pass; of earlier ones nothing is kept.
+    """What was observed in the last forward pass; earlier ones are discarded.
 
     Attributes:
-        maps: By layer, attention weights [example, head, query, key], as interventions left them.
+        maps: By layer, attention weights [example, head, query, key], after interventions.
         values: By layer, value vectors [example, head, key, size].
-        outputs: By layer, what the heads give [example, head, query, size], before their outputs
-            are joined and projected.
-        hidden: By layer, hidden states [example, token, size] after it; 0 are the embeddings.
+        outputs: By layer, outputs of the heads [example, head, query, size], before they are
+            concatenated and projected.
+        hidden: By layer, hidden states [example, token, size] after the layer; layer 0 is the
+            embeddings.
     """
 
     maps: Layers = field(default_factory=lambda: Layers("maps"))
@@ -145,20 +146,20 @@ class Observation:
     hidden: Layers = field(default_factory=lambda: Layers("hidden", first=0))
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Discard all observations."""
         for layers in (self.maps, self.values, self.outputs, self.hidden):
             layers._tensors = []
 
 
 @dataclass
 class _Session:
-    """What happens in the attention of one encoder while contexts are open.
+    """Interventions and observers of one encoder while contexts are open.
 
     Attributes:
-        layers: How many the encoder has.
-        interventions: The innermost context's last.
-        observers: What they keep, and where.
-        layer: The layer that was called last in the current forward pass, from 1.
+        layers: Number of layers of the encoder.
+        interventions: In order of application; those of the innermost context come last.
+        observers: For each, what it keeps and where.
+        layer: The layer called last in the current forward pass, from 1.
     """
 
     layers: int
@@ -173,7 +174,7 @@ class _Session:
             observation.clear()
 
     def observe(self, call: Call, weights: torch.Tensor, outputs: torch.Tensor) -> None:
-        """Keep what the observers ask for."""
+        """Store what the observers requested."""
         seen = {"maps": weights, "values": call.value, "outputs": outputs}
         for kinds, observation in self.observers:
             for kind in kinds & seen.keys():
@@ -182,10 +183,11 @@ class _Session:
 
 @contextlib.contextmanager
 def intervene(model: PreTrainedModel, *interventions: Intervention) -> Iterator[None]:
-    """Change a model's attention while the context lasts; contexts nest, the inner one comes last.
+    """Change a model's attention within the context; in nested contexts, the inner one comes last.
 
     Args:
-        model: A model of `transformers` that uses the attention interface, with or without a head.
+        model: A model of `transformers` that uses the attention interface, with or without a
+            classifier.
         interventions: Applied in this order, in every layer.
 
     Raises:
@@ -209,21 +211,21 @@ def observe(
     outputs: bool = False,
     hidden: bool = False,
 ) -> Iterator[Observation]:
-    """See what goes on in a model's attention while the context lasts.
+    """Observe a model's attention within the context.
 
     Tensors are the model's own, on its device and in its precision, padding included; gradients
-    flow through them. Interventions come first, whichever context was opened first.
+    flow through them. They are taken after interventions, whichever context was opened first.
 
     Args:
-        model: A model of `transformers`, with or without a head. Of one that does not use the
-            attention interface (DeBERTa), only ``maps`` and ``hidden`` can be seen.
+        model: A model of `transformers`, with or without a classifier. If it does not use the
+            attention interface (DeBERTa), only ``maps`` and ``hidden`` can be observed.
         maps: Whether to keep attention weights.
         values: Whether to keep value vectors.
         outputs: Whether to keep the outputs of the heads.
         hidden: Whether to keep hidden states.
 
     Yields:
-        What the last forward pass showed.
+        What was observed in the last forward pass.
 
     Raises:
         InputError: The model's attention cannot be reached.
@@ -246,20 +248,20 @@ def observe(
 
 
 def shape_of(model: PreTrainedModel) -> Shape:
-    """How many layers and heads a model has."""
+    """Number of layers and heads of a model."""
     config = model.config
     return Shape(config.num_hidden_layers, config.num_attention_heads)
 
 
 def require_reachable(model: PreTrainedModel) -> None:
-    """Check that every layer's attention goes through the registered function, and is the same.
+    """Check that every layer's attention goes through the registered function, unchanged.
 
-    The model runs once on two short texts as it is, and once through the function: as many calls
-    as the configuration has layers, and the model's own outputs, are expected. The answer is kept
-    on the model.
+    The model runs on two short texts, once as it is and once through the function. The function
+    must be called once per layer of the configuration, and the outputs must be the same. The
+    result is cached on the model.
 
     Raises:
-        InputError: Saying what was found instead.
+        InputError: Says what was found instead.
     """
     if problem := _problem(model):
         raise InputError(problem)
@@ -267,7 +269,7 @@ def require_reachable(model: PreTrainedModel) -> None:
 
 @contextlib.contextmanager
 def _session(model: PreTrainedModel) -> Iterator[_Session]:
-    """The open session of a model's encoder, or a new one; let its attention go through it."""
+    """The open session of a model's encoder, or a new one that its attention goes through."""
     encoder = model.base_model
     if session := encoder.__dict__.get(_SESSION):
         yield session
@@ -290,7 +292,7 @@ def _session(model: PreTrainedModel) -> Iterator[_Session]:
 
 @contextlib.contextmanager
 def _reported(model: PreTrainedModel, kinds: set[str], seen: Observation) -> Iterator[None]:
-    """Keep what a model itself reports in its outputs."""
+    """Store what the model itself returns in its outputs."""
     names = {"maps": "attentions", "hidden": "hidden_states"}
 
     def ask(_: object, arguments: Any, named: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -339,10 +341,10 @@ def _find_problem(model: PreTrainedModel) -> str:
     if session.layer != session.layers:
         calls = f"{session.layer} calls of the attention interface for {session.layers} layers"
         return _unreachable(name, calls)
-    if found.dim() == 3:  # an encoder without a head: what it gives for padding is nothing
+    if found.dim() == 3:  # an encoder without a classifier: ignore outputs at padding
         real = inputs["attention_mask"].bool()
         expected, found = expected[real], found[real]
-    if not torch.allclose(expected, found, rtol=_SAME, atol=_SAME, equal_nan=True):
+    if not torch.allclose(expected, found, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
         difference = (expected - found).abs().max().item()
         return _unreachable(
             name, f"outputs that differ by {difference:.2g} from those of the intact model"
@@ -359,7 +361,7 @@ def _unreachable(name: str, found: str) -> str:
 
 
 def _trial_inputs(model: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """Two texts, of 6 and 4 tokens."""
+    """Inputs of two texts, 6 and 4 tokens long."""
     padding = getattr(model.config, "pad_token_id", None)
     word = next(number for number in range(3) if number != padding)
     ids = torch.full((2, 6), word)
@@ -377,19 +379,19 @@ def _attention(
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    **others: Any,  # noqa: ANN401 - whatever else a model hands to its attention
+    **others: Any,  # noqa: ANN401 - further arguments of the model
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Softmaxed attention of one layer, as the model's session wants it.
+    """Attention of one layer, with the interventions and observers of the model's session.
 
     Args:
-        module: The attention module that calls.
+        module: The calling attention module.
         query: [example, head, query, size].
-        key: [example, head, key, size]; fewer heads where groups of queries share theirs.
+        key: [example, head, key, size]; fewer heads in grouped-query attention.
         value: As ``key``.
         attention_mask: See `Call`.
-        scaling: Factor of the products; 1/√size if None.
+        scaling: Factor of the scores; 1/√size if None.
         dropout: Probability that a weight is dropped in training.
-        others: Whatever else the model hands over.
+        others: Further arguments of the model.
 
     Returns:
         The heads' outputs, [example, query, head, size], and the maps, [example, head, query, key].
@@ -418,5 +420,5 @@ def _attention(
 
 
 AttentionInterface.register(_NAME, _attention)
-# Without it transformers gives the function no mask, and padding would get weight.
+# Otherwise transformers passes no mask to the function, and padding would get weight.
 AttentionMaskInterface.register(_NAME, eager_mask)

@@ -1,8 +1,8 @@
-"""The layers of BERT, RoBERTa and ELECTRA, computed part by part.
+"""The layers of BERT, RoBERTa and ELECTRA, computed component by component.
 
-These encoders are built alike. Their parts are computed here without a mask, so inputs must not be
-padded. A layer may compute in another precision than the model: its linear maps, attention and
-activation are then in that, normalisations and the sums before them in the input's.
+These encoders have the same structure. There is no attention mask, so inputs must not be padded. A
+layer may compute in another precision than the model: this then applies to its linear maps,
+attention and activation; layer norms and residual sums stay in the input's precision.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ KNOWN = (
 
 
 def is_known(model: PreTrainedModel) -> bool:
-    """Whether a model is a classifier made of these layers."""
+    """Whether a model is a classifier with these layers."""
     config = model.config
     return type(model) in KNOWN and not config.is_decoder and not config.add_cross_attention
 
 
 def embed(model: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-    """What enters the first layer, [n, L, size], of inputs [n, L] without padding."""
+    """Input of the first layer, [n, L, size], for token ids [n, L] without padding."""
     encoder: Any = model.base_model
     hidden: torch.Tensor = encoder.embeddings(**inputs)
     if hasattr(encoder, "embeddings_project"):  # ELECTRA
@@ -50,9 +50,9 @@ def layers_of(model: PreTrainedModel, dtype: torch.dtype, mode: str) -> list[Lay
     """The layers, bottom to top.
 
     Args:
-        model: One that `is_known`.
+        model: A model for which `is_known` is true.
         dtype: The precision to compute in.
-        mode: What a disabled head gives, see `Layer`.
+        mode: Output of a disabled head, see `Layer`.
     """
     encoder: Any = model.base_model
     return [Layer(layer, dtype, mode) for layer in encoder.encoder.layer]
@@ -69,12 +69,12 @@ def classify(model: PreTrainedModel, first_token: torch.Tensor) -> torch.Tensor:
 
 
 class Layer:
-    """One layer, some of whose heads can be disabled.
+    """One layer whose heads can be disabled.
 
     Args:
-        layer: The model's own.
+        layer: The model's own layer.
         dtype: The precision to compute in.
-        mode: ``uniform``: a disabled head gives the mean of its values; ``zero``: 0.
+        mode: Output of a disabled head: the mean of its values (``uniform``) or 0 (``zero``).
     """
 
     def __init__(self, layer: Any, dtype: torch.dtype, mode: str) -> None:  # noqa: ANN401
@@ -96,30 +96,30 @@ class Layer:
         self.first_norm, self.second_norm = output.LayerNorm, layer.output.LayerNorm
 
     def forward(self, hidden: torch.Tensor, disabled: torch.Tensor) -> torch.Tensor:
-        """The whole layer: [n, L, size], with heads disabled by [n, heads]."""
+        """Output of the layer, [n, L, size]; ``disabled`` is [n, heads]."""
         context, values = self._context(hidden)
         if disabled.any():
             context = torch.where(disabled[:, None, :, None], self._constant(values), context)
         return self.feed_forward(self.first_norm(self.project(context, hidden)))
 
     def context_and_change(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What the heads give, [n, L, heads, head size], and what disabling would add to it."""
+        """Outputs of the heads, [n, L, heads, head size], and their change if disabled."""
         context, values = self._context(hidden)
         return context, self._constant(values) - context
 
     def project(self, context: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-        """Output projection of [n, L, heads, head size], and the input added."""
+        """Output projection of [n, L, heads, head size], plus the residual input."""
         attended: torch.Tensor = self.output(context.flatten(2)).to(hidden.dtype).add_(hidden)
         return attended
 
     def project_heads(self, change: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
-        """What some heads' part of a change, [n, L, heads, head size], adds to the projection."""
+        """Change of the output projection if only ``heads`` change, by [n, L, heads, head size]."""
         slices = self.output_weight.view(-1, self.heads, self.head_size).index_select(1, heads)
         projected: torch.Tensor = change.index_select(2, heads).flatten(2) @ slices.flatten(1).T
         return projected
 
     def feed_forward(self, attended: torch.Tensor) -> torch.Tensor:
-        """From the attention's normalised output to the layer's."""
+        """Output of the layer from the normalised output of its attention."""
         output = self.down(self.activation(self.up(attended))).to(attended.dtype)
         normalised: torch.Tensor = self.second_norm(output.add_(attended))
         return normalised
@@ -130,7 +130,7 @@ class Layer:
         shape = (self.heads, self.head_size, size)
         (query, key, value), (query_bias, _, value_bias) = self.weights, self.biases
         queries = F.linear(hidden[:, 0], query, query_bias).view(n, self.heads, -1)
-        # q·(W x + b): the part with b is the same for every token, and the softmax drops it.
+        # q·(W x + b): the term with b is the same for every key, so the softmax cancels it.
         with_keys = torch.bmm(queries.transpose(0, 1), key.view(shape)).transpose(0, 1)
         maps = torch.softmax(with_keys @ hidden.transpose(1, 2) * self.scaling, dim=-1)
         if self.uniform:
@@ -155,16 +155,16 @@ class Layer:
         return context.transpose(1, 2), value.transpose(1, 2)
 
     def _constant(self, values: torch.Tensor) -> torch.Tensor:
-        """What a disabled head gives for every token."""
+        """Output of a disabled head for every token."""
         return values.mean(dim=1, keepdim=True) if self.uniform else torch.zeros_like(values)
 
 
 def _attention_in_bfloat16(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
 ) -> torch.Tensor:
-    """Attention, [n, heads, L, size], from batched products: the fused kernel is slower here.
+    """Attention, [n, heads, L, size], by batched products; the fused kernel is slower here.
 
-    The softmax is taken in float32, where it is the faster and the more exact.
+    The softmax is in float32, which is both faster and more precise.
     """
     shape = query.shape
     query, key, value = (t.reshape(-1, *shape[2:]) for t in (query, key, value))
@@ -176,8 +176,8 @@ def _attention_in_bfloat16(
 def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     """A linear map, [..., inputs] to [..., outputs], computed in the weight's precision.
 
-    On x86 CPUs oneDNN multiplies, which torch by itself takes for bfloat16 only: in float32 it was
-    more than twice as fast as MKL on a CPU not made by Intel.
+    On x86 CPUs it uses oneDNN, which torch by default uses for bfloat16 only: in float32, oneDNN
+    was more than twice as fast as MKL on a CPU not made by Intel.
     """
     if not _onednn_multiplies(weight):
         return lambda x: F.linear(x.to(weight.dtype), weight, bias)

@@ -1,7 +1,7 @@
-"""The model's states (section 3): pre-trained, with a new classifier, or drawn from a normal.
+"""Load models (section 3): pre-trained, with a new classifier, or with random normal weights.
 
-What makes results silently wrong is refused: an encoder of which a part was not in the checkpoint
-and is therefore random, or of which a part in the checkpoint was left out.
+Mismatches that would make results silently wrong are errors: parameters of the encoder that the
+checkpoint lacks, which would stay random, and encoder parameters of the checkpoint that are unused.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
     """Write the encoder and the tokenizer of a pre-trained checkpoint to ``output``.
 
-    Heads of other tasks (masked language model, a classifier) are left behind, so that every
-    experiment begins with a classifier of its own. The encoder's numbers and their format stay as
-    they are.
+    Output layers of other tasks (masked language model, a classifier) are dropped, so every
+    experiment begins with a classifier of its own. The encoder's weights and their data type are
+    unchanged.
 
     Args:
         source: Section ``model`` of a configuration: ``source`` is ``builtin``, ``folder`` (with
@@ -40,10 +40,10 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
 
     Returns:
         For the provenance: the source, the resolved ``revision`` (Hub only), the ``fingerprint``
-        of what was written, and the parts ``not_in_checkpoint`` and ``left_out``.
+        of the output, and the parameters ``not_in_checkpoint`` and ``left_out``.
 
     Raises:
-        InputError: If the checkpoint cannot be had or used.
+        InputError: If the checkpoint is not available or cannot be used.
     """
     folder = checkpoints.fetch(source)
     checkpoints.check_files(folder)
@@ -66,10 +66,10 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
 
 
 def load_encoder(folder: Path) -> PreTrainedModel:
-    """Load a model without any head, in float32, in evaluation mode.
+    """Load an encoder without a classifier, in float32, in evaluation mode.
 
     Raises:
-        InputError: If the checkpoint is not a whole encoder.
+        InputError: If the checkpoint is not a complete encoder.
     """
     return _load(folder, ENCODER, dtype="float32")[0]
 
@@ -79,14 +79,14 @@ def load_classifier(
 ) -> tuple[PreTrainedModel, list[str]]:
     """Load a model that classifies (or, for STS-B, scores) the examples of a task, in float32.
 
-    Parameters of the classifier that the checkpoint lacks are drawn as the model's authors do.
-    The draw depends on ``seed`` and the kind of model only, not on what was drawn before.
+    Classifier parameters that the checkpoint lacks are drawn from the model's own initialisation.
+    The draw depends only on ``seed`` and the type of the model, not on earlier random numbers.
 
     Args:
         folder: A checkpoint, with or without a classifier.
         task: Gives the number of outputs, their names and the kind of problem.
         seed: Seed of the draw.
-        attention: Kernel of the attention; which one is faster depends on the device.
+        attention: Attention implementation; which is faster depends on the device.
 
     Returns:
         The model, in evaluation mode, and the sorted names of the parameters newly drawn.
@@ -123,7 +123,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """
     from transformers import AutoTokenizer
 
-    # Without a file of words transformers 5 builds a tokenizer that knows none, and says nothing.
+    # Without a vocabulary file, transformers 5 silently builds a tokenizer that knows no words.
     if not any((folder / name).is_file() for name in checkpoints.TOKENIZERS):
         raise InputError(
             f"{folder}: found no tokenizer, expected one of {', '.join(checkpoints.TOKENIZERS)}. "
@@ -151,10 +151,10 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
 
     Weights are the matrices of linear layers and the embeddings, the classifier's and the padding
     token's included: mean 0, standard deviation ``std``. Biases become 0 and layer-norm scales 1,
-    as in the initialisation of BERT (Devlin et al. 2018); the paper does not say more than "normal
-    distribution", and a scale of about 0.02 would leave no signal to train on.
+    as in the initialisation of BERT (Devlin et al. 2018). The paper only says "normal
+    distribution"; layer-norm scales of about 0.02 would leave no signal to train on.
 
-    The draw depends on ``seed`` and the shapes only.
+    The draw depends only on ``seed`` and the shapes.
     """
     import torch
 
@@ -175,18 +175,18 @@ def _load(
     dtype: str = "auto",
     **settings: Any,  # noqa: ANN401 - keys of the model's configuration
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """Load a model and what transformers says of its parts, drawing new ones under ``seed``.
+    """Load a model and the loading report of transformers; draw new parameters from ``seed``.
 
     Args:
         folder: The checkpoint.
         kind: ``ENCODER`` or ``CLASSIFIER``, a class of `transformers`.
-        attention: Kernel of the attention; every model has the eager one.
+        attention: Attention implementation; every model has ``eager``.
         seed: Seed of parameters that the checkpoint lacks.
-        dtype: Format of the numbers.
+        dtype: Data type of the weights.
         settings: Keys to set in the model's configuration.
 
     Raises:
-        InputError: If the checkpoint does not map onto the model.
+        InputError: If the checkpoint does not match the model.
     """
     import torch
     import transformers
@@ -216,7 +216,7 @@ def _load(
 
 
 def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
-    """Refuse an encoder that is partly random, or partly left out."""
+    """Raise an error if parameters of the encoder would stay random or be unused."""
     encoder = model.base_model
     prefix = model.base_model_prefix + "."
     parts = {name for name, _ in encoder.named_children()}
@@ -227,7 +227,7 @@ def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]
     )
     if random:
         raise InputError(
-            f"{folder}: the checkpoint lacks {len(random)} parts of the encoder "
+            f"{folder}: the checkpoint lacks {len(random)} parameters of the encoder "
             f"({', '.join(random[:3])}, …), which would stay random. Expected weights that belong "
             f"to config.json ({model.config.num_hidden_layers} layers)."
         )
@@ -238,19 +238,19 @@ def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]
     )
     if unused:
         raise InputError(
-            f"{folder}: the checkpoint has {len(unused)} parts of an encoder that config.json does "
-            f"not describe ({', '.join(unused[:3])}, …), for {model.config.num_hidden_layers} "
+            f"{folder}: the checkpoint has {len(unused)} parameters of an encoder that config.json "
+            f"does not describe ({', '.join(unused[:3])}, …), for {model.config.num_hidden_layers} "
             "layers. Expected weights and config.json of one model."
         )
 
 
 def _part(parameter: str, prefix: str) -> str:
-    """The part of an encoder that a parameter belongs to."""
+    """The component of an encoder that a parameter belongs to."""
     return parameter.removeprefix(prefix).split(".")[0]
 
 
 def _check_task(folder: Path, names: Mapping[int, str]) -> None:
-    """Refuse a trained classifier whose labels are not those of the task."""
+    """Raise an error if a trained classifier's labels are not those of the task."""
     from transformers import AutoConfig
 
     found = AutoConfig.from_pretrained(folder, trust_remote_code=False).id2label
@@ -264,7 +264,7 @@ def _check_task(folder: Path, names: Mapping[int, str]) -> None:
 def _check_vocabulary(
     folder: Path, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Refuse a tokenizer that numbers words for which the model has no embedding."""
+    """Raise an error if the tokenizer has ids without an embedding in the model."""
     if len(tokenizer) > config.vocab_size:
         raise InputError(
             f"{folder}: the tokenizer has {len(tokenizer)} word pieces, the model embeddings for "
@@ -274,7 +274,7 @@ def _check_vocabulary(
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the bars of transformers and its report on loading, whose content is checked here."""
+    """Silence progress bars and loading reports of transformers; their content is checked here."""
     from transformers.utils import logging as transformers_logging
 
     verbosity = transformers_logging.get_verbosity()

@@ -1,4 +1,4 @@
-"""Which number format training computes in."""
+"""Precision of training: float32 or bfloat16."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FAST_BFLOAT16 = ("avx512_bf16", "amx_bf16")
 def fast_bfloat16() -> bool:
     """Tell whether the device that ``Trainer`` picks multiplies bfloat16 matrices in hardware.
 
-    The answer comes from what the processor says of itself, not from a measurement: the same
-    machine then always gives the same numbers, however busy it is. Yes for NVIDIA GPUs since
-    Ampere and x86 processors with AVX-512 BF16 or AMX; no for anything untested.
+    The answer comes from the reported CPU features, not from a measurement, so that the same
+    machine always gives the same numbers, however busy it is. It is yes for NVIDIA GPUs since
+    Ampere and x86 CPUs with AVX-512 BF16 or AMX, and no for anything untested.
     """
     import torch
 
@@ -29,7 +29,7 @@ def fast_bfloat16() -> bool:
 
 
 def resolve(precision: str) -> str:
-    """Return ``float32`` or ``bfloat16``; ``auto`` is bfloat16 where the hardware does it fast.
+    """Return ``float32`` or ``bfloat16``; ``auto`` is bfloat16 if the hardware has it natively.
 
     bfloat16 means mixed precision (autocast): the weights and the optimiser stay in float32.
 

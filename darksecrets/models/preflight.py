@@ -1,4 +1,4 @@
-"""What a run needs of its model, checked before the first job."""
+"""Checks of a run's model before the first job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from darksecrets.run.libraries import can_import
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check a model on this machine; one on the Hub is checked when it has been fetched.
+    """Check a model on this machine; one on the Hub is checked after its download.
 
     Args:
         config: A resolved configuration.
@@ -23,10 +23,10 @@ def check(config: Mapping[str, Any]) -> None:
 
 
 def check_hub(config: Mapping[str, Any]) -> None:
-    """Check that a model on the Hub can be fetched or is in the cache.
+    """Check that a model on the Hub can be downloaded or is in the cache.
 
     Raises:
-        InputError: It cannot, and is not.
+        InputError: It is in neither.
     """
     if config["model"]["source"] == "hub" and can_import("huggingface_hub"):
         checkpoints.check_hub(config["model"])

@@ -1,14 +1,14 @@
-"""Which heads to disable, in words that people use (section 4.6). Layers and heads count from 1.
+"""Selectors of heads to disable, in plain words (section 4.6). Layers and heads count from 1.
 
 A selector is
 
 - a number, a list or set of numbers, or a range ``"2-4"``: these heads, in every layer;
 - a mapping of layers to heads, ``{3: 5, 4: [1, 2], "6-7": all}``: these heads of these layers;
 - text, several parts joined by ``+``: ``all of layer 1``, ``layer 3 heads 1, 4``,
-  ``head 3 of every layer``, ``layer 3``. The names that the sweep gives to its sets are such texts.
+  ``head 3 of every layer``, ``layer 3``. The sweep names its sets in this form.
 
-A number alone is a head of every layer, as in inseq's ``value_zeroing``, not a layer; the layer is
-``all of layer 3`` or ``{3: all}``. Nothing here needs torch.
+A number alone means a head in every layer, as in inseq's ``value_zeroing``, not a layer. The whole
+layer is ``all of layer 3`` or ``{3: all}``. This module does not need torch.
 """
 
 from __future__ import annotations
@@ -35,21 +35,24 @@ _PHRASES = tuple(
         rf"(?P<heads>{_NUMBERS})",
     )
 )
-_EXPECTED = "Expected such as 3, [1, 4], {3: [1, 4], 5: all} or 'all of layer 1', counted from 1."
+_EXPECTED = (
+    "Expected a selector such as 3, [1, 4], {3: [1, 4], 5: all} or 'all of layer 1', "
+    "counted from 1."
+)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How many layers an encoder has, and how many heads each; reads and writes selectors."""
+    """Number of layers, and of heads per layer, of an encoder; reads and writes selectors."""
 
     layers: int
     heads: int
 
-    def parse(self, selector: Any) -> Heads:  # noqa: ANN401 - whatever a configuration can hold
+    def parse(self, selector: Any) -> Heads:  # noqa: ANN401 - any value of a configuration
         """Heads of each layer that a selector names.
 
         Raises:
-            InputError: It is no selector, names nothing, or names what the encoder does not have.
+            InputError: It is not a selector, names no head, or names one that the encoder lacks.
         """
         chosen: dict[int, frozenset[int]] = {}
         for layers, heads in _parts(selector):
@@ -61,7 +64,7 @@ class Shape:
         return dict(sorted(chosen.items()))
 
     def describe(self, heads: Heads) -> str:
-        """Say a set in words that `parse` reads; the empty set is ``nothing``."""
+        """Describe a set of heads in words that `parse` reads; the empty set is ``nothing``."""
         if not heads:
             return "nothing"
         sets = set(heads.values())
@@ -98,7 +101,7 @@ class Shape:
 
 
 def _parts(selector: object) -> Iterator[tuple[object, object]]:
-    """Cut a selector into (layers, heads)."""
+    """Split a selector into pairs (layers, heads)."""
     if isinstance(selector, Mapping):
         yield from selector.items()
     elif isinstance(selector, str):
@@ -114,7 +117,7 @@ def _parts(selector: object) -> Iterator[tuple[object, object]]:
 
 
 def _read(words: object, selector: object) -> Iterator[int]:
-    """Numbers of a number, a text such as ``1, 3-5``, or a list of such."""
+    """Yield the numbers in a number, in text such as ``1, 3-5``, or in a list of these."""
     if isinstance(words, int) and not isinstance(words, bool):
         yield words
     elif isinstance(words, str) and re.fullmatch(_NUMBERS, words):

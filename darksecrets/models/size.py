@@ -1,4 +1,4 @@
-"""How large an encoder is, read from its ``config.json`` alone. Nothing here needs torch."""
+"""Size of an encoder, read from its ``config.json`` alone. This module does not need torch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 from darksecrets.models import checkpoints
 from darksecrets.run.errors import InputError
 
-#: Keys of each number in the configurations of ``transformers``: BERT's, DistilBERT's, GPT-2's,
-#: T5's, BART's.
+#: Configuration keys of each number in ``transformers``: for BERT, DistilBERT, GPT-2, T5, BART.
 KEYS = {
     "layers": ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers"),
     "heads": (
@@ -35,10 +34,10 @@ class Size:
 
     Attributes:
         layers: Number of layers.
-        heads: Number of heads of a layer.
-        hidden: Numbers that a token is described by.
-        intermediate: The same inside the feed-forward network.
-        vocabulary: Word pieces that it knows.
+        heads: Number of heads per layer.
+        hidden: Hidden size.
+        intermediate: Hidden size of the feed-forward network.
+        vocabulary: Number of word pieces.
     """
 
     layers: int
@@ -49,16 +48,16 @@ class Size:
 
     @property
     def encoder(self) -> int:
-        """Weights that every token is multiplied with."""
+        """Weights of the matrices that multiply every token."""
         return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.intermediate)
 
     @property
     def weights(self) -> int:
-        """All weights; positions, biases and norms are too few to count."""
+        """All weights but positions, biases and norms, which are negligible."""
         return self.encoder + self.vocabulary * self.hidden
 
     def activations(self, examples: int, tokens: int) -> int:
-        """Bytes that training keeps of a batch: per token 34 hidden units, and 8 maps' rows."""
+        """Bytes that training keeps for a batch: 34 hidden vectors and 8 map rows per token."""
         per_token = 34 * self.hidden + 8 * self.heads * tokens
         return 4 * examples * tokens * self.layers * per_token
 
@@ -85,7 +84,7 @@ def _number(settings: Mapping[str, Any], name: str, file: Path) -> int:
             return 4 * _number(settings, "hidden", file)
     raise InputError(
         f"{file}: found none of the keys {', '.join(KEYS[name])}, expected one of them with a "
-        "number. Give the model's configuration what it lacks."
+        "number. Add the missing key to the model's configuration."
     )
 
 
@@ -94,7 +93,7 @@ def config_file(source: Mapping[str, Any], fetched: Path) -> Path | None:
 
     Args:
         source: Section ``model`` of a configuration.
-        fetched: Folder into which a run fetches a model from the Hub.
+        fetched: Folder into which a run downloads a model from the Hub.
     """
     if source["source"] != "hub":
         return checkpoints.folder_of(source) / "config.json"

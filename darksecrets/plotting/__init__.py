@@ -1,1 +1,1 @@
-"""What figures share: style, head grids, panels."""
+"""Shared by all figures: style, head grids, panels."""

@@ -1,4 +1,4 @@
-"""One self-attention map with its tokens (Figures 1, 3): rows attend, columns are attended."""
+"""One self-attention map with its tokens (Figures 1, 3): rows are queries, columns are keys."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 _LARGEST, _SMALLEST = 7.0, 2.5
-"""Sizes of the tokens' letters in points: as large as fits, within these."""
+"""Limits of the tokens' font size in points; within them, as large as fits."""
 
 
 def saturation(weights: npt.NDArray[np.floating]) -> float:
-    """The weight drawn darkest: the L-th greatest of an [L, L] map.
+    """The weight at the dark end of the colour map: the L-th greatest of an [L, L] map.
 
-    A full column or a full diagonal of L equal weights is then as dark as can be, and a few large
-    weights do not make all others invisible.
+    A full column or diagonal of L equal weights is then drawn darkest, and a few large weights do
+    not make all others invisible.
     """
     cells = np.sort(weights, axis=None)
     return float(cells[-len(weights)])
@@ -34,7 +34,7 @@ def draw_map(
     """Draw a map, darker = more attention.
 
     Args:
-        axes: Where to draw; its size in inches decides the size of the letters.
+        axes: Where to draw; its size determines the font size.
         weights: [query, key] weights, rows sum to 1.
         tokens: [L] word pieces, written along both axes.
         darkest: The weight at the dark end of the colour map, see `saturation`.

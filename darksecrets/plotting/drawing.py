@@ -1,8 +1,8 @@
-"""What the module of a figure has in common with all others: a function ``draw``.
+"""The interface of all figure modules: a function ``draw``.
 
-``draw(sources)`` reads a figure's tables and gives the figure; or several, by the name of the file;
-or texts, by the name of the file with its suffix. The workflow finds the module by the name of the
-figure, and writes what it gives.
+``draw(sources)`` reads a figure's tables and returns a figure; or several figures, by file name
+without suffix; or texts, by file name with suffix. The workflow finds the module by the name of the
+figure and writes what ``draw`` returns.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Drawn = Figure | Mapping[str, Figure] | Mapping[str, str]
 
 @dataclass(frozen=True)
 class Sources:
-    """What a figure is drawn from.
+    """Inputs of a figure.
 
     Attributes:
-        paths: Files of an input, by its name; none for an input that the run does not have.
-        tasks: The tasks to draw, in this order.
-        label: The run, its model and its data in a few words, for the small print.
+        paths: Returns the files of an input by its name; empty if the run has no such input.
+        tasks: Tasks to draw, in this order.
+        label: Short description of the run, its model and its data, for the small print.
     """
 
     paths: Callable[[str], Sequence[Path]]
@@ -36,7 +36,7 @@ class Sources:
     label: str
 
     def file(self, name: str) -> Path:
-        """The one file of an input."""
+        """The file of an input that has exactly one."""
         (path,) = self.paths(name)
         return path
 
@@ -46,13 +46,13 @@ class Sources:
 
 
 def write(drawn: Drawn, paths: Iterable[Path], *, script: str, description: str) -> None:
-    """Write what ``draw`` gave to the files of a rule.
+    """Write what ``draw`` returned to the output files of a rule.
 
     Args:
-        drawn: One figure for all files; or figures and texts, by name.
-        paths: Files to write, each atomically; a figure in the format of the suffix.
+        drawn: One figure for all files; or figures or texts, by name.
+        paths: Files to write, each atomically; the suffix determines a figure's format.
         script: The module that draws, such as ``darksecrets.finetuning.figure5``.
-        description: What the figure shows, from which run.
+        description: What the figure shows and from which run.
     """
     for path in paths:
         if isinstance(drawn, Figure):

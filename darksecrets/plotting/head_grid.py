@@ -1,4 +1,4 @@
-"""Rows of heatmaps, layers × heads, with tasks as columns: the form of Figure 6 and its kin."""
+"""Grids of heatmaps, layers × heads, with tasks as columns, as in Figure 6."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIFFERENCE = "PuOr"
-"""Colour map for differences: white = none, both ends dark, told apart by the colour-blind."""
+"""Colour-blind-safe colour map for differences: white = none, both ends dark."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Row:
     """One row of a figure.
 
     Attributes:
-        name: Written at its left.
-        maps: For every task, [layer, head]; None where the task has nothing to show.
-        scale: What the colours mean, written at its right.
-        cmap: Colour map; of differences, it is centred on 0.
+        name: Label at the left.
+        maps: [layer, head] for every task; None for a task without values.
+        scale: Label of the colour bar at the right.
+        cmap: Colour map; that of differences is centred on 0.
         limit: Value of the darkest colour.
-        notes: For some tasks, a few words under the heatmap.
+        notes: Short notes under the heatmaps of some tasks.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Row:
 
 
 def head_grid(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw rows of heatmaps with a colour bar each; tasks are columns, layer 1 is at the top."""
+    """Draw rows of heatmaps, each with a colour bar; tasks are columns, layer 1 is at the top."""
     width = COLUMN if len(tasks) <= 3 else PAGE
     with style():
         figure = new_figure(width, 0.95 * len(rows) + 0.45)
@@ -92,7 +92,7 @@ def _draw_row(
 
 
 def _say_none(axes: Axes) -> None:
-    """A task without a single token of the kind."""
+    """Fill the panel of a task that has no tokens of this kind."""
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     style_of = {"ha": "center", "va": "center", "color": GREY}
@@ -102,7 +102,7 @@ def _say_none(axes: Axes) -> None:
 def maps_of(
     table: pd.DataFrame, tasks: Sequence[str], value: str
 ) -> dict[str, NDArray[np.float64] | None]:
-    """[layer, head] of every task, means over seeds; None for a task without rows."""
+    """[layer, head] for every task, averaged over seeds; None for a task without rows."""
     return {
         task: None if rows.empty else grid(rows, value)
         for task in tasks
@@ -114,7 +114,7 @@ def subtract(
     first: Mapping[str, NDArray[np.float64] | None],
     second: Mapping[str, NDArray[np.float64] | None],
 ) -> dict[str, NDArray[np.float64] | None]:
-    """Difference of the heatmaps of each task."""
+    """Difference of each task's heatmaps; None where one is missing."""
     return {
         task: None if one is None or other is None else one - other
         for task, one in first.items()
@@ -123,6 +123,6 @@ def subtract(
 
 
 def largest(*maps: Mapping[str, NDArray[np.float64] | None]) -> float:
-    """The largest absolute value of all, for a scale that heatmaps share; never 0."""
+    """The largest absolute value in all heatmaps, for a shared scale; never 0."""
     values = [float(np.abs(m).max()) for group in maps for m in group.values() if m is not None]
     return max([*values, 1e-6])

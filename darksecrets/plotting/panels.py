@@ -1,4 +1,4 @@
-"""Figures of one panel per task: their frame, a heatmap with a colour bar, scales."""
+"""Figures with one panel per task: layout, heatmaps with colour bars, colour scales."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
     from numpy.typing import NDArray
 
-    # Draws the rows of a task into its place.
+    # Draws the rows of a task into its grid cell.
     Panel = Callable[[Figure, SubplotSpec, str, pd.DataFrame], None]
 
 
@@ -42,14 +42,14 @@ def panel_figure(
     *,
     height: Callable[[float], float] = lambda width: 0.55 + 0.6 * width,
 ) -> Figure:
-    """A figure of one panel per task, with a legend above and the run's label below.
+    """Draw one panel per task, with a legend above and the run's label below.
 
     Args:
-        tables: Rows of every task, in the order in which they are drawn.
+        tables: Rows of every task, in drawing order.
         draw: Draws one panel.
-        legend: Adds the legend to the figure; gets the number of panels beside each other.
-        run_label: The run, its model and its data in a few words.
-        height: Height of a panel of a width, in inches.
+        legend: Adds the legend to the figure; called with the number of panels in a row.
+        run_label: Short description of the run, its model and its data.
+        height: Returns the height of a panel, given its width, in inches.
     """
     rows, beside = blocks(len(tables))
     width = width_for(beside)
@@ -74,17 +74,17 @@ def panel(
     ratio: float = 12,
     **of_heatmap: Any,  # noqa: ANN401 - see `heatmap`
 ) -> tuple[Axes, Axes, QuadMesh]:
-    """A heatmap, [layer, head], and beside it axes for its colour bar.
+    """Draw a heatmap, [layer, head], with axes for its colour bar beside it.
 
     Args:
         figure: Where to draw.
-        slot: The panel's place.
+        slot: Grid cell of the panel.
         task: The task.
-        values: What to draw.
-        title: Written above the heatmap.
+        values: Values to draw.
+        title: Title above the heatmap.
         what: Layers or heads, for the axes' label.
-        ratio: How much wider the heatmap is than the bar.
-        of_heatmap: Colours and their ends, see `darksecrets.plotting.style.heatmap`.
+        ratio: Width of the heatmap relative to the bar.
+        of_heatmap: Colour map and its limits, see `darksecrets.plotting.style.heatmap`.
 
     Returns:
         Axes of the heatmap, axes of the bar, and the heatmap.
@@ -99,7 +99,7 @@ def panel(
 
 
 def limits(values: NDArray[np.float64], reference: float) -> tuple[float, float]:
-    """Ends of a colour scale that holds all values and the reference, never equal."""
+    """Limits of a colour scale that covers all values and the reference; never equal."""
     low, high = float(min(values.min(), reference)), float(max(values.max(), reference))
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 

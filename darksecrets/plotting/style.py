@@ -1,7 +1,7 @@
-"""How every figure looks and how it is written: one place for fonts, widths, colours and files.
+"""Style and output of all figures: fonts, widths, colours and files.
 
-Figures are made for the paper's page (EMNLP 2019, two columns). They are plain
-`matplotlib.figure.Figure` objects, never pyplot's: nothing is shown, nothing has to be closed.
+Figures fit the paper's page (EMNLP 2019, two columns). They are plain `matplotlib.figure.Figure`
+objects without pyplot: nothing is shown, and nothing has to be closed.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ WEIGHT = "YlOrRd"
 MAP = "Reds"
 """Colour map of the paper for one self-attention map: darker = more attention."""
 SCORE = "Blues"
-"""Colour map for scores of a task: darker = greater score, as in the paper."""
+"""Colour map for task scores: darker = greater score, as in the paper."""
 CHANGE = "PuOr"
-"""Colour map for differences around 0: orange below, purple above, for every kind of vision."""
+"""Colour-blind-safe colour map for differences around 0: orange below, purple above."""
 
-# Okabe and Ito's colours, told apart with every common form of colour blindness.
+# Okabe and Ito's colours, safe for all common forms of colour blindness.
 STATES = {
     "pretrained": "#0072B2",
     "finetuned-from-normal": "#E69F00",
     "finetuned": "#009E73",
 }
-"""Colour of every state of the model, the same in every figure."""
-# Colours of Paul Tol's muted scheme, told apart with every common form of colour blindness, too.
+"""Colour of every model state, the same in all figures."""
+# Colours of Paul Tol's muted scheme, also safe for all common forms of colour blindness.
 PATTERNS = {
     "vertical": "#332288",
     "diagonal": "#88CCEE",
@@ -68,14 +68,14 @@ PATTERNS = {
 """Colour of every pattern of self-attention, in the order of Figure 1."""
 INK = "#333333"
 BASELINE = "#E69F00"
-"""The intact model's score beside those with heads disabled: the paper's orange line."""
+"""Colour of the intact model's score, next to those with heads disabled: the paper's orange."""
 HELPED, HURT = "#542788", "#B35806"
-"""Greater and smaller than the intact model's score: the ends of `CHANGE`."""
+"""Colours of scores above and below the intact model's: the ends of `CHANGE`."""
 GREY = "#6E6E6E"
 BAND = "#D9D9D9"
 
 _RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib: the same picture on every machine
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same figure on every machine
     "font.size": 7,
     "axes.titlesize": 7,
     "axes.titlepad": 3,
@@ -108,20 +108,20 @@ _RC: dict[str, Any] = {
 
 
 def style() -> AbstractContextManager[None]:
-    """The project's style, for a ``with`` block that draws or writes a figure."""
+    """Context manager with the project's style, for drawing or writing a figure."""
     return mpl.rc_context(_RC)  # type: ignore[arg-type]  # the stubs want literal keys
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, in inches, that makes room for its labels by itself."""
+    """An empty figure with constrained layout, size in inches."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def ticks(count: int, most: int = 8) -> list[int]:
     """Numbers to write along an axis of ``count`` layers or heads, counted from 1.
 
-    All of them when they are at most ``most``, else 1 and the multiples of a quarter: 1, 3, 6, 9,
-    12 of twelve heads, 1, 6, 12, 18, 24 of twenty-four layers.
+    All of them if there are at most ``most``, else 1 and the multiples of a quarter: 1, 3, 6, 9,
+    12 for twelve heads; 1, 6, 12, 18, 24 for twenty-four layers.
     """
     if count <= most:
         return list(range(1, count + 1))
@@ -135,7 +135,7 @@ def grid(table: pd.DataFrame, value: str) -> NDArray[np.float64]:
     Several rows for a head (seeds) are averaged.
 
     Raises:
-        InputError: When there are no rows, or a layer or a head is missing.
+        InputError: There are no rows, or a layer or head is missing.
     """
     wide = table.pivot_table(index="layer", columns="head", values=value, aggfunc="mean")
     layers, heads = [int(n) for n in wide.index], [int(n) for n in wide.columns]
@@ -166,7 +166,7 @@ def heatmap(
         cmap: Name of the colour map.
         vmin: Value at the colour map's start.
         vmax: Value at its end.
-        labels: The most numbers written along an axis one by one, see `ticks`.
+        labels: Largest count for which every layer or head is labelled, see `ticks`.
     """
     layers, heads = values.shape
     mesh = axes.pcolormesh(
@@ -188,7 +188,7 @@ def heatmap(
 
 
 def label_run(figure: Figure, text: str) -> None:
-    """Print which run and data a figure shows at its foot, broken where the width asks for it."""
+    """Print the run and data of a figure at its foot, wrapped to its width."""
     letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))  # 0.58 em: DejaVu Sans on average
     figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY)
 
@@ -196,19 +196,19 @@ def label_run(figure: Figure, text: str) -> None:
 def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str) -> None:
     """Write a figure in the format that each path's suffix names: pdf, svg or png.
 
-    The files name the script and the run that made them, and carry no time: the same table gives
-    the same bytes.
+    The files name the script and the run that made them, but no time, so the same table gives the
+    same bytes.
 
     Args:
         figure: The figure.
         paths: Files to write, each atomically.
-        script: The script that draws, such as ``scripts/figure5.py``.
+        script: The module that draws, such as ``darksecrets.finetuning.figure5``.
         description: What the figure shows, from which run.
 
     Raises:
-        InputError: When a suffix is none of the three.
+        InputError: A suffix is none of the three.
     """
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # a line per table of a font in a PDF
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # logs a line per font table of a PDF
     for path in paths:
         metadata = _metadata(path.suffix, f"darksecrets {__version__}, {script}", description)
         with style(), atomic(path) as temporary:
@@ -216,7 +216,7 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
 
 
 def _metadata(suffix: str, creator: str, description: str) -> dict[str, str | None]:
-    """The same two facts in the words of each format; None leaves out a format's own time stamp."""
+    """Metadata under each format's own keys; None omits a format's time stamp."""
     match suffix:
         case ".pdf":
             return {"Creator": creator, "Title": description, "CreationDate": None}
@@ -228,13 +228,13 @@ def _metadata(suffix: str, creator: str, description: str) -> dict[str, str | No
 
 
 def blocks(count: int, most: int = 4) -> tuple[int, int]:
-    """Rows and columns for ``count`` panels, at most ``most`` beside each other, evenly filled."""
+    """Rows and columns for ``count`` panels, at most ``most`` in a row, evenly filled."""
     rows = math.ceil(count / most)
     return rows, math.ceil(count / rows)
 
 
 def width_for(columns: int) -> float:
-    """Width of a figure with so many panels beside each other: a column, or the page."""
+    """Width of a figure with this many panels in a row: a column or the page."""
     return COLUMN if columns <= 2 else PAGE
 
 
@@ -244,13 +244,13 @@ def colour_bar(
     label: str = "",
     **where: Any,  # noqa: ANN401 - see `Figure.colorbar`
 ) -> Colorbar:
-    """A colour bar without outline and ticks' lines.
+    """A colour bar without outline and tick marks.
 
     Args:
         figure: Where to draw.
-        mappable: What the colours belong to.
-        label: What they mean.
-        where: Axes, orientation and the like, as `matplotlib.figure.Figure.colorbar` takes them.
+        mappable: The heatmap that the bar belongs to.
+        label: Meaning of the colours.
+        where: Further arguments of `matplotlib.figure.Figure.colorbar`: axes, orientation, …
     """
     bar = figure.colorbar(mappable, **where)
     if label:
@@ -261,7 +261,7 @@ def colour_bar(
 
 
 def check_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> None:
-    """Raise an `InputError` when a table lacks columns that a figure is drawn from."""
+    """Raise an `InputError` if a table lacks columns that a figure needs."""
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise InputError(

@@ -1,1 +1,1 @@
-"""What every part of a run needs: configuration, provenance, files, resuming, progress, errors."""
+"""Shared by all packages: tables, files, provenance, resuming, GPUs, progress, errors."""

@@ -17,13 +17,13 @@ HEAD = Column("head", "integer", "head of the layer, from 1", low=1)
 IDX = Column("idx", "integer", "number of the example in the validation split", low=0)
 
 MODEL = (TASK, STATE, SEED)
-"""Which model: `pretrained` has a classifier that was drawn from the seed."""
+"""Columns that identify a model; the classifier of `pretrained` is drawn from the seed."""
 MAPS = (
     TASK,
     STATE,
     replace(SEED, optional=True, meaning="seed of fine-tuning; empty for `pretrained`"),
 )
-"""Of which model the maps are: those of `pretrained` do not depend on a seed."""
+"""Columns that identify the model of maps; those of `pretrained` do not depend on a seed."""
 
 P_VALUE = Column("p_value", "number", "p-value of one test", low=0, high=1)
 Q_VALUE = Column(
@@ -43,13 +43,13 @@ def names(*columns: Column) -> tuple[str, ...]:
 def per_head(
     name: str, meaning: str, *values: Column, kind: Column | None = None, may_be_empty: bool = False
 ) -> Table:
-    """Declare what a measure of maps says of every head of every model.
+    """Declare the table of a measure of maps, with rows for every head of every model.
 
     Args:
-        name: Of the table.
+        name: Name of the table.
         meaning: What the measure is, in a line.
-        *values: What it gives: an estimate, its control, the number of examples.
-        kind: Where there are several numbers per head, what tells them apart.
+        *values: Columns of the measure: an estimate, its control, the number of examples.
+        kind: If there are several rows per head, the column that distinguishes them.
         may_be_empty: Whether a task may have no rows.
     """
     key = (*MAPS, *([kind] if kind else []), LAYER, HEAD)

@@ -2,7 +2,7 @@
 
 
 class InputError(Exception):
-    """Something given to the workflow cannot be used.
+    """An input of the workflow cannot be used.
 
     The message says what was found, what was expected and what to do.
     """

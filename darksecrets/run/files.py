@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and telling files apart by their content."""
+"""Write files atomically and fingerprint their content."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 PROVENANCE = "provenance.json"
 
-#: What ships with the package: words, labelled maps, the paper's numbers, the tiny BERT.
+#: Data shipped with the package: word lists, labelled maps, the paper's numbers, the tiny BERT.
 RESOURCES = Path(__file__).parents[1] / "resources"
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
+    """Remove a file or folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -27,17 +27,17 @@ def remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a name beside ``path`` to write a file or a folder to; rename it on success.
+    """Yield a temporary path beside ``path`` for a file or folder; rename it on success.
 
     The temporary name keeps the suffix, because writers choose a format by it. After an error
-    nothing is left; what stood at ``path`` before stays until the new content is complete.
+    nothing is left behind; old content at ``path`` stays until the new content is complete.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     remove(temporary)
     try:
         yield temporary
-        if path.is_dir():  # os.replace cannot overwrite a folder that has content
+        if path.is_dir():  # os.replace cannot overwrite a non-empty folder
             remove(path)
         temporary.replace(path)
     finally:
@@ -50,15 +50,15 @@ def write_text(text: str, path: Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(content: Any, path: Path) -> None:  # noqa: ANN401 - whatever JSON can hold
+def write_json(content: Any, path: Path) -> None:  # noqa: ANN401 - anything that JSON can represent
     """Write ``content`` as indented JSON with sorted keys, atomically."""
     write_text(json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n", path)
 
 
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of a folder's relative names and contents (provenance left out).
+    """SHA-256 of a file, or of a folder's relative paths and contents without provenance.
 
-    Provenance holds the time of the run; without it, equal content has an equal fingerprint.
+    Provenance contains the time of the run; without it, equal content has an equal fingerprint.
     """
     digest = hashlib.sha256()
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())

@@ -1,8 +1,8 @@
-"""Which GPUs this machine has, and which one a job works on. Nothing here needs torch.
+"""Find the GPUs of this machine and assign one to a job. This module does not need torch.
 
-Each job sees one, or none if it did not ask: what it does cannot depend on how many there are, and
-it takes none from another. Where there are several, it takes the first that no other job holds. A
-scheduler such as Slurm shows a job only the one it was given.
+Each job sees one GPU, or none if it requested none. Its results thus cannot depend on the number of
+GPUs, and jobs do not share one. If there are several, a job takes the first that no other job
+holds. A scheduler such as Slurm shows a job only the GPU that it was given.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _held: list[TextIO] = []  # locks are held until the process ends
 
 
 def visible(environment: MutableMapping[str, str] = os.environ) -> list[str]:
-    """Names of the GPUs that a process may use, as ``CUDA_VISIBLE_DEVICES`` has them."""
+    """Names of the GPUs that a process may use, in the form of ``CUDA_VISIBLE_DEVICES``."""
     if VISIBLE in environment:
         return [name for name in environment[VISIBLE].split(",") if name not in ("", "-1")]
     if not shutil.which("nvidia-smi", path=environment.get("PATH")):
@@ -44,22 +44,22 @@ def take(
     environment: MutableMapping[str, str] = os.environ,
     locks: Path | None = None,
 ) -> str | None:
-    """Let this process see the GPU that it works on, and no other.
+    """Choose a free GPU and make it the only one visible to this process.
 
     Args:
-        asked: GPUs that the job asked for, 0 or 1.
-        environment: Where ``CUDA_VISIBLE_DEVICES`` is read and set; before CUDA starts.
-        locks: Folder of the locks by which processes on this machine keep apart.
+        asked: Number of GPUs that the job requested, 0 or 1.
+        environment: Where ``CUDA_VISIBLE_DEVICES`` is read and set; call before CUDA starts.
+        locks: Folder of the locks that keep processes on this machine off each other's GPU.
 
     Returns:
-        The GPU, or None: none was asked for, or there is none.
+        The GPU; None if none was requested or there is none.
 
     Raises:
-        InputError: Other jobs hold all of them.
+        InputError: Other jobs hold all GPUs.
     """
     found = visible(environment) if asked else []
     folder = locks or Path(tempfile.gettempdir())
-    one = len(found) == 1  # nothing to choose; schedulers number every job's GPU 0
+    one = len(found) == 1  # no choice; besides, schedulers number every job's GPU 0
     free = next((name for name in found if one or _lock(name, folder)), None)
     if found and free is None:
         raise InputError(

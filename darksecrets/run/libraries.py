@@ -1,4 +1,4 @@
-"""Libraries that only some environments have."""
+"""Optional libraries: not every environment has them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _log = logging.getLogger(__name__)
 
 
 def can_import(*libraries: str) -> bool:
-    """Whether a check that needs libraries can be made here; a warning says if not.
+    """Whether the libraries that a check needs are installed; logs a warning if not.
 
-    Snakemake may run in an environment of its own, with the libraries in those of the rules
-    (``--sdm conda``). Then the first job makes the same check.
+    Snakemake may run in its own environment while the libraries are in those of the rules
+    (``--sdm conda``). The first job then makes the same check.
     """
     missing = [name for name in libraries if importlib.util.find_spec(name) is None]
     if missing:

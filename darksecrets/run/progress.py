@@ -1,4 +1,4 @@
-"""How far a long loop has come: a bar on a terminal, a line now and then in a log."""
+"""Progress of long loops: a bar on a terminal, occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def progress(description: str, total: int, unit: str) -> Iterator[Callable[[int]
     """Yield a function to call with the number of items just done.
 
     Args:
-        description: What is being done, for a person.
-        total: Number of items in all.
-        unit: What an item is, in the plural.
+        description: What is being done.
+        total: Total number of items.
+        unit: Name of the items, in the plural.
     """
     if sys.stderr.isatty():
         with tqdm(total=total, desc=description, unit=f" {unit}", dynamic_ncols=True) as bar:

@@ -1,4 +1,4 @@
-"""What a result was made from and with, so that a number in a table can be traced."""
+"""Provenance: the inputs and software of a result, so that every number can be traced."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _LIBRARIES = (
 
 
 def environment() -> dict[str, Any]:
-    """Versions of the project, of Python and of the libraries that make numbers; the machine."""
+    """Versions of the project, of Python and of numerical libraries; the machine."""
     return {
         "darksecrets": {"version": __version__, "commit": _commit()},
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "processor": _processor(),
+        "processor": _cpu(),
         "cores": os.cpu_count(),
         "libraries": {name: _version(name) for name in _LIBRARIES},
     }
@@ -50,8 +50,8 @@ def read_record(folder: Path) -> dict[str, Any]:
 def identify(paths: Iterable[str]) -> dict[str, str]:
     """SHA-256 of files and folders.
 
-    A folder that carries provenance is identified by it: it names the folder's content and how it
-    came about, and reading it costs nothing, which for an attention store makes a difference.
+    A folder with provenance is identified by that file alone: it records the folder's content and
+    origin, and hashing a whole attention store would take long.
     """
     identities = {}
     for name in paths:
@@ -71,10 +71,10 @@ def _version(library: str) -> str | None:
 
 @cache
 def _commit() -> str | None:
-    """The project's commit, with `-dirty` after uncommitted changes; None outside a checkout."""
+    """The project's commit, `-dirty` if there are uncommitted changes; None outside a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     root = Path(__file__).parents[2]
-    if not (root / ".git").exists():  # installed: a repository around it is another project's
+    if not (root / ".git").exists():  # installed: an enclosing repository is another project's
         return None
     try:
         run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
@@ -84,8 +84,8 @@ def _commit() -> str | None:
 
 
 @cache
-def _processor() -> str:
-    """The processor's name as the system gives it."""
+def _cpu() -> str:
+    """Name of the CPU as reported by the system."""
     information = Path("/proc/cpuinfo")
     if information.is_file():
         for line in information.read_text(encoding="utf-8").splitlines():

@@ -1,8 +1,7 @@
-"""Going on where a killed computation stopped.
+"""Resume a killed computation.
 
-The steps that are done are kept in a hidden folder beside the output, with the computation's
-identity: everything that its result depends on. A computation with another identity never sees
-them.
+Finished steps are kept in a hidden folder beside the output, with the computation's identity:
+everything that its result depends on. A computation with another identity never uses them.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ _log = logging.getLogger(__name__)
 def resuming(output: Path, identity: Mapping[str, Any], done: str) -> Iterator[Path]:
     """Keep the finished steps of a computation in a hidden folder until its output is written.
 
-    What a computation with another identity left there is removed, and so is everything when the
-    context ends. After an error or an interruption the folder stays if a step is done, unless the
-    error is an `InputError`: the same computation would stop there again.
+    Steps of a computation with another identity are removed first; the folder is removed when the
+    context ends. After an error or an interruption, it stays if any step is finished, unless the
+    error is an `InputError`, which would occur again.
 
     Args:
-        output: What the computation writes; the folder stands beside it.
-        identity: Everything that the result depends on, as JSON can hold it.
-        done: Pattern of the files in the folder, one of which is there as soon as a step is done.
+        output: Output of the computation; the folder is beside it.
+        identity: Everything that the result depends on, serialisable as JSON.
+        done: Glob pattern of the files that finished steps leave in the folder.
 
     Yields:
         The folder.
@@ -46,7 +45,7 @@ def resuming(output: Path, identity: Mapping[str, Any], done: str) -> Iterator[P
     folder = output.with_name(f".{output.name}.partial")
     steps = len(list(folder.glob(done)))
     if steps and read_identity(folder) == _as_json(identity):
-        _log.info("Going on from %d finished steps in %s", steps, folder)
+        _log.info("Resuming from %d finished steps in %s", steps, folder)
     else:
         remove(folder)
         write_json(identity, folder / IDENTITY)
@@ -60,7 +59,7 @@ def resuming(output: Path, identity: Mapping[str, Any], done: str) -> Iterator[P
 
 
 def read_identity(folder: Path) -> dict[str, Any] | None:
-    """The identity of the computation that wrote a folder; None if it was none."""
+    """Identity of the computation that wrote a folder; None if there is none."""
     record = folder / IDENTITY
     if not record.is_file():
         return None
@@ -69,7 +68,7 @@ def read_identity(folder: Path) -> dict[str, Any] | None:
 
 
 def different(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
-    """Names of what differs between two identities."""
+    """Names of the entries that differ between two identities."""
     found, expected = _as_json(found), _as_json(expected)
     return sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
 
@@ -87,6 +86,6 @@ def read_arrays(file: Path) -> Arrays:
 
 
 def _as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """An identity as it is read back: tuples are lists, keys are strings."""
+    """An identity as it is read back from JSON: tuples become lists, keys strings."""
     plain: dict[str, Any] = json.loads(json.dumps(identity))
     return plain

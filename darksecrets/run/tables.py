@@ -1,11 +1,11 @@
 """Tables whose columns are declared once; writing and reading check every value.
 
-A section declares its tables in `<section>/tables.py`, a `Table` of `Column`s each, and whatever
-writes or reads one goes through the declaration: ``COSINE.write(frame, path)``,
-``COSINE.read(path)``. `darksecrets.contracts` knows them all and makes ``docs/contracts.md``.
+A section declares its tables in `<section>/tables.py`, each as a `Table` of `Column`s. All code
+reads and writes a table through its declaration: ``COSINE.write(frame, path)``,
+``COSINE.read(path)``. `darksecrets.contracts` lists all tables and generates ``docs/contracts.md``.
 
-Declarations stand with their section, not in one file, because a rule reruns when a module that its
-script imports changes: a new column of Figure 7 must not rerun fine-tuning.
+Declarations belong to their section instead of one common file, because a rule reruns when a module
+that its script imports changes: a new column of Figure 7 must not rerun fine-tuning.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 Kind = Literal["text", "integer", "number", "flag"]
 
 ROUNDING = 2e-3
-"""How far a value may lie outside its bounds: sums of half-precision attention may exceed 1."""
+"""Tolerance of bounds: sums of half-precision attention may exceed 1."""
 
-_NOT_WRITTEN = "Nothing was written: correct what makes this table, or its declaration."
+_NOT_WRITTEN = "Nothing was written: correct the code that makes this table, or its declaration."
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,18 @@ class Column:
     """A column of a table.
 
     Attributes:
-        name: As in the file's header.
-        kind: What its values are.
-        meaning: What they say, in a line.
-        unit: Of a quantity.
-        values: The values that it may have, where these are few; none for any.
-        low: The least value that it may have, up to `ROUNDING`.
-        high: The greatest.
+        name: Name in the file's header.
+        kind: Type of the values.
+        meaning: Meaning of the values, in a line.
+        unit: Unit of a quantity.
+        values: Allowed values, if there are few; empty for any.
+        low: Smallest allowed value, up to `ROUNDING`.
+        high: Largest allowed value, up to `ROUNDING`.
         optional: Whether values may be missing (an empty field).
-        decimals: How many decimals are written; None for all.
-        control_of: The column whose control it is: the same estimate where no effect is expected.
-        interval_of: The column of which it is an end of the 95% interval.
+        decimals: Number of decimals to write; None for all.
+        control_of: The column that this one is a control for: the same estimate where no effect is
+            expected.
+        interval_of: The column whose 95% interval this one is an end of.
     """
 
     name: str
@@ -64,14 +65,14 @@ class Column:
 
     @property
     def dtype(self) -> str:
-        """The pandas type of its values in memory."""
+        """The pandas dtype of the values in memory."""
         if self.kind == "integer":
             return "Int64" if self.optional else "int64"
         return {"text": "str", "number": "float64", "flag": "bool"}[self.kind]
 
     @property
     def range(self) -> str:
-        """The values that it may have, in words; empty for any."""
+        """Description of the allowed values; empty if there is no limit."""
         if self.values:
             return ", ".join(f"`{value}`" for value in self.values)
         match math.isfinite(self.low), math.isfinite(self.high):
@@ -98,10 +99,10 @@ def interval(
     Args:
         of: The column that the interval is about.
         low: Name of the column with the lower end.
-        high: Of that with the upper end.
-        unit: Of both ends.
-        bounds: The least and the greatest value that they may have.
-        optional: Whether they may be missing.
+        high: Name of the column with the upper end.
+        unit: Unit of both ends.
+        bounds: Smallest and largest allowed value of both ends.
+        optional: Whether both ends may be missing.
     """
     end = Column(
         *(low, "number", f"lower end of the 95% interval of `{of}`", unit),
@@ -115,20 +116,20 @@ def interval(
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the project: one observation a row.
+    """A table of the project, with one observation per row.
 
     Attributes:
         name: Name of its file in ``tables/``, without the suffix.
-        meaning: What it says, in a line.
-        columns: Its columns, in the order of the file.
-        key: Names of the columns that identify a row; none where rows may repeat.
-        every: Columns of the key that count from 1 and of which every combination has a row, for
-            whatever else the key says: all heads of all layers.
-        may_be_empty: Whether no row at all is a result.
-        by_hand: Whether it is the work of people: never to be made again by a run, and its last
-            line may end without a line break.
-        row_group: For tables of millions of rows, which are Parquet: columns of the key that are
-            the same throughout a part (one model), of which the gathered table has a row group.
+        meaning: Meaning of the table, in a line.
+        columns: Columns, in the order of the file.
+        key: Names of the columns that identify a row; empty if rows may repeat.
+        every: Columns of the key that count from 1. Every combination of them must have a row for
+            each value of the other key columns, such as all heads of all layers.
+        may_be_empty: Whether a table without rows is a valid result.
+        by_hand: Whether it is written by people: runs never write it, and its last line may lack a
+            line break.
+        row_group: For tables of millions of rows, which are Parquet: columns of the key that
+            identify a model. Each part has one model and becomes a row group of the gathered table.
     """
 
     name: str
@@ -160,16 +161,16 @@ class Table:
 
     @property
     def suffix(self) -> str:
-        """Of its files: `.parquet` for a table of row groups, else `.csv`."""
+        """Suffix of the file: `.parquet` for a table of row groups, else `.csv`."""
         return ".parquet" if self.row_group else ".csv"
 
     def write(self, frame: pd.DataFrame, path: Path) -> None:
-        """Check a table and write it, atomically; the same table gives the same bytes.
+        """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV has floats with 9 significant digits; Parquet one row group.
+        CSV files have 9 significant digits; Parquet files have one row group.
 
         Raises:
-            InputError: See `check`; what stood at ``path`` stays.
+            InputError: See `check`; an old file at ``path`` is kept.
         """
         table = self.check(frame, str(path), _NOT_WRITTEN)
         table = table.round({c.name: c.decimals for c in self.columns if c.decimals is not None})
@@ -185,10 +186,10 @@ class Table:
 
         Args:
             path: The file.
-            columns: Which to read, in the table's order; None for all. Only those are checked.
+            columns: Columns to read and check, returned in the table's order; None for all.
 
         Raises:
-            InputError: The file is missing, cut off or damaged, or see `check`.
+            InputError: The file is missing, truncated or damaged; or see `check`.
         """
         path = Path(path)
         if not path.is_file():
@@ -198,13 +199,13 @@ class Table:
         return self._part(columns).check(frame, str(path), self._remedy)
 
     def gather(self, paths: Sequence[Path], target: Path) -> None:
-        """Write the rows of several files, each a part of the table, into one, in this order.
+        """Concatenate several files, each a part of the table, in this order.
 
-        CSV is gathered in memory. Of Parquet there is one part in memory at a time, and each
-        becomes a row group.
+        CSV is gathered in memory. Parquet is read one part at a time, and each part becomes a row
+        group.
 
         Raises:
-            InputError: See `read`; or the same rows are in two parts.
+            InputError: See `read`; or two parts have the same rows.
         """
         if self.row_group:
             with atomic(target) as temporary:
@@ -213,12 +214,12 @@ class Table:
             self.write(pd.concat([self.read(path) for path in paths], ignore_index=True), target)
 
     def check(self, frame: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
-        """Check columns, types, missing values, bounds, vocabularies, and that rows are complete.
+        """Check columns, types, missing values, bounds, allowed values, and completeness of rows.
 
         Args:
             frame: The table.
-            where: What the message calls it: its file.
-            remedy: What the message says is to be done.
+            where: Name of the table in the message: its file.
+            remedy: What the message tells people to do.
 
         Returns:
             The table with the declared types.
@@ -242,7 +243,7 @@ class Table:
         return table
 
     def _distinct(self, paths: Sequence[Path]) -> Iterator[pd.DataFrame]:
-        """Read one part after the other; no two may be of the same model."""
+        """Read the parts one after the other; each must have a different model."""
         seen: dict[tuple[object, ...], Path] = {}
         for path in paths:
             part = self.read(path)
@@ -257,7 +258,7 @@ class Table:
             yield part
 
     def _model(self, part: pd.DataFrame, path: Path) -> tuple[object, ...]:
-        """The values of the columns that are the same throughout a part, as far as it has them."""
+        """The values of the columns that identify the model of a part, without missing ones."""
         models = part[list(self.row_group)].drop_duplicates()
         if len(models) > 1:
             raise InputError(
@@ -268,14 +269,14 @@ class Table:
 
     @property
     def _remedy(self) -> str:
-        """What to do about a file that is not as declared."""
+        """What to do about a file that does not match its declaration."""
         return "Correct or restore the file." if self.by_hand else "Remove the file and run again."
 
     def _what(self) -> str:
         return f"table `{self.name}` of docs/contracts.md"
 
     def _part(self, columns: Collection[str] | None) -> Table:
-        """The same table with some of its columns, as far as they can be checked alone."""
+        """The declaration of some columns, without checks that need the others."""
         if columns is None:
             return self
         if unknown := set(columns) - set(self.names):
@@ -294,7 +295,7 @@ class _Wrong(Exception):  # noqa: N818 - becomes an InputError
 
 
 def _convert(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
-    """Bring a column to its declared type and check each of its values."""
+    """Convert a column to its declared type and check its values."""
     name = f"column `{column.name}`"
     typed = _typed(values.reset_index(drop=True), column)
     missing = typed == "" if column.kind == "text" else typed.isna()
@@ -310,7 +311,7 @@ def _convert(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
 
 
 def _outside(values: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], str]:
-    """Which values a column cannot have, and what it can."""
+    """Which values a column may not have, and a description of those it may."""
     if column.values:
         return ~values.isin(column.values), f"one of {', '.join(column.values)}"
     if column.kind in ("text", "flag"):
@@ -322,7 +323,7 @@ def _outside(values: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], s
 
 
 def _typed(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
-    """Values of the declared kind, missing ones as pandas has them (text: empty)."""
+    """Convert to the declared kind; missing values become pandas' own, or empty text."""
     name = f"column `{column.name}`"
     if column.kind == "flag":
         wrong = ~values.isin([True, False])
@@ -348,12 +349,12 @@ def _typed(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
 
 
 def _row(wrong: pd.Series[bool]) -> str:
-    """The first row of which something is true, counted from 1 without the header."""
+    """The first marked row, counted from 1 without the header."""
     return f"row {int(wrong.index[wrong.to_numpy(dtype=bool)][0]) + 1}"
 
 
 def _check_rows(table: Table, frame: pd.DataFrame) -> None:
-    """Check that there are rows, each once, with every head, and that intervals are intervals."""
+    """Check that rows exist, are unique and complete, and that interval ends are in order."""
     if frame.empty:
         if not table.may_be_empty:
             raise _Wrong("no rows", "at least one")
@@ -374,11 +375,11 @@ def _check_rows(table: Table, frame: pd.DataFrame) -> None:
 
 
 def _check_complete(table: Table, frame: pd.DataFrame) -> None:
-    """Every number up to the greatest has a row, for whatever the rest of the key says."""
+    """Check that every number up to the largest has a row, for each value of the other keys."""
     every = list(table.every)
     expected = math.prod(frame[every].max())
     rest = [name for name in table.key if name not in every]
-    # As keys are unique, counting is enough.
+    # Keys are unique, so counting is enough.
     groups = frame.groupby(rest, dropna=False) if rest else frame.groupby(lambda _: 0)
     sizes = groups[every[0]].transform("size")
     missing = sizes != expected
@@ -391,13 +392,13 @@ def _check_complete(table: Table, frame: pd.DataFrame) -> None:
 
 
 def _say(frame: pd.DataFrame, names: list[str], which: pd.Series[bool]) -> str:
-    """The first row of which something is true, by its key."""
+    """Description of the first marked row by its key."""
     first = frame.loc[which, names].iloc[0]
     return ", ".join(f"{name} {value}" for name, value in first.items() if not pd.isna(value))
 
 
 def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.DataFrame:
-    """Read a CSV file whose header is the declared one; a word such as `null` stays a word."""
+    """Read a CSV file and check its header; words such as `null` stay text."""
     with path.open("rb") as stream:
         header = stream.readline().decode("utf-8", errors="replace").rstrip("\r\n")
         stream.seek(-min(1, path.stat().st_size), 2)
@@ -414,19 +415,19 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
         )
     wanted = None if columns is None else [name for name in table.names if name in columns]
     options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted}
-    # Text is never missing; of numbers, an empty field is.
+    # An empty field is a missing number, but empty text.
     numbers = {c.name: [""] for c in table.columns if c.kind != "text"}
     types = {c.name: c.dtype for c in table.columns}
     try:
         frame: pd.DataFrame = pd.read_csv(path, dtype=types, na_values=numbers, **options)
     except (ValueError, TypeError):
-        # A value is not of its type. As text, `check` finds which.
+        # A value has the wrong type. Read as text, so that `check` finds which.
         return _as_text(table, path, options)
     return frame
 
 
 def _as_text(table: Table, path: Path, options: dict[str, Any]) -> pd.DataFrame:
-    """Read values as they stand, those of flags apart."""
+    """Read all values as text, except flags."""
     try:
         frame: pd.DataFrame = pd.read_csv(path, dtype=str, **options)
     except ValueError as error:
@@ -446,7 +447,7 @@ def _schema(table: Table) -> pyarrow.Schema:
 
 
 def _write_parquet(table: Table, parts: Iterable[pd.DataFrame], path: Path) -> None:
-    """Write every part as a row group; text is stored once and referred to by number."""
+    """Write every part as a row group, with dictionary-encoded text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -454,7 +455,7 @@ def _write_parquet(table: Table, parts: Iterable[pd.DataFrame], path: Path) -> N
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for part in parts:
             rows = pa.Table.from_pandas(part, schema, preserve_index=False)
-            rows = rows.replace_schema_metadata(None)  # names versions of libraries
+            rows = rows.replace_schema_metadata(None)  # it contains library versions
             writer.write_table(rows, row_group_size=max(1, len(part)))
 
 
@@ -482,12 +483,12 @@ def _listed(schema: pyarrow.Schema) -> str:
 
 
 def identify(table: pd.DataFrame, task: str, model: str) -> pd.DataFrame:
-    """Say in a table's first columns which maps it is about: ``task``, ``state``, ``seed``.
+    """Prepend the columns that identify the model of the maps: ``task``, ``state``, ``seed``.
 
     Args:
         table: A table of one model on one task.
         task: The task.
-        model: Folder of the maps: ``pretrained``, whose seed is empty, or ``finetuned/seed-1``.
+        model: Folder of the maps: ``pretrained`` (without a seed) or, say, ``finetuned/seed-1``.
     """
     state, _, seed = model.partition("/seed-")
     names = {"task": task, "state": state, "seed": int(seed) if seed else pd.NA}

@@ -1,8 +1,8 @@
 """Statistics of arrays: resampling, tests, corrections, agreement, controls.
 
-Functions here take arrays and weights, never tasks, sweeps or tables, and return shares, not
-percentages: tables multiply by 100 at their edge.
+Functions take arrays and weights, never tasks, sweeps or tables. They return fractions, not
+percentages; tables multiply by 100 when they are built.
 """
 
 LEVEL = 0.05
-"""Significance level of tests; intervals cover 1 - LEVEL, half of LEVEL beyond either end."""
+"""Significance level of tests; intervals cover 1 - LEVEL, with LEVEL / 2 beyond each end."""

@@ -1,7 +1,7 @@
 """Agreement of two raters, from the contingency table of their labels.
 
-scikit-learn and statsmodels have Cohen's kappa of one pair of raters; the bootstrap needs it for
-thousands of tables at once. Tests compare the two.
+scikit-learn and statsmodels compute Cohen's kappa of one pair of raters; the bootstrap needs it for
+thousands of tables. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ def cohens_kappa(confusion: Counts) -> Floats:
     """Cohen's kappa, (observed - expected) / (1 - expected) agreement.
 
     Args:
-        confusion: [..., class, class] number of things by the first and the second rater's label.
+        confusion: [..., class, class] number of items by the first and the second rater's label.
 
     Returns:
-        [...]; NaN where both gave everything the same label.
+        [...]; NaN where both raters gave all items the same label.
     """
     total = confusion.sum(axis=(-2, -1))
     observed = np.trace(confusion, axis1=-2, axis2=-1) / total
@@ -30,15 +30,15 @@ def cohens_kappa(confusion: Counts) -> Floats:
 
 
 def positive_agreement(confusion: Counts) -> Floats:
-    """For each class, the share of the labels naming it that the other rater confirms.
+    """For each class, the share of its labels that the other rater agrees with.
 
-    The mean of both directions, weighted by their numbers (Dice's coefficient).
+    It is the mean over both raters, weighted by their numbers of labels (Dice's coefficient).
 
     Args:
-        confusion: [class, class] number of things by the first and the second rater's label.
+        confusion: [class, class] number of items by the first and the second rater's label.
 
     Returns:
-        [class]; NaN for a class that neither used.
+        [class]; NaN for a class that neither rater used.
     """
     both = confusion.sum(axis=0) + confusion.sum(axis=1)
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Random tokens and token pairs that a finding about real ones has to beat (beyond the paper)."""
+"""Controls: random tokens and token pairs to compare real ones with (beyond the paper)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ def pairs_at_the_same_distance(
     *,
     keys: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Replace every pair by random ones whose tokens stand equally far apart, in the same order.
+    """Replace every pair by random pairs at the same distance, in the same order.
 
-    Heads that attend to a fixed offset give high weights to any pair at that offset; against these
-    pairs, such a head shows nothing.
+    A head that attends to a fixed offset gives high weights to any pair at that offset, so
+    compared with these pairs it shows no effect.
 
     Args:
         pairs: [pairs, 2] query and key positions, both usable.
-        usable: [L] tokens that may be drawn: those of the same kind of text, not special ones.
-        draws: Random pairs per real one.
-        rng: Source of chance.
-        keys: [L] tokens that may be drawn as keys, where ``usable`` is for queries only: of pairs
+        usable: [L] tokens that may be drawn: of the same kind of text, not special.
+        draws: Random pairs per real pair.
+        rng: Random number generator.
+        keys: [L] tokens that may be drawn as keys; ``usable`` is then for queries only. For pairs
             between two sentences.
 
     Returns:
-        [draws, pairs, 2] positions; each is uniform over all places where both tokens are usable,
-        the real pair's among them.
+        [draws, pairs, 2] positions; each is uniform over all positions where both tokens are
+        usable, including the real pair's.
     """
     usable_keys = usable if keys is None else keys
     drawn = np.empty((draws, len(pairs), 2), dtype=np.int64)
@@ -46,19 +46,19 @@ def pairs_at_the_same_distance(
 def tokens_at_likely_places(
     count: int, chances: npt.NDArray[np.float64], draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Draw sets of different tokens, each token with a chance of its own.
+    """Draw sets of distinct tokens by given weights, without replacement.
 
     Args:
-        count: Tokens of a set; fewer if fewer have a chance.
-        chances: [L] weight of each token; the next one of a set is drawn among those that are
-            left in proportion to it, never where it is 0.
+        count: Tokens per set; fewer if fewer have a positive weight.
+        chances: [L] weight of each token: the next token of a set is drawn from the remaining
+            ones in proportion to it, and never if it is 0.
         draws: Number of sets.
-        rng: Source of chance.
+        rng: Random number generator.
 
     Returns:
         [draws, count] positions.
     """
     possible = np.flatnonzero(chances)
-    # The order in which independent exponential clocks of these rates ring is that of such draws.
+    # Independent exponential variables with these rates, sorted, give the order of such draws.
     clocks = rng.exponential(size=(draws, len(possible))) / chances[possible]
     return possible[np.argsort(clocks, axis=1)[:, :count]]

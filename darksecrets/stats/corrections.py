@@ -1,4 +1,4 @@
-"""Corrections for many tests at once."""
+"""Corrections for multiple tests."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
 
 
 def family_p_values(drawn: Floats) -> Floats:
-    """Control the family-wise error by the greatest statistic (Westfall and Young 1993).
+    """Control the family-wise error by the maximum statistic (Westfall and Young 1993).
 
     Each statistic is standardized by its draws and compared with the greatest standardized
-    statistic of every draw. A statistic whose draws are all alike can show nothing.
+    statistic of every draw. If all draws of a statistic are equal, its p-value is 1.
 
     Args:
         drawn: [1 + draws, ...] statistics; the first are the observed ones.
 
     Returns:
-        [...] p-values that hold for all statistics together.
+        [...] adjusted p-values.
     """
     spread = drawn.std(axis=0)
     scores = (drawn - drawn.mean(axis=0)) / np.where(spread > 0, spread, np.inf)

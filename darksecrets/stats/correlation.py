@@ -1,4 +1,4 @@
-"""Correlations computed for many predictions at once, defined where one side is constant."""
+"""Vectorised correlations of many predictions, defined as 0 where one side is constant."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 EQUAL = 1e-6
-"""Values whose range is at most this share of the largest one differ by rounding only (float32)."""
+"""Values differ only by float32 rounding if their range is at most this share of the largest."""
 
 
 def is_constant(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
-    """[...] whether the values along the last axis are equal but for rounding, see `EQUAL`."""
+    """[...] whether the values along the last axis are equal up to rounding, see `EQUAL`."""
     numbers = np.asarray(values, dtype=np.float64)
     constant: npt.NDArray[np.bool_] = np.ptp(numbers, axis=-1) <= EQUAL * np.abs(numbers).max(-1)
     return constant
 
 
 def without_rounding(values: npt.NDArray[np.generic]) -> Floats:
-    """[rows, examples] in double precision; rows that are constant but for rounding become 0."""
+    """[rows, examples] in double precision; rows that are constant up to rounding become 0."""
     numbers = np.array(values, dtype=np.float64)
     numbers[is_constant(numbers)] = 0.0
     return numbers
@@ -29,8 +29,9 @@ def standardized(values: npt.NDArray[np.generic], *, ranks: bool = False) -> Flo
     """Scale to mean 0 and mean square 1, so that a correlation is a mean product.
 
     Args:
-        values: [..., examples]; constant ones become 0.
-        ranks: Rank them first, equal values sharing their mean rank (Spearman's correlation).
+        values: [..., examples]; constant rows become 0.
+        ranks: Whether to rank them first, ties sharing their mean rank (for Spearman's
+            correlation).
 
     Returns:
         [..., examples].
@@ -53,6 +54,6 @@ def correlation(covariance: Floats, variance: Floats, other_variance: Floats) ->
 
 
 def ratio(over: Floats, under: Floats | npt.NDArray[np.int64]) -> Floats:
-    """Quotients; 0 where the divisor is not positive."""
+    """Divide; 0 where the divisor is not positive."""
     quotients: Floats = np.divide(over, under, out=np.zeros_like(over), where=under > 0)
     return quotients

@@ -1,4 +1,4 @@
-"""Where a value stands among others."""
+"""Percentiles: which values are high among others, and the rank of a value."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import numpy as np
 import numpy.typing as npt
 
 PERCENTILE = 99.0
-"""Heads above this percentile of all heads are singled out, as in the paper (section 4.2)."""
+"""Heads above this percentile of all heads are marked, as in the paper (section 4.2)."""
 
 
 def above_percentile(
     values: npt.NDArray[np.floating], percentile: float = PERCENTILE, *, or_highest: bool = False
 ) -> npt.NDArray[np.bool_]:
-    """Which values are greater than a percentile of all of them.
+    """Mark values that are greater than a percentile of all of them.
 
-    Percentiles between two values are interpolated: of 144 different values the two highest are
-    above the 99th, of fewer than 100 only the highest.
+    Percentiles are interpolated linearly: of 144 distinct values, the two highest are above the
+    99th percentile; of fewer than 100, only the highest is.
 
     Args:
-        values: [...] of any shape.
+        values: [...], any shape.
         percentile: From 0 to 100.
-        or_highest: Where values tie at the top so that none is above, mark those that tie; without
-            it, none is marked. A figure marks them; whoever looks up effects of special heads must
-            not.
+        or_highest: Whether to mark all values tied for the maximum if no value is above the
+            percentile; otherwise none is marked. Suitable for figures, but not for looking up
+            effects of special heads.
 
     Returns:
         [...].
@@ -36,11 +36,11 @@ def above_percentile(
 def share_below(
     values: npt.NDArray[np.floating], others: npt.NDArray[np.floating]
 ) -> npt.NDArray[np.float64]:
-    """Share of other values that are smaller; equal ones count half (mid-rank percentile).
+    """Share of the other values that are smaller; equal ones count half (mid-rank percentile).
 
     Args:
         values: [values].
-        others: [others] what each is compared with.
+        others: [others] values to compare each with.
 
     Returns:
         [values] in [0, 1].

@@ -1,8 +1,8 @@
-"""Permutation tests: paired ones of two models' scores, and one against random placements.
+"""Permutation tests: paired tests of two models' scores, and one against random placements.
 
-The paired tests share one null hypothesis: for every example, the predictions of the two models
-may change places. They are two-sided. For accuracy that is McNemar's exact test; for F1 the
-distribution has few enough values to be summed exactly, too; correlations take random permutations.
+The paired tests are two-sided and share one null hypothesis: for every example, the predictions of
+the two models are exchangeable. For accuracy this is McNemar's exact test. For F1, the distribution
+has so few values that it is summed exactly, too. Correlations use random permutations.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from darksecrets.stats.correlation import correlation
 
 Floats = npt.NDArray[np.float64]
 
-ROUNDING = 1e-12  # differences of scores that are closer than this are the same
+ROUNDING = 1e-12  # differences of scores closer than this count as equal
 
-_DEVIATIONS = 10  # of a binomial; what lies beyond has a mass below 4 * exp(-50)
+_DEVIATIONS = 10  # standard deviations of a binomial; the mass beyond is below 4 * exp(-50)
 _REMAINDER = 4 * math.exp(-(_DEVIATIONS**2) / 2)
-_BLOCK = 2**22  # numbers of a matrix of random permutations
+_BLOCK = 2**22  # largest number of elements in a matrix of random permutations
 
 
 def mcnemar(right: npt.NDArray[np.bool_]) -> Floats:
     """McNemar's exact test of accuracies: a two-sided binomial test of examples won and lost.
 
     Args:
-        right: [sets, examples], whether the prediction is right; the first set is the baseline.
+        right: [sets, examples], whether the prediction is correct; the first set is the baseline.
 
     Returns:
         [sets] p-values.
@@ -44,18 +44,18 @@ def f1_permutation(
 ) -> float:
     """Exact paired permutation test of the difference of two F1 scores.
 
-    Only examples on which the models differ matter. When predictions change places at random, the
-    first model gets a binomial number of the positive predictions among those of class 1, and
-    another among the rest; the second model gets what is left. The two numbers decide the
-    difference, and every pair of them is summed up.
+    Only examples on which the models differ matter. If their predictions are swapped at random, the
+    first model gets a binomial number of the positive predictions among examples of class 1, and
+    another among the rest; the second model gets the others. These two numbers determine the
+    difference, and the p-value is summed over all pairs of them.
 
     Args:
-        first: [examples], whether class 1 is predicted.
-        second: Likewise by the other model.
-        gold: [examples], whether class 1 is right.
+        first: [examples], whether the first model predicts class 1.
+        second: [examples], whether the second model does.
+        gold: [examples], whether class 1 is correct.
 
     Returns:
-        The p-value, exact but for a mass below 1e-21 that is added.
+        The p-value, exact up to an added mass below 1e-21.
     """
     kinds = (gold, ~gold)
     kept, differ = first & second, first ^ second
@@ -63,7 +63,7 @@ def f1_permutation(
     at_stake = [int((differ & kind).sum()) for kind in kinds]
 
     def difference(hits: npt.NDArray[np.int64], misses: npt.NDArray[np.int64]) -> Floats:
-        """Of the F1 of both models, when the first has so many of the examples at stake."""
+        """F1 of the second minus the first, if the first gets these examples at stake."""
         rest = _f1(agreed[0] + at_stake[0] - hits, agreed[1] + at_stake[1] - misses, gold)
         return rest - _f1(agreed[0] + hits, agreed[1] + misses, gold)
 
@@ -77,13 +77,13 @@ def f1_permutation(
 def _f1(
     hits: npt.NDArray[np.int64], misses: npt.NDArray[np.int64], gold: npt.NDArray[np.bool_]
 ) -> Floats:
-    """F1 from the numbers of right and wrong predictions of class 1."""
+    """F1 from the numbers of correct and wrong predictions of class 1."""
     positives: Floats = 2 * hits / np.maximum(hits + misses + gold.sum(), 1)
     return positives
 
 
 def _binomial(count: int) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Values of a fair binomial within ten standard deviations, and their probabilities."""
+    """Values of a fair binomial within ten standard deviations, with their probabilities."""
     reach = math.ceil(_DEVIATIONS * math.sqrt(count) / 2)
     values = np.arange(max(0, count // 2 - reach), min(count, count // 2 + 1 + reach) + 1)
     return values, binom.pmf(values, count, 0.5)
@@ -92,16 +92,16 @@ def _binomial(count: int) -> tuple[npt.NDArray[np.int64], Floats]:
 def correlation_permutation(
     predictions: Floats, labels: Floats, permutations: int, rng: np.random.Generator
 ) -> Floats:
-    """Paired permutation test of the difference of two correlations, the same swaps for all sets.
+    """Paired permutation test of the difference of two correlations; all sets share the swaps.
 
-    Predictions are standardized before they change places, because a correlation does not depend
-    on their scale, and a model's shift is no reason to reject; ranks are taken once, before.
+    Predictions are standardized before they are swapped, because a correlation does not depend on
+    their scale, and a shift of a model is no reason to reject. Ranks are taken once, before.
 
     Args:
         predictions: [sets, examples], standardized; the first set is the baseline.
         labels: [examples], standardized.
-        permutations: How many.
-        rng: Source of randomness.
+        permutations: Number of permutations.
+        rng: Random number generator.
 
     Returns:
         [sets] p-values, (1 + permutations at least as extreme) / (1 + permutations).
@@ -112,7 +112,7 @@ def correlation_permutation(
     means, ones = [values.mean(axis=1) for values in (products, squares)], np.ones(sets)
 
     def differences(swaps: Floats) -> Floats:
-        """Of the correlations, [swaps, sets], when the examples marked 1 have changed places."""
+        """Absolute differences of the correlations, [swaps, sets]; 1 marks swapped examples."""
         product, square, shift = (swaps @ change for change in changes)
         first = correlation(means[0][0] + product, means[1][0] + square - shift**2, ones)
         second = correlation(means[0] - product, means[1] - square - shift**2, ones)
@@ -129,11 +129,11 @@ def correlation_permutation(
 def upper_p_values(drawn: Floats) -> Floats:
     """One-sided permutation test: is the observed statistic greater than under random placement?
 
-    The observed placement is one of the possible ones and counts as one, so that the test is exact
-    (Phipson and Smyth 2010).
+    The observed placement counts as one of the draws, which makes the test exact (Phipson and
+    Smyth 2010).
 
     Args:
-        drawn: [1 + draws, ...] statistics; the first are the observed ones.
+        drawn: [1 + draws, ...] statistics, the observed ones first.
 
     Returns:
         [...] p-values, at least 1 / (1 + draws).

@@ -12,10 +12,10 @@ from darksecrets.stats import LEVEL
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-_BLOCK = 2**22  # numbers of a block of weights
+_BLOCK = 2**22  # largest number of elements in a block of weights
 
-# Two functions draw bootstrap weights from the same distribution but from other random streams.
-# Both stay, because published intervals depend on the stream.
+# Two functions draw bootstrap weights from the same distribution, but from different random
+# streams. Both are needed, because published intervals depend on the stream.
 
 
 def bootstrap_weights(resamples: int, examples: int, rng: np.random.Generator) -> Iterator[Counts]:
@@ -39,15 +39,15 @@ def bootstrap_weights(resamples: int, examples: int, rng: np.random.Generator) -
 
 
 def multinomial_weights(resamples: int, counts: Counts, rng: np.random.Generator) -> Counts:
-    """Draw all of a sample at once, where equal observations are counted in cells.
+    """Draw whole bootstrap samples; equal observations are counted in cells.
 
     Args:
         resamples: Number of bootstrap samples.
-        counts: [cells] observations in each cell: ones, or the cells of a contingency table.
+        counts: [cells] observations in each cell: all ones, or the cells of a contingency table.
         rng: Source of randomness.
 
     Returns:
-        [resamples, cells] how often an observation of each cell is drawn; rows sum to the number
+        [resamples, cells] how often observations of each cell are drawn; rows sum to the number
         of observations.
     """
     total = int(counts.sum())
@@ -58,11 +58,11 @@ def multinomial_weights(resamples: int, counts: Counts, rng: np.random.Generator
 def cluster_weights(
     resamples: int, clusters: npt.NDArray[np.generic], rng: np.random.Generator
 ) -> Counts:
-    """Draw whole clusters with replacement: observations of one cluster are not independent.
+    """Draw whole clusters with replacement, for observations that depend on each other.
 
     Args:
         resamples: Number of bootstrap samples.
-        clusters: [observations] the cluster of each.
+        clusters: [observations] cluster of each observation.
         rng: Source of randomness.
 
     Returns:
@@ -73,11 +73,11 @@ def cluster_weights(
 
 
 def interval(resampled: Floats, level: float = LEVEL) -> Floats:
-    """Percentile interval over the first axis: [2, ...] lower and upper end.
+    """Percentile interval over the first axis, as [2, ...]: lower and upper end.
 
     Args:
         resampled: [resamples, ...] a statistic of each bootstrap sample.
-        level: Share of the resamples beyond the ends, both sides together.
+        level: Share of the resamples outside the interval, both sides together.
     """
     ends: Floats = np.quantile(resampled, (level / 2, 1 - level / 2), axis=0)
     return ends
@@ -88,7 +88,7 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
 
     Args:
         splits: Number of splits.
-        examples: How many there are; of an odd number, the half marked 0 has one more.
+        examples: Number of examples; if it is odd, the half marked 0 has one more.
         rng: Source of randomness.
 
     Yields:
@@ -101,15 +101,15 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
 
 
 def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
-    """Choose the best candidate on one half of the examples, score it on the other.
+    """Choose the best candidate on one half of the examples and score it on the other.
 
     Args:
-        choosing: [splits, candidates] gains on the half that chooses; equally good candidates
-            are chosen in equal parts.
+        choosing: [splits, candidates] gains on the half used for the choice; tied candidates are
+            chosen in equal parts.
         scoring: [splits, candidates] gains on the other half.
 
     Returns:
-        [splits] gains of the chosen; [candidates] the share of the splits that chose each.
+        [splits] gains of the chosen candidates; [candidates] share of the splits that chose each.
     """
     chosen = choosing == choosing.max(axis=1, keepdims=True)
     parts = chosen / chosen.sum(axis=1, keepdims=True)

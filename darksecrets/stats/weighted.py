@@ -1,8 +1,8 @@
 """Scores of many sets of predictions on weighted examples, as matrix products.
 
-A bootstrap sample of a validation set is a whole number per example: how often it was drawn.
-Accuracy, F1 and Pearson's correlation need only sums over examples (Spearman's correlation after
-ranking each sample), so a thousand samples of 157 sets of predictions are a few matrix products.
+A bootstrap sample of a validation set is an integer per example: how often it was drawn. Accuracy,
+F1 and Pearson's correlation need only sums over examples (so does Spearman's, once each sample is
+ranked), so scoring 157 sets of predictions on a thousand samples takes a few matrix products.
 
 Each function takes the predictions once and returns a function of the weights.
 """
@@ -19,15 +19,15 @@ from darksecrets.stats.correlation import correlation, ratio, standardized, with
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Weighted = Callable[[Counts], Floats]
-"""From [resamples, examples] weights, whole numbers, to [resamples, sets] scores."""
+"""Maps integer weights [resamples, examples] to scores [resamples, sets]."""
 
 
 def accuracy(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
-    """Share of the examples whose class is predicted.
+    """Share of the examples whose class is predicted correctly.
 
     Args:
-        predictions: [sets, examples] class numbers.
-        labels: [examples] class numbers.
+        predictions: [sets, examples] class indices.
+        labels: [examples] class indices.
     """
     right = _transposed(predictions == labels)
 
@@ -41,8 +41,8 @@ def f1(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) ->
     """F1 of class 1; 0 where it is neither predicted nor present.
 
     Args:
-        predictions: [sets, examples] class numbers.
-        labels: [examples] class numbers.
+        predictions: [sets, examples] class indices.
+        labels: [examples] class indices.
     """
     positive = predictions == 1
     hits, predicted = _transposed(positive & (labels == 1)), _transposed(positive)
@@ -111,10 +111,10 @@ def spearman(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generi
 
 
 def _ranker(values: Floats) -> Callable[[Counts], Floats]:
-    """Prepare the ranks of every example in a resample; equal values share the mean rank.
+    """Prepare ranking the examples within resamples; equal values share their mean rank.
 
     Returns:
-        From [resamples, examples] weights to ranks of the same shape, from 1.
+        Function from [resamples, examples] weights to ranks of the same shape, from 1.
     """
     order = np.argsort(values, kind="stable")
     group = np.cumsum(np.r_[True, np.diff(values[order]) > 0]) - 1

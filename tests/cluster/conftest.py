@@ -1,4 +1,4 @@
-"""A real Slurm for the tests of this folder; `make test-cluster` runs them."""
+"""A real Slurm for the tests in this folder; `make test-cluster` runs them."""
 
 import logging
 import os
@@ -15,13 +15,13 @@ from waiting import wait_until
 
 log = logging.getLogger(__name__)
 START = Path(__file__).parent / "one_node_slurm.sh"
-# The shipped profile looks after 40 seconds, as jobs of hours deserve; these take seconds.
+# The shipped profile checks after 40 seconds, which suits jobs of hours; these take seconds.
 IMPATIENT = ("--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")
 
 
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[None]:
-    """One node that has Slurm, started for these tests alone."""
+    """A Slurm cluster of one node, started only for these tests."""
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
         pytest.skip(f"starting Slurm needs root on Debian, this is {platform.platform()}")
     folder = Path(tempfile.mkdtemp(prefix="one-node-slurm-"))

@@ -1,4 +1,4 @@
-"""The shipped profile on a real Slurm: what it gives, and what happens when jobs end early."""
+"""The shipped profile on a real Slurm: its results, and what happens when jobs end early."""
 
 import filecmp
 import logging
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 pytestmark = pytest.mark.cluster
 CONFIG = Path(__file__).parent / "smoke.yaml"
 PARTITIONS = Path(__file__).parent / "partitions.yaml"
-# The node has GPUs in name only: jobs ask for them, find none, and run on the CPU.
+# The node has GPUs in name only: jobs request them, find none, and run on the CPU.
 OTHERWISE = (
     "attention={batch_size: 2, chunks: 2}",
     "ablation={chunks: 2, permutations: 200}",
@@ -23,7 +23,7 @@ OTHERWISE = (
 
 
 def accounting(field: str, *arguments: str) -> list[str]:
-    """What Slurm's accounting says of jobs and their steps; with `-X`, of jobs alone."""
+    """A field of Slurm's accounting for jobs and their steps; with `-X`, for jobs only."""
     command = ["sacct", "-nP", "-o", field, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 

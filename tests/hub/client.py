@@ -21,7 +21,7 @@ class Client:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment of a process that knows this Hub and this cache only."""
+        """Environment of a process that knows only this Hub and this cache."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
         own = {"HF_HOME": str(self.home), "HF_ENDPOINT": self.endpoint, "NO_PROXY": "127.0.0.1"}
         quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}

@@ -1,4 +1,4 @@
-"""What the stand-in serves: GLUE's repository in small, and a tiny BERT."""
+"""Content of the stand-in: a small GLUE repository and a tiny BERT."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GLUE_COMMIT = "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c"
 BERT = "example/bert-tiny"
 BERT_COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
-# Enough examples that one without text is within what a source is allowed to have.
+# So many examples that one without text is within the share that a source may have.
 TRAIN, VALIDATION, TEST = 1200, 40, 30
 
 

@@ -1,7 +1,7 @@
-"""A stand-in of the Hub's HTTP interface on loopback, for the real client code to talk to.
+"""A stand-in for the Hub's HTTP interface on loopback, used by the real client code.
 
-It answers as the Hub does to reading clients: repository information, file listings, and files,
-large ones behind a redirect with the headers that the client takes their hash and size from.
+It answers requests for repository information, file listings and files as the Hub does. Large files
+are behind a redirect whose headers give the client their hash and size.
 Faults can be set: a file that is listed but missing, and a transfer that breaks.
 """
 
@@ -42,17 +42,17 @@ class Repository:
 
 @dataclass
 class Hub:
-    """What is served, what goes wrong, and what was asked for."""
+    """Served repositories, faults, and received requests."""
 
     repositories: list[Repository]
     endpoint: str = ""
-    storage: str = ""  # where large files are: another origin, as the client treats it differently
-    missing: set[str] = field(default_factory=set)  # listed, but not to be had
+    storage: str = ""  # address of large files: another origin, which the client treats differently
+    missing: set[str] = field(default_factory=set)  # listed, but not available
     breaks: dict[str, int] = field(default_factory=dict)  # bytes sent before the first break
     requests: list[tuple[str, str, str]] = field(default_factory=list)  # method, path, range
 
     def downloads(self) -> list[str]:
-        """Names of the large files whose content was asked for, in order."""
+        """Names of the large files whose content was requested, in order."""
         return [path.removeprefix("/large/") for m, path, _ in self.requests if "/large/" in path]
 
     def find(self, kind: str | None, name: str) -> Repository | None:

@@ -44,7 +44,7 @@ def browser():
 
 @pytest.fixture
 def serve(root, tmp_path):
-    """Start the page on the same annotation folder; give its process and its address."""
+    """Start the page on the same annotation folder; return its process and address."""
     toy_set(14).save(tmp_path / "maps")
     running = []
 
@@ -65,7 +65,7 @@ def serve(root, tmp_path):
 
 @pytest.fixture
 def elsewhere():
-    """A page of somebody else, at a name of its own."""
+    """A page of another site, under its own host name."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):

@@ -1,4 +1,4 @@
-"""What tests read back from drawn figures."""
+"""Helpers that read values back from drawn figures."""
 
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
@@ -20,7 +20,7 @@ def mesh_of(axes: Axes) -> QuadMesh:
 
 
 def written(figure: Figure) -> list[Text]:
-    """All texts of a figure, without the labels of ticks outside of the axes' limits."""
+    """All texts of a figure, without tick labels outside the axes' limits."""
     hidden = set()
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):

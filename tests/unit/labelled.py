@@ -1,4 +1,4 @@
-"""Labelled maps that are easily told apart, for tests."""
+"""Labelled maps of easily separable classes, for tests."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def _weights(pattern, length, rng):
 
 
 def labelled_maps(patterns, maps_of_each, seed=0):
-    """A set with maps of different lengths, two heads' maps of every example, and their labels."""
+    """Maps of different lengths, from two heads of every example, with their labels."""
     rng = np.random.default_rng(seed)
     names = [pattern for pattern in patterns for _ in range(maps_of_each)]
     lengths = rng.integers(8, 24, size=len(names))
@@ -70,7 +70,7 @@ def save(mapset, folder):
 
 
 def predictions(maps=80, seed=0, names=NAMES):
-    """Made-up predictions, more often right than not, two maps of every example."""
+    """Made-up predictions, mostly right, for two maps of every example."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(names, size=maps)
     logits = rng.normal(size=(maps, len(NAMES)))

@@ -1,4 +1,4 @@
-"""Sweeps made by chance, for tests of what is computed from them."""
+"""Random sweeps, for tests of statistics computed from them."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def sweep(
     changed: float = 0.15,
     custom: int = 0,
 ) -> SweepResult:
-    """A model that is right more often than not; every set changes some predictions by chance.
+    """A model that is mostly right; every set changes some predictions at random.
 
     Wins and losses are equally likely: disabling does nothing but shuffle.
     """

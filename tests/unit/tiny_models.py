@@ -43,7 +43,7 @@ def roberta_tokenizer() -> PreTrainedTokenizerFast:
 def save_classifier(folder: Path, family: str, task: Task) -> Path:
     """Save a random classifier of two layers and four heads with its tokenizer.
 
-    Its weights are large, so that every head has a pattern of its own.
+    Its weights are large, so that heads have distinct patterns.
     """
     torch.manual_seed(0)
     tokenizer = roberta_tokenizer() if family == "roberta" else bert_tokenizer()

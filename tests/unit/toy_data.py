@@ -1,4 +1,4 @@
-"""A task that a tiny BERT learns at once, and the tiny BERT: what fine-tuning tests begin with."""
+"""A task that a tiny BERT learns immediately, and the tiny BERT, for fine-tuning tests."""
 
 from __future__ import annotations
 

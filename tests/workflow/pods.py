@@ -40,7 +40,7 @@ class Batch:
 
 
 class Core:
-    """Everything else: there is nothing to see, and nothing to be done."""
+    """The rest of the interface, without any effect."""
 
     def list_namespaced_pod(self, **_):
         return SimpleNamespace(items=[])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-# Rules, and what they read and make, as if a run had just made all of it.
+# Rules with their inputs and outputs, which are created as if a run had just made them.
 INPUTS = ("attention/RTE/pretrained", "attention/RTE/finetuned/seed-1", "data/RTE")
 TABLES = ("cosine", "token_pairs")
 OUTPUTS = {
@@ -74,7 +74,7 @@ def test_editing_a_module_reruns_what_imports_it_and_nothing_else(
 
 
 def test_every_rule_with_a_script_has_its_code_among_its_inputs(smoke_config):
-    """As Snakemake sees it: none can be forgotten."""
+    """As parsed by Snakemake, so that no rule is missed."""
     from workflow.lib import plan
     from workflow.lib.imports import files_of
 

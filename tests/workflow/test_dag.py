@@ -20,7 +20,7 @@ from workflow.lib.configuration import resolve
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_demonstration_isplanned(snakemake, planned, root, tmp_path):
+def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
@@ -108,7 +108,7 @@ def documented() -> list[str]:
 
 @pytest.fixture(scope="module")
 def blanks(tmp_path_factory) -> dict[str, str]:
-    """What to put into the blanks of the documented commands."""
+    """Values for the placeholders of the documented commands."""
     folder = tmp_path_factory.mktemp("blanks")
     for name, header, values in (
         ("MRPC", "Quality\t#1 String\t#2 String", "{i}\tone {n}\ttwo {n}"),
@@ -146,7 +146,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
 
 
 def by_options() -> dict[str, list[str]]:
-    """Targets of the documented commands, by their options: one call plans all that share these.
+    """Targets of the documented commands, grouped by options: one call plans a group.
 
     A call that fails for any of its targets fails. No target means `all`.
     """

@@ -1,4 +1,4 @@
-"""Jobs that another scheduler than Slurm starts, and jobs that share no folder with Snakemake."""
+"""Jobs of a scheduler other than Slurm, and jobs that share no folder with Snakemake."""
 
 import os
 import re
@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from needs import needs
 
-# What copies files to and from the storage of `--default-storage-provider fs`.
+# Copies files to and from the storage of `--default-storage-provider fs`.
 pytestmark = needs("rsync")
 SAMPLE = "results/smoke/samples/RTE.csv"
-# A scheduler that runs a job at once, and says its number when the job has ended.
+# A scheduler that runs a job immediately and prints its id when the job has ended.
 SUBMIT = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/requests"
 sh "$3" > "$(dirname "$0")/job.log" 2>&1

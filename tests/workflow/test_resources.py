@@ -1,4 +1,4 @@
-"""What a run is said to cost before it starts, and what its jobs ask for."""
+"""Cost estimates before a run, and the resources that its jobs request."""
 
 import os
 import re
@@ -47,8 +47,8 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
     }
 
 
-def test_what_is_asked_for_doubles_with_every_attempt(root, tmp_path):
-    """Snakemake evaluates resources itself: a job that fails twice says what it asked for."""
+def test_requested_resources_double_with_every_attempt(root, tmp_path):
+    """Evaluated by Snakemake itself: a job that fails twice prints what it requested."""
     (tmp_path / "Snakefile").write_text(
         f'include: "{root / "workflow" / "rules" / "common.smk"}"\n'
         "rule finetune:\n"

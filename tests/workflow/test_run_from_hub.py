@@ -1,4 +1,4 @@
-"""The workflow with data and model from the Hub, which a stand-in on loopback plays."""
+"""The workflow with data and model from the Hub, replaced by a local stand-in."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A small run of the whole workflow, from the corpus to the report, checked from the outside."""
+"""A small run of the whole workflow, from the corpus to the report, checked by its outputs."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def run(project, call):
 
 @pytest.fixture(scope="module")
 def rerun(call, planned, run):
-    """Plan the run again, with other arguments, and give the rules that would run."""
+    """Plan the run again with other arguments; return the rules that would run."""
 
     def plan(*arguments):
         return set(planned(call("-n", *arguments).stdout))
@@ -166,7 +166,7 @@ def test_the_run_has_the_declared_tables_and_no_others(run):
     from darksecrets.contracts import TABLES
 
     paths = [path for suffix in ("csv", "parquet") for path in run.glob(f"tables/*.{suffix}")]
-    # The correlation with published numbers is for a run of the paper.
+    # The correlation with published numbers exists only in a run of the paper.
     declared = {table.file for table in TABLES.values()} - {"framenet_correlation.csv"}
     assert {path.name for path in paths} == declared
     for path in paths:
@@ -193,7 +193,7 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
 
 
-def test_heads_that_stand_out_elsewhere_are_looked_up(run):
+def test_heads_above_the_percentile_of_other_measures_are_looked_up(run):
     table = pd.read_csv(run / "tables" / "linked_ablation.csv")
     assert set(table["group"]) == {"framenet", "equal_words"}
     assert set(table.loc[table["group"] == "equal_words", "task"]) == set(TASKS) - {"SST-2"}

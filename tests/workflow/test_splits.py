@@ -1,4 +1,4 @@
-"""Splitting jobs by configuration changes the plan and not one byte of the tables."""
+"""Splitting jobs by configuration changes the plan, but no byte of the tables."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def call(root, snakemake, tmp_path_factory) -> Callable:
 
 
 def bytes_of(results: Path) -> dict[Path, bytes]:
-    """Content of what the split computes again: the tables, and what was put together."""
+    """Content of what a split run computes again: tables and gathered files."""
     patterns = ("tables/*.csv", "attention/RTE/finetuned/seed-1/maps.npy", "ablation/**/*.npz")
     return {path: path.read_bytes() for pattern in patterns for path in results.glob(pattern)}
 
@@ -43,7 +43,7 @@ def test_tables_of_a_split_run_are_those_of_a_whole_one(call, planned):
     made = ("attention/RTE/finetuned", "similarity", "ablation", "ablation_effects", "tables")
     for name in made:
         shutil.rmtree(results / name)
-    # The maps of the pre-trained model stay, although the configuration splits them now, too.
+    # The maps of the pre-trained model are kept, although the configuration now splits them, too.
     split = ("--rerun-triggers", "mtime", "--config", *SPLIT)
     jobs = planned(call("-n", *split)[1])
     assert (jobs["extract_attention_chunk"], jobs["extract_attention"]) == (3, 1)

@@ -1,1 +1,1 @@
-"""The built-in corpus: a grammar of English that generates all seven tasks with gold annotation."""
+"""The built-in corpus: an English grammar that generates all seven tasks with gold annotation."""

@@ -1,8 +1,8 @@
 """Texts for pre-training: a few sentences about the same people and things.
 
-Sentences of a text hang together the way the tasks need it: pronouns go back to the sentence
-before, questions are answered, statements are said again in other words, summed up, denied or
-explained, and words are told what they mean.
+The sentences of a text are related in the ways that the tasks need: pronouns refer to the previous
+sentence, questions are answered, statements are paraphrased, summarised, denied or explained, and
+words are defined.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class _Story:
     """Who and what a text is about.
 
     Attributes:
-        rng: Source of choices.
+        rng: Random number generator.
         hero: Main person.
         other: Second person.
-        thing: What the hero deals with, or ``None``.
+        thing: Object that the hero deals with, or ``None``.
         last: The last event told.
     """
 
@@ -79,7 +79,7 @@ def _fitting(subject: Thing, theme: Thing, rng: random.Random, ditransitive: boo
 
 
 def _opening(story: _Story) -> list[Sentence]:
-    """Introduces the hero: *Anna is a doctor who lives in Paris.*."""
+    """Introduce the hero: *Anna is a doctor who lives in Paris*."""
     if not story.hero.noun.proper:
         return []
     rng = story.rng
@@ -123,7 +123,7 @@ def _follow(story: _Story) -> list[Sentence]:
 
 
 def _mood(story: _Story) -> list[Sentence]:
-    """How the hero felt, and why not otherwise: *She was not sad. She was happy.*."""
+    """The hero's mood, with the opposite denied: *She was not sad. She was happy*."""
     state = scenes.state(story.rng, story.hero, groups=scenes.REASONS)
     assert state is not None
     said = story.tell(state, story.hero, form=Form())
@@ -206,7 +206,7 @@ def _asked(story: _Story) -> list[Sentence]:
 
 
 def _short_answer(event: Event, rng: random.Random) -> Node:
-    """*Anna did.*."""
+    """A short answer: *Anna did*."""
     subject = Realiser(rng, 0.3).noun_phrase(event.agent, "nsubj")
     many = event.agent.plural
     verb = {
@@ -219,7 +219,7 @@ def _short_answer(event: Event, rng: random.Random) -> Node:
 
 
 def _yes_or_no(story: _Story) -> list[Sentence]:
-    """Whether it was so, answered by the truth."""
+    """A yes-or-no question about the last event, answered truthfully."""
     event, rng = story.last, story.rng
     if event.negative:
         return _summary(story)
@@ -237,7 +237,7 @@ def _yes_or_no(story: _Story) -> list[Sentence]:
 
 
 def _denied(story: _Story) -> list[Sentence]:
-    """What did not happen: *Tom did not sell the car. He bought it.*."""
+    """What did not happen: *Tom did not sell the car. He bought it*."""
     event, rng = story.last, story.rng
     opposite = scenes.opposite_verb(event)
     if opposite is None or event.negative:
@@ -291,7 +291,7 @@ def _nobody(story: _Story) -> list[Sentence]:
 
 
 def _nowhere(story: _Story) -> Node:
-    """*The key was nowhere to be found.* or *She went nowhere.*."""
+    """*The key was nowhere to be found* or *She went nowhere*."""
     theme = story.last.theme
     realiser = Realiser(story.rng, 0.3)
     if theme is None or theme.plural or theme.noun.proper:
@@ -326,7 +326,7 @@ def _meaning(story: _Story) -> list[Sentence]:
 
 
 def _same_verb(rng: random.Random) -> Node:
-    """*To purchase something is to buy it.*."""
+    """*To purchase something is to buy it*."""
     entry = rng.choice([v for v in verbs() if len(v.words) > 1 and v.objects])
     one, other = rng.sample(entry.words, 2)
     person = entry.objects[0] == "person"
@@ -338,7 +338,7 @@ def _same_verb(rng: random.Random) -> Node:
 
 
 def _same_adjective(rng: random.Random) -> Node:
-    """*If something is large, it is big*; *... it is not small.*."""
+    """*If something is large, it is big* or *... it is not small*."""
     pool: list[Modifier] = [a for a in adjectives() if a.opposite or len(a.words) > 1]
     entry = rng.choice(pool)
     person = "person" in entry.kinds
@@ -373,7 +373,7 @@ def _both(story: _Story) -> list[Sentence]:
 
 
 def _claimed(story: _Story) -> list[Sentence]:
-    """What someone says of the last event, and whether that is right."""
+    """What someone says about the last event, and whether it is true."""
     rng = story.rng
     true = story.chance(0.5)
     event = story.trim(story.last, 0.4)
@@ -420,7 +420,7 @@ def _because(story: _Story) -> list[Sentence]:
 
 
 def _detail(story: _Story) -> list[Sentence]:
-    """What the thing was like: *The car was not cheap. It was expensive.*."""
+    """What the thing was like: *The car was not cheap. It was expensive*."""
     theme = story.last.theme
     if theme is None:
         return _because(story)
@@ -438,7 +438,7 @@ def _detail(story: _Story) -> list[Sentence]:
 
 
 def _next_event(story: _Story) -> list[Sentence]:
-    """Something new, by the hero or the other."""
+    """A new event, with the hero or the other person as its agent."""
     agent = story.hero if story.chance(0.6) else story.other
     theme = story.other if agent is story.hero else story.hero
     if story.chance(0.35):
@@ -501,7 +501,7 @@ def _review(rng: random.Random) -> list[Sentence]:
 
 
 def _forum(rng: random.Random) -> list[Sentence]:
-    """A question asked again in other words, beside others on the same things."""
+    """A question and its paraphrase, with other questions about the same things."""
     out: list[Sentence] = []
     length = rng.randint(4, 8)
     while len(out) < length:
@@ -513,19 +513,19 @@ def _forum(rng: random.Random) -> list[Sentence]:
 
 
 def documents(n: int, seed: int) -> Iterator[list[Sentence]]:
-    """``n`` annotated texts of 4 to 10 sentences; the same for the same seed."""
+    """``n`` annotated texts of 4 to 10 sentences, determined by the seed."""
     rng = random.Random(f"pre-training|{seed}")
     kinds = (_narrative, _narrative, _narrative, _narrative, _review, _forum)
     for _ in range(n):
         document: list[Sentence] = []
         while len(document) < 4:
-            # What comes out in the same words again is said once.
+            # Sentences with the same words are kept once.
             said = {sentence.text: sentence for sentence in rng.choice(kinds)(rng)}
             document = list(said.values())[:10]
         yield document
 
 
 def pretraining_documents(n: int, seed: int) -> Iterator[list[str]]:
-    """``n`` texts as lists of sentences, for the masked language model and next sentences."""
+    """``n`` texts as lists of sentences, for masked-language-model and next-sentence training."""
     for document in documents(n, seed):
         yield [sentence.text for sentence in document]

@@ -1,9 +1,9 @@
-"""English sentences with gold annotation, from meanings to words.
+"""Generate English sentences with gold annotation from meanings.
 
 A meaning is an :class:`Event` (a verb with its participants) or, with the verb ``be``, a state.
-:class:`Realiser` turns it into a dependency tree of :class:`Node`, choosing voice, word order and
-synonyms by a :class:`Form`; :func:`finish` reads the tree off as a :class:`Sentence` whose tokens
-carry Penn tags, heads, ClearNLP dependency labels and character spans.
+:class:`Realiser` turns it into a dependency tree of :class:`Node`, with voice, word order and
+synonyms given by a :class:`Form`; :func:`finish` turns the tree into a :class:`Sentence` whose
+tokens carry Penn tags, heads, ClearNLP dependency labels and character spans.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Token:
     """One token.
 
     Attributes:
-        text: The token as it stands in the sentence.
+        text: The token as written in the sentence.
         start: First character.
         end: Character after the last.
         tag: Penn part of speech.
         head: Index of the head; the root is its own head.
         dep: ClearNLP dependency label.
-        antecedent: Index of the token that a pronoun refers to, where the sentence has it.
+        antecedent: Index of the token that a pronoun refers to, if it is in the sentence.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Link:
     Attributes:
         predicate: Index of the predicate's token.
         start: First token of the element.
-        end: Token after its last.
+        end: Token after the last of the element.
         role: Name of the element, such as Agent.
     """
 
@@ -87,8 +87,8 @@ class Node:
         dep: Label of the arc to its head.
         left: Dependents before the word.
         right: Dependents after it.
-        glued: Whether no space stands before it.
-        key: What it refers to, for nouns and pronouns.
+        glued: Whether it is written without a space before it.
+        key: Referent of nouns and pronouns.
         links: Core elements (node, role) of a predicate.
     """
 
@@ -102,12 +102,12 @@ class Node:
     links: list[tuple[Node, str]] = field(default_factory=list)
 
     def before(self, *nodes: Node) -> Node:
-        """Appends dependents that precede the word."""
+        """Append dependents that precede the word."""
         self.left.extend(nodes)
         return self
 
     def after(self, *nodes: Node) -> Node:
-        """Appends dependents that follow the word."""
+        """Append dependents that follow the word."""
         self.right.extend(nodes)
         return self
 
@@ -139,9 +139,9 @@ def _parse(template: str) -> tuple[tuple[str, str, str, int], ...]:
 
 
 def phrase(template: str, **slots: Node) -> Node:
-    """Builds a tree from ``word/TAG/label/head`` items, heads counted from 1, the top's being 0.
+    """Build a tree from ``word/TAG/label/head`` items; heads count from 1, the root's head is 0.
 
-    ``{name}/label/head`` takes a subtree. An empty label in the top item leaves its label open.
+    ``{name}/label/head`` inserts a subtree. An empty label in the root leaves its label unset.
     """
     items = _parse(template)
     nodes = []
@@ -153,7 +153,7 @@ def phrase(template: str, **slots: Node) -> Node:
             node = Node(text, tag, dep, glued=text in ",.?!" or text.startswith(("'", "n't")))
         nodes.append(node)
     top = next(i for i, item in enumerate(items) if item[3] == 0)
-    # A slot has dependents of its own: what the template adds lies outside them.
+    # A slot has dependents of its own; those from the template go outside them.
     for i, (*_, head) in enumerate(items):
         if head and i >= head:
             nodes[head - 1].right.append(nodes[i])
@@ -191,7 +191,7 @@ def _antecedents(nodes: list[Node]) -> dict[int, int]:
 
 
 def finish(root: Node, end: str = ".") -> Sentence:
-    """Reads a tree off as a sentence, with a final mark (unless ``end`` is empty)."""
+    """Turn a tree into a sentence with a final punctuation mark (unless ``end`` is empty)."""
     root.dep = "root"
     if end:
         root.after(punctuation(end))
@@ -228,22 +228,22 @@ def finish(root: Node, end: str = ".") -> Sentence:
 
 @dataclass(frozen=True)
 class Thing:
-    """A participant: what a noun phrase refers to.
+    """A participant: the referent of a noun phrase.
 
     Attributes:
         key: Identity within a text.
         noun: Its noun or name.
-        number: How many; 1 is singular, 0 a plural of unknown number.
-        definite: Whether it takes ``the`` (names take nothing).
+        number: Its number; 1 is singular, 0 is a plural of unknown number.
+        definite: Whether it takes ``the`` (names take no article).
         adjectives: Its properties.
         gender: ``f``, ``m`` or ``n``: she, he, it.
-        owner: Whose it is.
+        owner: Its owner.
         other: A second participant joined by ``and``.
         surname: Family name.
         clause: A relative clause in which this thing fills the slot named second.
         pronoun: A fixed pronoun instead of a noun phrase (I, you, we, nobody, everyone ...).
-        joiner: What joins ``other``: ``and``, or ``nor`` for *neither ... nor*.
-        determiner: Instead of an article: no, every, this ...
+        joiner: Conjunction before ``other``: ``and``, or ``nor`` for *neither ... nor*.
+        determiner: Determiner instead of an article: no, every, this ...
     """
 
     key: str
@@ -293,18 +293,18 @@ class Event:
     """A verb with its participants and circumstances.
 
     Attributes:
-        verb: What happens; ``BE`` for a state.
+        verb: The verb; ``BE`` for a state.
         agent: Subject of the active sentence.
         theme: Direct object.
-        recipient: Who receives.
-        complement: Of ``BE``: an adjective or a participant.
+        recipient: Indirect object.
+        complement: Predicate of ``BE``: an adjective or a participant.
         tense: past, present, future, perfect or progressive.
-        negative: Whether it is denied.
-        place: Where.
-        time: When.
-        manner: How.
-        companion: With whom.
-        reason: Why: a state of a participant.
+        negative: Whether it is negated.
+        place: Where it happens.
+        time: When it happens.
+        manner: Manner adverb.
+        companion: Who takes part with the agent.
+        reason: Reason, a state of a participant.
         degree: Adverb of the adjective after ``BE``.
     """
 
@@ -325,7 +325,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Form:
-    """How a meaning is said.
+    """How a meaning is expressed.
 
     Attributes:
         passive: Passive voice, where the verb has one.
@@ -347,7 +347,7 @@ class Form:
 
 
 def draw_form(rng: random.Random, passive: float = 0.35) -> Form:
-    """A random way of saying something."""
+    """Draw a random form."""
     return Form(
         passive=rng.random() < passive,
         fronted=rng.random() < 0.3,
@@ -382,13 +382,13 @@ def _be(tag: str, plural_subject: bool, first: bool) -> tuple[str, str]:
 
 @dataclass
 class Realiser:
-    """Says meanings, remembering within a text which words it chose and what it has mentioned.
+    """Expresses meanings; remembers the chosen words and mentioned participants of a text.
 
     Attributes:
-        rng: Source of the free choices (synonyms).
-        variety: Chance of a synonym other than the first.
-        pronominal: Keys said as pronouns from the start.
-        introduced: Keys that have had their indefinite article.
+        rng: Random number generator for free choices (synonyms).
+        variety: Probability of a synonym other than the first.
+        pronominal: Keys expressed as pronouns from the start.
+        introduced: Keys already mentioned with an indefinite article.
     """
 
     rng: random.Random
@@ -400,7 +400,7 @@ class Realiser:
     _subject: str = ""
 
     def word(self, words: tuple[str, ...]) -> str:
-        """One of several synonyms, the same throughout."""
+        """One of several synonyms, the same throughout the text."""
         if words not in self._chosen:
             other = len(words) > 1 and self.rng.random() < self.variety
             self._chosen[words] = self.rng.choice(words[1:]) if other else words[0]
@@ -413,7 +413,7 @@ class Realiser:
             return True
         if thing.key not in self._mentioned:
             return False
-        # A pronoun that could mean someone else is said as a noun, unless it is the subject's.
+        # Use a noun if the pronoun would be ambiguous, unless it refers to the subject.
         if thing.key == self._subject:
             return True
         kind = self._mentioned[thing.key]
@@ -548,15 +548,15 @@ class Realiser:
 
         Args:
             event: The meaning.
-            form: How to say it.
+            form: How to express it.
             dep: Label of the verb.
-            relative: In a relative clause, the slot (``agent`` or ``theme``) of the pronoun.
-            ask: In a question, what it asks for: ``yesno``, ``agent``, ``theme``, ``place``,
+            relative: In a relative clause, the slot of the pronoun: ``agent`` or ``theme``.
+            ask: In a question, the slot it asks for: ``yesno``, ``agent``, ``theme``, ``place``,
                 ``time``, ``manner``, ``reason`` or ``count`` (of the theme).
             mark: Subordinating conjunction.
         """
         passive = self._is_passive(event, form, relative or ask)
-        # "Was helped by Tom openly" is clumsy.
+        # Avoids the clumsy "was helped by Tom openly".
         form = replace(form, early=form.early or passive)
         subject_slot = "theme" if passive else "agent"
         subject = event.theme if passive else event.agent
@@ -636,7 +636,7 @@ class Realiser:
         subject: Node,
         inverted: bool,
     ) -> None:
-        """Puts subject, auxiliaries, negation and an early adverb before the verb."""
+        """Put subject, auxiliaries, negation and an early adverb before the verb."""
         copula = event.verb.words == ("be",) and not auxiliaries
         if copula:
             self._place_copula_subject(event, form, verb, subject, inverted)
@@ -646,7 +646,7 @@ class Realiser:
         negation = []
         if event.negative:
             negation = [self._negation(form, event, first[0] if first else None)]
-        # "Did not Anna" is not English: in a question only n't stays with the auxiliary.
+        # In a question, only n't stays with the auxiliary: "did not Anna" is ungrammatical.
         if inverted:
             glued = [n for n in negation if n.glued]
             loose = [n for n in negation if not n.glued]
@@ -752,7 +752,7 @@ class Realiser:
 def coordinate(
     first: Node, realiser: Realiser, event: Event, form: Form, conjunction: str = "and"
 ) -> Node:
-    """Joins a second event to a clause: its subject is left out where it is the first one's."""
+    """Join a second event to a clause, omitting its subject if it is the same."""
     form = replace(form, fronted=False, passive=False)
     shared = next((n for n in first.left if n.dep in ("nsubj", "nsubjpass")), None)
     second = realiser.clause(event, form, "conj")

@@ -1,7 +1,7 @@
 """Words of the built-in corpus, read from ``resources/corpus/*.tsv``, and English inflection.
 
 A lexical entry is a set of synonyms (``words``, the most common first) with its antonym, hypernym
-and the classes of words it goes with.
+and the classes of words it combines with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Noun:
     Attributes:
         words: Synonyms, the most common first.
         kind: Class that verbs and adjectives select for; ``name`` and ``city`` for names.
-        hypernym: First word of the entry above, or empty.
+        hypernym: First word of the hypernym's entry, or empty.
         gender: ``f``, ``m`` or empty.
     """
 
@@ -38,7 +38,7 @@ class Noun:
 
     @property
     def animate(self) -> bool:
-        """Whether the noun names a person, which ``who`` asks for."""
+        """Whether the noun names a person; questions then use ``who``."""
         return self.kind in ("name", "person")
 
 
@@ -48,13 +48,13 @@ class Verb:
 
     Attributes:
         words: Synonyms, the most common first.
-        antonym: First word of the opposite entry, or empty.
+        antonym: First word of the antonym's entry, or empty.
         subjects: Classes of the subject.
         objects: Classes of the direct object; empty for an intransitive verb.
         roles: Names of the elements: subject, object, recipient.
         places: Group of places where it happens.
-        flags: ``s`` stative, ``n`` no passive, ``p`` both people can change places, ``d`` takes a
-            recipient.
+        flags: ``s`` stative, ``n`` no passive, ``p`` subject and object are people and can be
+            swapped, ``d`` takes a recipient.
     """
 
     words: tuple[str, ...]
@@ -68,12 +68,12 @@ class Verb:
 
 @dataclass(frozen=True)
 class Modifier:
-    """An adjective or a manner adverb with its opposites.
+    """An adjective or a manner adverb with its antonyms.
 
     Attributes:
         words: Synonyms, the most common first.
         opposite: Synonyms of the opposite, or empty.
-        group: Dimension, of which an object has one value.
+        group: Dimension, such as size; an object has one value of each.
         kinds: Classes of the nouns it goes with.
     """
 
@@ -94,7 +94,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 @cache
 def nouns() -> tuple[Noun, ...]:
-    """Common nouns, general ones (hypernyms) included with a ``*`` after their class."""
+    """Common nouns; general ones (hypernyms) have a ``*`` after their class."""
     return tuple(
         Noun(_words(row["words"]), row["class"], row["hypernym"], row["gender"])
         for row in _rows("nouns.tsv")
@@ -183,7 +183,7 @@ def _irregular_plurals() -> dict[str, str]:
 
 
 _VOWELS = "aeiou"
-# Verbs whose last consonant doubles although the last syllable is not the only one.
+# Verbs of several syllables whose last consonant doubles.
 _DOUBLING = {"prefer", "admit", "forget", "begin", "regret", "compel", "deter", "chat"}
 _NOT_DOUBLING = {"open", "visit", "offer", "deliver", "publish", "listen", "wander", "murmur"}
 

@@ -1,4 +1,4 @@
-"""Opinions whose polarity lies in more than their words: negation and contrast turn it."""
+"""Opinions whose polarity depends on more than single words: negation and contrast reverse it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _is_plural(word: str) -> bool:
 
 @dataclass
 class _Clause:
-    """What a pattern of :func:`opinion` is filled with."""
+    """Fillers of the patterns of :func:`opinion`."""
 
     rng: random.Random
     about: str
@@ -69,7 +69,7 @@ class _Clause:
         return verb.before(subject).after(*negation, complement)
 
     def judge(self) -> tuple[Node, bool]:
-        """Whose opinion it is, and whether that is a plural (or I)."""
+        """The holder of the opinion, and whether its verb form is plural (also with I)."""
         kind = self.rng.choice(("I", "we", "name", "people", "one"))
         if kind in ("I", "we"):
             return Node(kind, "PRP", "nsubj", key=kind), True
@@ -141,7 +141,7 @@ def _plain_both(c: _Clause) -> Node:
     return c.copula(head)
 
 
-# ... and patterns that turn it.
+# ... and patterns that reverse it.
 def _not_adjective(c: _Clause) -> Node:
     negation = c.not_()
     form, tag = c.be()
@@ -241,12 +241,12 @@ def opinion(
     """A clause with an opinion.
 
     Args:
-        rng: Source of choices.
+        rng: Random number generator.
         about: A noun.
         positive: The opinion's polarity.
-        turned: Whether it says so by denying the opposite; by default in two of five clauses.
-        past: Tense; by default either.
-        pronoun: Whether a pronoun stands for the noun.
+        turned: Whether it is expressed by negating the opposite; by default in two of five clauses.
+        past: Whether the tense is past; by default at random.
+        pronoun: Whether a pronoun replaces the noun.
     """
     if turned is None:
         turned = rng.random() < 0.4
@@ -264,8 +264,8 @@ def aspect(rng: random.Random, about: str) -> str:
 def verdict(rng: random.Random, positive: bool, about: str = "", turned: float = 0.4) -> Node:
     """A whole sentence with an overall polarity.
 
-    One clause; two that agree (``and``, ``because``); or two that do not, where the clause after
-    ``but`` and the main clause beside ``although`` decide.
+    It has one clause; or two of the same polarity (``and``, ``because``); or two of opposite
+    polarity, where the clause after ``but``, or the main clause next to ``although``, decides.
     """
     about = about or topic(rng)
     past = rng.random() < 0.6

@@ -1,4 +1,4 @@
-"""Questions of the kind people ask each other: how to do, where to get, which is better, why."""
+"""Everyday questions: how to do something, where to get it, which is better, why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from darksecrets.data.builtin.grammar import Node, Realiser, Sentence, finish, p
 from darksecrets.data.builtin.lexicon import Noun, inflect, names, nouns_of, plural, verbs
 from darksecrets.data.builtin.scenes import pick
 
-# What a person can want to learn or to have done, with classes whose verbs say so.
+# Verbs for what people want to learn or have done, and classes of things that they ask about.
 _SKILLS = (
     *("repair", "clean", "draw", "photograph", "build", "drive", "park", "cook", "sew", "write"),
     *("translate", "publish", "play", "feed", "catch", "find", "sell", "open"),
@@ -28,11 +28,11 @@ class Asking:
 
     Attributes:
         kind: ``how``, ``where``, ``better``, ``why``, ``cost`` or ``difference``.
-        noun: What it is about.
-        verb: First word of the verb of ``how``.
-        other: The second thing of ``better`` and ``difference``.
-        city: Where, for ``where`` and ``cost``.
-        adjective: What ``why`` and ``better`` ask about.
+        noun: Topic of the question.
+        verb: First word of the verb's entry, for ``how``.
+        other: The second thing, for ``better`` and ``difference``.
+        city: Place, for ``where`` and ``cost``.
+        adjective: Adjective asked about, for ``why`` and ``better``.
         quality: An adjective of the noun, or empty.
     """
 
@@ -354,6 +354,6 @@ _PATTERNS: dict[str, tuple[Callable[[_Filling], Node], ...]] = {
 
 
 def ask(rng: random.Random, asking: Asking, variety: float = 0.3) -> Sentence:
-    """Asks a question in one of its wordings."""
+    """Express a question in one of its wordings."""
     filling = _Filling(asking, Realiser(rng, variety))
     return finish(rng.choice(_PATTERNS[asking.kind])(filling), "?")

@@ -1,4 +1,4 @@
-"""Draws meanings that make sense: who does what to what, where, when and how; and changes them."""
+"""Draw plausible meanings (who does what to what, where, when and how) and change them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @cache
 def _weights(size: int) -> tuple[float, ...]:
-    # Common first, as in the word lists: the share falls off slowly (a flattened Zipf's law).
+    # Word lists begin with common words; shares fall off slowly (a flattened Zipf's law).
     total, cumulative = 0.0, []
     for rank in range(size):
         total += (rank + 4) ** -0.6
@@ -36,7 +36,7 @@ def _weights(size: int) -> tuple[float, ...]:
 
 
 def pick(rng: random.Random, items: Sequence[T]) -> T:
-    """One item, earlier ones more often."""
+    """Draw one item; earlier ones are more likely."""
     return rng.choices(items, cum_weights=_weights(len(items)))[0]
 
 
@@ -174,7 +174,7 @@ _COUNTS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten
 
 @cache
 def times() -> tuple[Time, ...]:
-    """Times; two of the same kind exclude each other."""
+    """Times; two of the same kind are mutually exclusive."""
     entries = [
         Time("yesterday/NN/npadvmod/0", "past", "day"),
         Time("tomorrow/NN/npadvmod/0", "future", "day"),
@@ -227,7 +227,7 @@ TENSES = ("past", "past", "past", "past", "future", "present", "progressive", "p
 
 @cache
 def verbs_with(flags: str, least_objects: int) -> tuple[Verb, ...]:
-    """Verbs that have all of some flags and at least (0) no, (1) one object class."""
+    """Verbs that have all given flags and at least this number of object classes, 0 or 1."""
     return tuple(
         v for v in verbs() if all(f in v.flags for f in flags) and len(v.objects) >= least_objects
     )
@@ -240,7 +240,7 @@ _MANNERS = {
     "alone": "quickly slowly quietly loudly happily sadly eagerly reluctantly calmly nervously",
     "animal": "quickly slowly carefully carelessly quietly loudly gently roughly bravely timidly",
 }
-# Verbs that say how by themselves, or that nobody does on purpose.
+# Verbs that imply a manner, or are not done on purpose.
 _WITHOUT_MANNER = (
     "find lose see meet overlook forget recognise own fail succeed frighten insult deceive ignore "
     "thank flatter wear whisper shout appear disappear sleep"
@@ -280,12 +280,12 @@ def event(
     """A random event.
 
     Args:
-        rng: Source of choices.
-        entry: Its verb, or any.
+        rng: Random number generator.
+        entry: Its verb; by default any.
         key: Prefix of the keys of new participants, different for each event of a text.
-        agent: Its subject, or a new one.
-        theme: Its object, or a new one.
-        tense: Its tense, or any that the verb takes.
+        agent: Its subject; by default a new one.
+        theme: Its object; by default a new one.
+        tense: Its tense; by default any that the verb takes.
         full: Whether to fill the optional slots: adjective, place, time and manner.
     """
     entry = entry or rng.choice(verbs())
@@ -297,7 +297,7 @@ def event(
         kind = entry.subjects[0] if rng.random() < 0.8 else rng.choice(entry.subjects)
         agent = participant(rng, kind, key + "agent", people)
         people.append(agent)
-        # Animals that take part are known ones.
+        # Animals as participants are definite.
         agent = replace(agent, definite=True)
     if theme is None and entry.objects:
         kinds = [k for k in entry.objects if k != agent.noun.kind or k == "person"]
@@ -311,7 +311,7 @@ def event(
 
 
 def furnish(rng: random.Random, base: Event) -> Event:
-    """Fills the optional slots of an event, so far as they fit."""
+    """Fill the optional slots of an event, as far as they fit."""
     theme = base.theme
     if theme is not None and not theme.noun.proper and not theme.adjectives:
         found = adjective(rng, theme)
@@ -342,7 +342,7 @@ def _can_own(agent: Thing, theme: Thing) -> bool:
     return agent.noun.animate and theme.noun.kind in _OWNED and theme.number == 1
 
 
-# What an optional slot holds, and how to empty it.
+# Content of each optional slot, and how to empty it.
 SLOTS = ("adjective", "place", "time", "manner", "reason")
 
 
@@ -363,7 +363,7 @@ def without(what: Event, slot: str) -> Event:
         return replace(what, manner=None)
     if slot == "reason":
         return replace(what, reason=None)
-    # After an exchange of roles it is the subject that has the adjective.
+    # After roles are swapped, the subject has the adjective.
     theme = replace(what.theme, adjectives=()) if what.theme else None
     return replace(what, agent=replace(what.agent, adjectives=()), theme=theme)
 
@@ -371,7 +371,7 @@ def without(what: Event, slot: str) -> Event:
 def state(
     rng: random.Random, subject: Thing, *, groups: Sequence[str] = (), tense: str = "past"
 ) -> Event | None:
-    """A participant's being so: ``Anna was tired``; with ``groups``, of these dimensions."""
+    """A state of a participant, ``Anna was tired``; with ``groups``, of these dimensions."""
     kind = "person" if subject.noun.proper else subject.noun.kind.rstrip("*")
     fitting = [a for a in adjectives_of(kind) if not groups or a.group in groups]
     if not fitting:
@@ -427,7 +427,7 @@ def opposite(modifier: Modifier) -> Modifier | None:
 
 
 def opposite_reason(what: Event) -> Event | None:
-    """The opposite reason."""
+    """The same event with the opposite reason."""
     turned = opposite_adjective(what.reason) if what.reason else None
     return replace(what, reason=turned) if turned else None
 
@@ -444,7 +444,7 @@ def other_place(what: Event, rng: random.Random) -> Event | None:
 
 
 def _preposition(what: Event, found: Place) -> str:
-    # The same preposition where both places take it, so that only the place differs.
+    # Keep the preposition if both places take it, so that only the place differs.
     assert what.place is not None
     loose = ("near", "behind", "outside")
     if what.place.preposition in loose and found.thing.noun.kind == "building":
@@ -486,7 +486,7 @@ def other_agent(what: Event, rng: random.Random) -> Event:
 
 
 def _with_agent(what: Event, agent: Thing) -> Event:
-    """Another subject, whose the reason and the subject's own things then are."""
+    """Replace the subject, also in the reason and as the owner of the subject's things."""
     reason, theme = what.reason, what.theme
     if reason is not None:
         reason = replace(reason, agent=agent)
@@ -496,7 +496,7 @@ def _with_agent(what: Event, agent: Thing) -> Event:
 
 
 def other_theme(what: Event, rng: random.Random) -> Event | None:
-    """Another object of the same class, whose adjectives are kept."""
+    """Another object of the same class, with the same adjectives."""
     if what.theme is None:
         return None
     avoid = [t for t in (what.agent, what.recipient) if t]
@@ -520,7 +520,7 @@ def other_verb(what: Event, rng: random.Random) -> Event | None:
 
 
 def swap(what: Event) -> Event | None:
-    """Who did it and whom it was done to change places."""
+    """Swap subject and object."""
     if what.recipient is not None and _kind(what.agent) == "person":
         if what.theme is not None and what.theme.owner is not None:
             return None
@@ -531,7 +531,7 @@ def swap(what: Event) -> Event | None:
 
 
 def generalise(thing: Thing) -> Thing | None:
-    """The same thing by a more general noun: a poodle is a dog."""
+    """The same thing with a more general noun: a poodle is a dog."""
     if not thing.noun.hypernym or thing.noun.proper:
         return None
     above = noun(thing.noun.hypernym)

@@ -1,8 +1,8 @@
 """The seven tasks of the built-in corpus, with the label schemes of GLUE.
 
-Every pair task is built from two meanings that differ by one change, so that no word tells the
-label: a pair that keeps the meaning takes either of the two twice, a pair that changes it takes
-both, in either order. What a sentence leaves out or adds has the same share in every class.
+Every pair task is built from two meanings that differ by one change, so that no word reveals the
+label: a pair that keeps the meaning uses one of the two twice, a pair that changes it uses both, in
+either order. Details are omitted and added equally often in every class.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LONGEST = 36
 
 
 def _fixed(change: Callable[[Event], Event | None]) -> Change:
-    """A change that leaves nothing to chance, with the signature of those that do."""
+    """Give a deterministic change the signature of a random one."""
 
     def apply(what: Event, _: random.Random) -> Event | None:
         return change(what)
@@ -59,7 +59,7 @@ def _fixed(change: Callable[[Event], Event | None]) -> Change:
     return apply
 
 
-# Each change, and the slot it needs filled.
+# Each change, and the slot that must be filled for it.
 _CHANGES: dict[str, tuple[Change, str]] = {
     "negation": (_fixed(scenes.negate), ""),
     "swap": (_fixed(scenes.swap), ""),
@@ -101,7 +101,7 @@ def _two(rng: random.Random, change: str) -> Pair:
 
 
 def _choose(rng: random.Random, pair: Pair, same: bool) -> Pair:
-    """The same meaning twice, or both, so that each sentence alone looks alike in both cases."""
+    """The same meaning twice, or both; a single sentence does not reveal which."""
     if not same:
         return pair
     one = rng.choice(pair)
@@ -109,7 +109,7 @@ def _choose(rng: random.Random, pair: Pair, same: bool) -> Pair:
 
 
 def _keep(rng: random.Random, what: Event, needed: str, share: float = 0.5) -> set[str]:
-    """Slots that a pair shows; an event never stays bare where it has one to show."""
+    """Slots that a pair shows: at least one, if the event has any."""
     filled = [slot for slot in scenes.SLOTS if scenes.has(what, slot)]
     kept = {slot for slot in filled if slot == needed or rng.random() < share}
     if not kept and filled:
@@ -125,7 +125,7 @@ def _only(what: Event, kept: set[str]) -> Event:
 
 
 def _say_twice(rng: random.Random, first: Event, second: Event) -> tuple[Sentence, Sentence]:
-    """Two sentences in different words where the meaning allows it."""
+    """Two sentences, in different words if the meaning allows it."""
     one = say(first, rng)
     other = one
     for _ in range(8):
@@ -144,7 +144,7 @@ _MRPC = (
 
 
 def _mrpc(rng: random.Random, label: float) -> Example:
-    """Paraphrases: other voice, order and synonyms; not when one thing is changed or left out."""
+    """Paraphrases by voice, order and synonyms; negatives change or omit one thing."""
     change = rng.choice(_MRPC)
     pair = _with_and_without(rng) if change == "detail" else _shown(rng, change)
     first, second = _choose(rng, pair, label == 1)
@@ -163,7 +163,7 @@ def _shown(rng: random.Random, change: str) -> Pair:
 
 
 def _with_and_without(rng: random.Random) -> Pair:
-    """An event with a place, time or reason and without, in either order."""
+    """An event with and without its place, time or reason, in either order."""
     while True:
         base = scenes.event(rng)
         slots = [slot for slot in ("place", "time", "reason") if scenes.has(base, slot)]
@@ -194,7 +194,7 @@ def _report(rng: random.Random, speaker: Thing, what: Event) -> Sentence:
 
 # ------------------------------------------------------------------------------------------- STS-B
 
-# What a difference takes off the score of 5. Leaving a detail out counts half of changing it.
+# Points that each difference costs, out of 5. Omitting a detail costs half of changing it.
 _COST = {
     "manner": 0.8,
     "reason": 1.0,
@@ -215,8 +215,8 @@ _NO_RELATION = {"agent": 1.0, "theme": 1.2, "": 0.0}
 def _stsb(rng: random.Random, label: float) -> Example:
     """Similarity from 0 to 5: 5 less the cost of each difference.
 
-    ``label`` is the band aimed at (0 to 5); the example's label is the score itself. Bands 0 and 1
-    are two events that share nothing, or only the subject (1.0) or the object (1.2).
+    ``label`` is the intended band (0 to 5); the example's label is the score itself. In bands 0 and
+    1, two events share nothing, or only the subject (1.0) or the object (1.2).
     """
     if label < 2:
         return _unrelated(rng, label)
@@ -275,7 +275,7 @@ def _unrelated(rng: random.Random, label: float) -> Example:
 
 
 def _sst2(rng: random.Random, label: float) -> Example:
-    """Opinions; in a third of the clauses negation turns the polarity of their words."""
+    """Opinions; in a third of the clauses, negation reverses the polarity of their words."""
     return Example(finish(verdict(rng, label == 1, turned=0.33)), None, label)
 
 
@@ -283,7 +283,7 @@ def _sst2(rng: random.Random, label: float) -> Example:
 
 
 def _qqp(rng: random.Random, label: float) -> Example:
-    """The same question in other words, or one with a word, the roles or its aim changed."""
+    """A paraphrase of the question, or one with a different word, roles or aim."""
     if rng.random() < 0.4:
         return _event_questions(rng, label)
     one = questions.draw(rng)
@@ -310,7 +310,7 @@ def _other_aim(rng: random.Random, asking: questions.Asking) -> questions.Asking
             return replace(other, noun=asking.noun, quality=asking.quality, city=city)
 
 
-# What a question asks for, and the changes that leave that open.
+# What a question asks for, and the changes that leave this slot unchanged.
 _ASKABLE = {
     "agent": ("antonym", "verb", "theme", "place", "time"),
     "theme": ("antonym", "verb", "agent", "place", "time"),
@@ -320,7 +320,7 @@ _ASKABLE = {
 
 
 def _questioned(rng: random.Random) -> tuple[str, str, Pair]:
-    """What is asked, the change, and two events that both could be asked it."""
+    """What is asked, the change, and two events that the question fits."""
     asked = rng.choice(("agent", "theme", *("place", "time") * 3))
     while True:
         change = rng.choice(_ASKABLE[asked])
@@ -369,7 +369,7 @@ def _asked_twice(
 
 # -------------------------------------------------------------------------------------------- QNLI
 
-# Share of negative examples whose sentence leaves out what is asked.
+# Share of negative examples whose sentence omits what is asked for.
 _MISSING = 0.75
 _OTHER_SLOT = 0.2
 
@@ -377,7 +377,7 @@ _OTHER_SLOT = 0.2
 def _qnli(rng: random.Random, label: float) -> Example:
     """Whether a sentence answers a question.
 
-    It does not if it is about another event, or is silent on the place or time asked for.
+    It does not if it is about another event, or omits the place or time asked for.
     """
     asked, change, pair = _questioned(rng)
     entailed = label == 0
@@ -387,7 +387,7 @@ def _qnli(rng: random.Random, label: float) -> Example:
     subject, answer = _choose(rng, pair, entailed or missing)
     loose = [s for s in scenes.SLOTS if s not in (asked, needed)]
     other = {"place": "time", "time": "place"}.get(asked, "")
-    # A sentence that is silent on the place tells the time more often: no word gives it away.
+    # A sentence that omits the place tells the time more often, so no word reveals the label.
     share = _OTHER_SLOT if entailed or not about_slot else _OTHER_SLOT + _MISSING
     said = {s for s in loose if rng.random() < (share if s == other else 0.4)}
     said |= {needed} if needed else set()
@@ -401,17 +401,17 @@ def _qnli(rng: random.Random, label: float) -> Example:
 
 # ------------------------------------------------------------------------------------ RTE and MNLI
 
-# How often a detail stands in the premise and in the hypothesis, whatever the label.
+# How often a detail is in the premise and in the hypothesis, whatever the label.
 _IN_PREMISE, _IN_HYPOTHESIS = 0.6, 0.5
 
 
 def _nested(rng: random.Random, added: bool, chance: float) -> tuple[bool, bool]:
-    """Whether premise and hypothesis show a detail, which the hypothesis may not add.
+    """Whether premise and hypothesis show a detail that the hypothesis may not add.
 
     Args:
-        rng: Source of choices.
-        added: Whether this is the detail that the hypothesis does add.
-        chance: How often examples of this label add it; the shares of the others make up for it.
+        rng: Random number generator.
+        added: Whether this is the detail that the hypothesis adds.
+        chance: How often examples of this label add it; the shares of the others compensate.
     """
     if added:
         return False, True
@@ -424,7 +424,7 @@ def _general(what: Event) -> Thing | None:
 
 
 def _less(what: Event, slot: str) -> Event:
-    """An event without a detail, or with the more general noun."""
+    """An event without a detail, or with a more general noun."""
     return replace(what, theme=_general(what)) if slot == "noun" else scenes.without(what, slot)
 
 
@@ -435,14 +435,14 @@ def _detail_slots(pair: Pair, needed: str) -> list[str]:
 
 
 def _details(rng: random.Random, pair: Pair, slots: Sequence[str], share: float, add: bool) -> Pair:
-    """Leaves details out of the premise and more of them out of the hypothesis.
+    """Omit details from the premise, and more of them from the hypothesis.
 
     Args:
-        rng: Source of choices.
+        rng: Random number generator.
         pair: Premise and hypothesis, in full.
         slots: The details.
         share: How often examples of this label add one to the hypothesis.
-        add: Whether this one does.
+        add: Whether this example does.
     """
     first, second = pair
     added = rng.choice(slots) if add else ""
@@ -468,7 +468,7 @@ def _two_detailed(rng: random.Random, change: str) -> tuple[Pair, list[str]]:
 
 
 def _another_event(rng: random.Random, what: Event) -> Event | None:
-    """What neither follows nor is denied: roles changed, or something else done to the object."""
+    """A neutral event: roles changed, or something else done to the object."""
     swapped = scenes.swap(what)
     if swapped is not None:
         return swapped
@@ -489,15 +489,15 @@ _RTE_ADDS = 0.5
 def _rte(rng: random.Random, label: float) -> Example | None:
     """Whether the hypothesis follows.
 
-    It does from a passive, a more special word, more detail, a part of a conjunction or of a
-    relative clause; it does not when something is changed or added.
+    It does if it is the passive, is more general, has less detail, or is part of a conjunction or
+    relative clause; it does not if something is changed or added.
     """
     entailed = label == 0
     change = rng.choice(_RTE)
     if change in _COMBINED:
         return _COMBINED[change](rng, label, "entailment" if entailed else "neutral")
     if change == "negation":
-        # To deny less is to deny more: what is denied keeps its details.
+        # A negated event keeps its details: omitting one would make the claim stronger.
         pair = _same_details(rng, _choose(rng, _two(rng, change), entailed))
         return Example(*_say_twice(rng, *pair), label)
     pair, slots = _two_detailed(rng, change)
@@ -517,8 +517,8 @@ _MNLI_ADDS = 0.75
 def _mnli(rng: random.Random, label: float) -> Example | None:
     """Entailment, neutral or contradiction.
 
-    Neutral by an added detail, exchanged roles or something else done; contradiction by negation,
-    an antonym, or another place, time or number.
+    Neutral: an added detail, exchanged roles or another action. Contradiction: negation, an
+    antonym, or another place, time or number.
     """
     relation = TASKS["MNLI"].labels[int(label)]
     change = rng.choice(_MNLI)
@@ -552,7 +552,7 @@ def _definite(what: Event) -> Event:
 
 
 def _conjunction(rng: random.Random, label: float, relation: str) -> Example | None:
-    """``Anna bought the car, and Tom sold the boat``: either part follows, their mix does not."""
+    """``Anna bought the car, and Tom sold the boat``: either part follows, a mixture does not."""
     one = scenes.person(rng, "one")
     other = scenes.person(rng, "two", [one])
     turned = _opposed(rng, one, "a ")
@@ -622,12 +622,12 @@ _MAKERS: dict[str, Callable[[random.Random, float], Example | None]] = {
     "QNLI": _qnli,
     "MNLI": _mnli,
 }
-# Examples that keep the meaning, those that need not, and the share of the latter that put the two
-# sentences of unlike examples together: what they have in common is the easier half of a task.
+# Label of pairs that keep the meaning, label of pairs that need not, and the share of the latter
+# that combine sentences of two different examples; recognising those is the easier half of a task.
 _KEEPS = {"MRPC": 1, "QQP": 1, "RTE": 0, "QNLI": 0, "MNLI": 0}
 _LOSES = {"MRPC": 0, "QQP": 0, "RTE": 1, "QNLI": 1, "MNLI": 1}
 _CROSSED = 0.5
-# Shares of the positive class, as in GLUE; the other tasks are balanced.
+# Shares of the positive class as in GLUE; the other tasks are balanced.
 _POSITIVE = {"MRPC": 0.67, "QQP": 0.37}
 
 
@@ -664,7 +664,7 @@ def _fits(example: Example) -> bool:
 
 
 def generate(name: str, sizes: Mapping[str, int], seed: int) -> dict[str, list[Example]]:
-    """Generates splits of a task.
+    """Generate the splits of a task.
 
     Args:
         name: One of the seven tasks.
@@ -672,10 +672,10 @@ def generate(name: str, sizes: Mapping[str, int], seed: int) -> dict[str, list[E
         seed: The same seed gives the same examples everywhere.
 
     Returns:
-        Examples per split; no pair of texts occurs twice, in either order.
+        Examples per split; no pair of texts occurs twice, in whichever order.
 
     Raises:
-        InputError: For an unknown task.
+        InputError: The task is unknown.
     """
     if name not in _MAKERS:
         raise InputError(f"Unknown task {name!r}; the built-in corpus has {', '.join(_MAKERS)}.")

@@ -27,17 +27,17 @@ def _alphabet() -> list[str]:
 
 
 def _pieces(words: list[str], size: int) -> dict[str, int]:
-    """The alphabet and those of ``size`` trained pieces that occur in the words."""
+    """The alphabet, and those of ``size`` trained word pieces that occur in the words."""
     from tokenizers import Tokenizer, models
     from tokenizers.trainers import WordPieceTrainer
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    # Listed first, the characters have fixed numbers, and those decide ties between merges; left
-    # to the trainer, they are numbered in the order of a hash table, which differs between runs.
+    # Listing the characters first fixes their ids, which decide ties between merges. The trainer
+    # would number them in hash-table order, which differs between runs.
     trainer = WordPieceTrainer(vocab_size=size, special_tokens=_alphabet(), show_progress=False)
     tokenizer.train_from_iterator(words, trainer)
     vocabulary = tokenizer.get_vocab()
-    # A new one: the characters are special tokens of the one above, which never stand in words.
+    # A new tokenizer: in the first one, characters are special tokens, which never match in words.
     splitter = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     used = {piece for word in set(words) for piece in splitter.encode(word).tokens}
     ordered = sorted(vocabulary.items(), key=lambda item: item[1])
@@ -47,7 +47,7 @@ def _pieces(words: list[str], size: int) -> dict[str, int]:
 
 
 def _words(texts: Iterable[str], most: int = 100_000) -> list[str]:
-    """The words of the texts, each as often as its share of about ``most`` words."""
+    """The words of the texts, in proportion to their counts, at most about ``most`` in all."""
     from tokenizers import normalizers, pre_tokenizers
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -65,20 +65,21 @@ def _words(texts: Iterable[str], most: int = 100_000) -> list[str]:
 def train_tokenizer(
     texts: Iterable[str], vocab_size: int = VOCAB_SIZE, folder: Path = Path()
 ) -> BertTokenizer:
-    """Trains word pieces and writes a folder that ``AutoTokenizer`` loads as BERT's.
+    """Train word pieces and write a folder that ``AutoTokenizer`` loads as a BERT tokenizer.
 
-    Lower-cased, ``[CLS] A [SEP] B [SEP]`` with segment ids. Every printable ASCII character is a
-    piece, at the beginning of a word and inside, so that text from elsewhere is split rather than
-    unknown. Pieces that were only steps on the way to longer ones are dropped: the vocabulary is
-    the largest in use that fits.
+    Text is lower-cased, ``[CLS] A [SEP] B [SEP]`` with segment ids. Every printable ASCII
+    character is a word piece, both at the beginning of a word and inside, so other texts are split
+    rather than unknown. Word pieces that only served to build longer ones are dropped; the
+    vocabulary is the largest that fits.
 
     Args:
         texts: Sentences.
-        vocab_size: Most pieces, special ones included; small, so that words are split.
+        vocab_size: Largest number of word pieces, special tokens included; small, so that words are
+            split.
         folder: Where to write the tokenizer's files.
 
     Raises:
-        InputError: When not even the characters fit.
+        InputError: Not even the characters fit.
     """
     from transformers import BertTokenizer
 

@@ -1,4 +1,4 @@
-"""Chunks: together they are, byte for byte, the store that one job writes."""
+"""Chunks: gathered, they equal the store of a single job byte for byte."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILES = ("maps.npy", "examples.parquet", "store.json")
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a model, pairs of many lengths, a sample, and its store made by one job."""
+    """A folder with a model, pairs of many lengths, a sample, and its store from a single job."""
     rng = np.random.default_rng(0)
     folder = tmp_path_factory.mktemp("inputs")
     words = [word for word in WORDS if not word.startswith("##")]
@@ -60,7 +60,7 @@ def extract_all(inputs: Path, folder: Path, chunks: int) -> list[Path]:
 
 
 def test_maps_depend_on_their_batch(inputs: Path, tmp_path: Path) -> None:
-    """Else the next test would not notice batches that chunks cut in two."""
+    """Otherwise the next test would not notice batches split between chunks."""
     examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
     alone = tmp_path / "alone"
     extraction.extract(inputs / "model", examples, alone, max_length=20, batch_size=1)
@@ -72,11 +72,11 @@ def test_gathered_chunks_are_the_store_of_one_job(
     inputs: Path, tmp_path: Path, chunks: int
 ) -> None:
     """Seven batches, in as many chunks, in fewer and in more, where some are empty."""
-    parts = extract_all(inputs, tmp_path, chunks)
-    examples = [AttentionStore.open(part).examples for part in parts]
+    folders = extract_all(inputs, tmp_path, chunks)
+    examples = [AttentionStore.open(folder).examples for folder in folders]
     assert sum(examples) == 27
     assert (0 in examples) == (chunks >= 7)
-    gather(parts, inputs / "sample.csv", tmp_path / "gathered")
+    gather(folders, inputs / "sample.csv", tmp_path / "gathered")
     assert sorted(path.name for path in (tmp_path / "gathered").iterdir()) == sorted(FILES)
     for name in FILES:
         found, whole = tmp_path / "gathered" / name, inputs / "whole" / name
@@ -122,28 +122,28 @@ def test_every_batch_is_in_one_chunk_of_about_equal_cost(examples: int, chunks: 
     assert all(abs(cost - sum(costs) / chunks) <= largest for cost in costs)
 
 
-def test_chunks_that_are_no_store_together(inputs: Path, tmp_path: Path) -> None:
-    parts, sample = extract_all(inputs, tmp_path / "chunks", 3), inputs / "sample.csv"
+def test_chunks_that_do_not_make_up_a_store(inputs: Path, tmp_path: Path) -> None:
+    folders, sample = extract_all(inputs, tmp_path / "chunks", 3), inputs / "sample.csv"
     for wrong, words in (
-        (parts[:2], r"have \d+ examples that are not the 27 of"),
-        ([*parts, parts[2]], r"have \d+ examples that are not the 27 of"),
-        ([parts[1], parts[0], parts[2]], "are not in the order of one store"),
+        (folders[:2], r"have \d+ examples that are not the 27 of"),
+        ([*folders, folders[2]], r"have \d+ examples that are not the 27 of"),
+        ([folders[1], folders[0], folders[2]], "are not in the order of one store"),
     ):
         with pytest.raises(InputError, match=f"chunks {words}.*Remove the folder and run again"):
             gather(wrong, sample, tmp_path / "gathered")
-    counts = json.loads((parts[1] / "store.json").read_text())
-    (parts[1] / "store.json").write_text(json.dumps(counts | {"layers": 4, "heads": 2}))
+    counts = json.loads((folders[1] / "store.json").read_text())
+    (folders[1] / "store.json").write_text(json.dumps(counts | {"layers": 4, "heads": 2}))
     with pytest.raises(InputError, match="2 × 4 and 4 × 2 layers and heads"):
-        gather(parts, sample, tmp_path / "gathered")
-    shutil.rmtree(parts[1])
+        gather(folders, sample, tmp_path / "gathered")
+    shutil.rmtree(folders[1])
     with pytest.raises(InputError, match=r"is no attention store"):
-        gather(parts, sample, tmp_path / "gathered")
+        gather(folders, sample, tmp_path / "gathered")
     assert not (tmp_path / "gathered").exists()
 
 
 def test_chunks_of_another_sample(inputs: Path, tmp_path: Path) -> None:
-    parts = extract_all(inputs, tmp_path / "chunks", 2)
+    folders = extract_all(inputs, tmp_path / "chunks", 2)
     sample = pd.read_csv(inputs / "sample.csv").replace({"idx": {10: 99}})
     sample.to_csv(tmp_path / "sample.csv", index=False)
     with pytest.raises(InputError, match="that are not the 27 of"):
-        gather(parts, tmp_path / "sample.csv", tmp_path / "gathered")
+        gather(folders, tmp_path / "sample.csv", tmp_path / "gathered")

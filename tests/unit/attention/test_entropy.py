@@ -1,4 +1,4 @@
-"""Entropy of attention against SciPy's, and where it is known."""
+"""Entropy of attention against SciPy's, and in cases where it is known."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,6 @@ def test_entropies_are_scipys_summed_over_queries(precision, tolerance):
     assert found == pytest.approx(scipy.stats.entropy(maps, axis=-1).sum(axis=-1), rel=tolerance)
 
 
-def test_entropy_of_one_key_is_0_and_of_all_keys_alike_the_greatest():
+def test_entropy_is_0_for_one_key_and_greatest_for_uniform_attention():
     assert entropy_sums(np.eye(5)) == 0
     assert entropy_sums(np.full((5, 5), 0.2)) == pytest.approx(5 * np.log(5))

@@ -1,4 +1,4 @@
-"""Extraction, against transformers' own attentions of one unpadded example at a time."""
+"""Extraction against transformers' own attentions of single, unpadded examples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIRST = [
     "bark",
 ]
 SECOND = ["dogs bark", "the dog", "bark bark . . bark bark bark", "naive", "don't"]
-SAMPLE = [13, 14, 10, 12]  # neither all, nor in order
+SAMPLE = [13, 14, 10, 12]  # not all, and not in order
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_maps_are_the_classifiers_own(family: str, task: str, inputs: Path, tmp_
         np.testing.assert_allclose(maps, expected, rtol=RELATIVE, atol=ABSOLUTE)
         np.testing.assert_allclose(maps.sum(axis=-1, dtype=float), 1, atol=2.0**-10)
         spread = max(spread, expected.std())
-    assert spread > 0.1  # the heads are far from uniform: the comparison says something
+    assert spread > 0.1  # heads are far from uniform, so the comparison is meaningful
 
 
 def test_maps_do_not_depend_on_the_padding(bert: Path, inputs: Path, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_checkpoint_without_all_layers(bert: Path, inputs: Path, tmp_path: Pat
     kept = {name: tensor for name, tensor in weights.items() if "layer.1." not in name}
     assert 0 < len(kept) < len(weights)
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"lacks 16 parts of the encoder"):
+    with pytest.raises(InputError, match=r"lacks 16 parameters of the encoder"):
         run(folder, inputs, tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
@@ -161,7 +161,7 @@ def test_a_checkpoint_without_attention(bert: Path, inputs: Path, tmp_path: Path
 def test_attention_to_padding(
     bert: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model that does not see the mask."""
+    """A model that ignores the mask."""
     load = extraction.load_encoder
 
     def load_blind(*args: object) -> torch.nn.Module:
@@ -185,7 +185,7 @@ def test_batches(examples: int, batch_size: int, expected: list[list[int]]) -> N
     assert [list(batch) for batch in extraction.batches_of(examples, batch_size)] == expected
 
 
-def test_on_a_processor_batches_are_those_of_the_configuration(bert: Path) -> None:
+def test_on_a_cpu_batches_are_those_of_the_configuration(bert: Path) -> None:
     model = extraction.load_encoder(bert)
     batches = extraction.batches_of(5, 2)
     assert extraction.batches_for(model, batches, [14, 10, 6, 6, 3]) == batches
@@ -208,8 +208,8 @@ def test_a_gpus_batches_hold_more_of_the_shorter_examples(
         return min(gpu, 5)
 
     monkeypatch.setattr(devices, "batch_size", batch_size)
-    monkeypatch.setattr(extraction, "ON_HOST", 2 * 2 * 8 * 20**2)
-    run = [range(2, 4), range(4, 6), range(6, 8), range(8, 10)]  # the end of a run, in another job
+    monkeypatch.setattr(extraction, "MAX_HOST_BYTES", 2 * 2 * 8 * 20**2)
+    run = [range(2, 4), range(4, 6), range(6, 8), range(8, 10)]  # a later chunk
     found = extraction.batches_for(OnGpu(), run, lengths)
     assert found == [range(2, 4), range(4, 9), range(9, 10)]
     assert [most for _, most in seen] == [2, 8, 8]
@@ -220,7 +220,7 @@ def test_a_gpus_batches_hold_more_of_the_shorter_examples(
 
 @pytest.mark.parametrize("sizes", [[4, 4, 4, 4, 4], [2, 5, 3, 7, 1], [3], []])
 def test_maps_arrive_in_order_while_the_next_are_computed(sizes: list[int]) -> None:
-    """What a GPU does beside computing, in the same order on a processor."""
+    """On a CPU, copying takes the same steps as on a GPU, one after the other."""
     asked: list[int] = []
 
     def computed() -> Iterator[torch.Tensor]:
@@ -228,29 +228,30 @@ def test_maps_arrive_in_order_while_the_next_are_computed(sizes: list[int]) -> N
             asked.append(number)
             yield torch.full((size, 2, 3), number, dtype=torch.float16)
 
-    places = set()
-    arrived = extraction.beside_computing(computed(), torch.device("cpu"))
+    buffers = set()
+    arrived = extraction.copy_while_computing(computed(), torch.device("cpu"))
     for number, maps in enumerate(arrived):
         assert asked == list(range(min(number + 2, len(sizes))))
         assert maps.shape == (sizes[number], 2, 3)
         assert (maps == number).all()
-        places.add(maps.ctypes.data)
+        buffers.add(maps.ctypes.data)
     assert asked == list(range(len(sizes)))
     if len(set(sizes)) == 1:
-        assert len(places) == min(2, len(sizes))  # used in turns
+        assert len(buffers) == min(2, len(sizes))  # used in turns
 
 
-def test_the_store_is_the_same_through_either_way_to_the_host(
+def test_overlapped_copies_give_the_same_store(
     bert: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(bert, inputs, tmp_path / "plain", batch_size=1)
-    monkeypatch.setattr(extraction, "on_host", extraction.beside_computing)
-    run(bert, inputs, tmp_path / "beside", batch_size=1)
-    plain, beside = ((tmp_path / n / "maps.npy").read_bytes() for n in ("plain", "beside"))
-    assert plain == beside
+    monkeypatch.setattr(extraction, "on_host", extraction.copy_while_computing)
+    run(bert, inputs, tmp_path / "overlapped", batch_size=1)
+    names = ("plain", "overlapped")
+    plain, overlapped = ((tmp_path / name / "maps.npy").read_bytes() for name in names)
+    assert plain == overlapped
 
 
-def test_a_processor_keeps_one_batch_at_a_time(bert: Path, inputs: Path, tmp_path: Path) -> None:
+def test_a_cpu_holds_one_batch_at_a_time(bert: Path, inputs: Path, tmp_path: Path) -> None:
     alive: list[weakref.ref[torch.Tensor]] = []
     compute = extraction.attention_maps
 

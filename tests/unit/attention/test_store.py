@@ -1,4 +1,4 @@
-"""The attention store: what is written is read, and nothing half-written is."""
+"""The attention store: what is written is read back, and nothing half-written can be read."""
 
 from __future__ import annotations
 

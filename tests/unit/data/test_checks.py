@@ -1,4 +1,4 @@
-"""Figures of a data set against plain loops, what is refused, and the sample by its definition."""
+"""Statistics of a data set against plain loops, refused data, and the sample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def unchecked(columns: dict[str, list[Any]]) -> DatasetDict:
     return DatasetDict({s: Dataset.from_dict(columns) for s in ("train", "validation")})
 
 
-def test_figures() -> None:
+def test_statistics() -> None:
     summary = check(dataset(MRPC, TRAIN, VALIDATION), MRPC)
     assert summary["train"] == {
         "examples": 5,
@@ -55,7 +55,7 @@ def test_figures() -> None:
     assert summary["shared"] == 2
 
 
-def test_figures_of_random_data_equal_a_loop() -> None:
+def test_statistics_of_random_data_equal_a_loop() -> None:
     generator = np.random.default_rng(0)
     train, validation = (
         [(i, *map(str, generator.integers(0, 9, 2)), int(generator.integers(2))) for i in range(60)]
@@ -72,7 +72,7 @@ def test_figures_of_random_data_equal_a_loop() -> None:
     assert summary["shared"] == shared
 
 
-def test_figures_of_a_single_sentence_and_of_a_number() -> None:
+def test_statistics_of_single_sentences_and_of_regression() -> None:
     single = check(dataset(SST2, [(0, "a", 1), (1, "a", 0)], [(0, "a", 1)]), SST2)
     assert (single["train"]["duplicates"], single["shared"]) == (1, 1)
     number = check(
@@ -97,7 +97,7 @@ def test_duplicates_refused() -> None:
         ((6, " ", "b", 0), "MRPC, train: sentence1 is empty at idx 6"),
         ((6, "a", "", 0), "MRPC, train: sentence2 is empty at idx 6"),
         ((6, "a", None, 0), "MRPC, train: sentence2 is empty at idx 6"),
-        ((5, "x", "y", 0), "MRPC, train: this idx was there before at idx 5"),
+        ((5, "x", "y", 0), "MRPC, train: this idx is repeated at idx 5"),
     ],
 )
 def test_bad_row(row: tuple[Any, ...], message: str) -> None:
@@ -138,7 +138,7 @@ def test_wrong_form() -> None:
 def test_fingerprint_is_of_the_content(tmp_path: Path) -> None:
     first = dataset(MRPC, TRAIN, VALIDATION)
     expected = check(first, MRPC)["fingerprint"]
-    # Other files of the same rows: in two pieces, on disk, columns in another order.
+    # The same rows in other files: in two chunks, on disk, columns in another order.
     pieces = concatenate_datasets(
         [dataset(MRPC, rows, VALIDATION)["train"] for rows in (TRAIN[:2], TRAIN[2:])]
     )
@@ -160,7 +160,7 @@ def test_fingerprint_is_of_the_content(tmp_path: Path) -> None:
         (
             [TRAIN[0], (5, "aa", "c", 1), (3, "", "b", 1)],
             VALIDATION,
-        ),  # like the first three, a character moved on
+        ),  # like the first three, with a character moved to the next text
     ],
 )
 def test_fingerprint_tells_contents_apart(train: Rows, validation: Rows) -> None:
@@ -194,7 +194,7 @@ def test_sample_is_what_its_definition_says(saved: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [100, 1000])
-def test_sample_of_few_is_all(saved: Path, size: int) -> None:
+def test_small_data_is_sampled_whole(saved: Path, size: int) -> None:
     assert sample(saved, size, seed=7)["idx"].tolist() == list(range(10, 310, 3))
 
 
@@ -204,7 +204,7 @@ def test_sample_reaches_every_example(saved: Path) -> None:
     assert seen == set(range(10, 310, 3))
 
 
-def test_sample_of_nothing(saved: Path) -> None:
+def test_empty_sample_is_refused(saved: Path) -> None:
     with pytest.raises(InputError, match="sample of 0 examples"):
         sample(saved, 0, seed=7)
 

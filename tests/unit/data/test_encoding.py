@@ -1,4 +1,4 @@
-"""Tokenizing: cut-off, layout, and what the model takes."""
+"""Tokenizing: truncation, layout and the model's inputs."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ def test_longer_than_the_model_takes() -> None:
 
 def test_a_tokenizer_without_offsets() -> None:
     assert encode(PAIR, CanineTokenizer(), 12)["input_ids"]
-    with pytest.raises(InputError, match=r"CanineTokenizer.* does not say where tokens stand"):
+    with pytest.raises(InputError, match=r"CanineTokenizer.* does not report the positions"):
         encode(PAIR, CanineTokenizer(), 12, layout=True)

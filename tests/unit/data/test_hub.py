@@ -1,4 +1,4 @@
-"""The real client against a stand-in of the Hub: what it downloads, resumes, caches and reports."""
+"""The real client against a stand-in for the Hub: downloads, resuming, caching and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def call(
 ) -> str:
     """Code that calls a function of `data.hub` and prints what it returns, or its error.
 
-    The client's waiting between its attempts is left out; the attempts are made.
+    The client retries as usual, but does not wait between attempts.
     """
     return f"""
 import time
@@ -71,7 +71,7 @@ def test_cached_files_are_not_asked_for_again(hub: Hub, client: Client) -> None:
 
 
 def test_broken_download_is_resumed(hub: Hub, client: Client) -> None:
-    # The client writes pieces of 10 MiB: with the second one broken, it has the first.
+    # The client writes chunks of 10 MiB: if the second one fails, it has the first.
     piece = 10 * 2**20
     content = random.Random(0).randbytes(2 * piece + 12345)
     hub.repositories.append(Repository("models", "example/large", "a" * 40, {LARGE: content}))
@@ -122,14 +122,14 @@ def test_unknown_revision(hub: Hub, client: Client, function: str) -> None:
     assert error.startswith(f"InputError: The dataset {GLUE} has no revision {'f' * 40}")
 
 
-def test_name_that_cannot_be_one(hub: Hub, client: Client) -> None:
+def test_invalid_repository_name(hub: Hub, client: Client) -> None:
     error = client.run(call("check", "a/b/c", "main", ("*",), "model"))
     assert error.startswith("InputError: 'a/b/c' is not the name of a model on the Hub")
 
 
 @pytest.fixture
 def gone(client: Client, glue_repository: Repository) -> Client:
-    """A client whose Hub has gone: nothing listens at its endpoint, its cache is empty."""
+    """A client without a Hub: nothing listens at its endpoint, and its cache is empty."""
     with serving([glue_repository]) as hub:
         endpoint = hub.endpoint
     return Client(client.home, endpoint)
@@ -170,7 +170,7 @@ def test_no_hub_and_half_a_cache(client: Client, gone: Client, function: str) ->
 def test_no_hub_and_a_cache_of_another_program(
     client: Client, gone: Client, function: str, offline: str
 ) -> None:
-    # One file fetched alone: the cache then does not know what else the repository has.
+    # A single downloaded file: the cache does not know the repository's other files.
     client.run(f"""
 from huggingface_hub import hf_hub_download
 hf_hub_download({GLUE!r}, "README.md", repo_type="dataset", revision={GLUE_COMMIT!r})

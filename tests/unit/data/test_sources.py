@@ -1,4 +1,4 @@
-"""Classic GLUE files against a naive reading, malformed ones, and the Hub end to end."""
+"""Classic GLUE files against a naive reader, malformed files, and the Hub end to end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLASSIC = {
     "MNLI": "index|promptID|pairID|genre|sentence1_binary_parse|sentence2_binary_parse|"
     "sentence1_parse|sentence2_parse|sentence1|sentence2|label1|gold_label",
 }
-# A class as the published file of the task writes it.
+# A label as spelled in the task's published file.
 WRITTEN = {
     "MRPC": ["0", "1"],
     "STS-B": ["0.000", "2.5", "5.000"],
@@ -43,7 +43,7 @@ WRITTEN = {
 
 
 def line(task: Task, number: int, label: str, **replaced: str) -> str:
-    """A line of a classic file: every column has its name and the number, the label the label."""
+    """A line of a classic file: columns contain their name and the number, except the label."""
     fields = {column: f"{column} {number}" for column in CLASSIC[task.name].split("|")}
     fields[task.tsv_label] = label
     return "\t".join((fields | replaced).values())
@@ -94,7 +94,7 @@ def test_texts_are_taken_as_they_are(rte: Task, tmp_path: Path) -> None:
 
 
 def test_line_ends_and_byte_order_mark_of_windows(tmp_path: Path) -> None:
-    task = TASKS["SST-2"]  # the mark is in front of a column that is needed
+    task = TASKS["SST-2"]  # the mark precedes a required column
     write(task, tmp_path, [line(task, 0, "0"), line(task, 1, "1")])
     path = tsv_files(task, tmp_path)["train"]
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
@@ -189,7 +189,7 @@ def broken_qqp(examples: int, broken: list[int]) -> list[str]:
     return lines
 
 
-def test_known_flaws_of_qqp_are_left_out_and_counted(
+def test_known_flaws_of_qqp_are_skipped_and_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     task = TASKS["QQP"]
@@ -199,7 +199,7 @@ def test_known_flaws_of_qqp_are_left_out_and_counted(
     expected = [i for i, text in enumerate(lines) if len(text.split("\t")) == 6]
     assert len(expected) == 3998
     assert train["idx"] == expected
-    assert "left out 4 of 4002 examples, first line 102: " in caplog.text
+    assert "skipped 4 of 4002 examples, the first: line 102: " in caplog.text
 
 
 def test_too_many_flaws_of_qqp_are_refused(tmp_path: Path) -> None:
@@ -207,7 +207,13 @@ def test_too_many_flaws_of_qqp_are_refused(tmp_path: Path) -> None:
     write(task, tmp_path, broken_qqp(1000, [100, 200]))
     with pytest.raises(InputError) as caught:
         check_tsv(task, tmp_path)
-    for part in ("QQP/train.tsv: 4 of 1002", "line 102: ", "expected 6", "0.1%", "Get the data"):
+    for part in (
+        "QQP/train.tsv: 4 of 1002",
+        "line 102: ",
+        "expected 6",
+        "0.1%",
+        "Download the data",
+    ):
         assert part in str(caught.value)
 
 
@@ -286,7 +292,7 @@ def load(client: Client, *names: str, **settings: str) -> str:
 
 
 def expected_rows(task: Task, split: str, size: int) -> list[dict[str, object]]:
-    """What is served, in the project's columns, without the example that has no text."""
+    """The served rows in the project's columns, without the example that has no text."""
     served = content.rows(task, split, size)
     kept = [row for row in served if all(str(row[c]).strip() for c in task.hub_columns)]
     names = dict(zip(task.hub_columns, task.columns, strict=True))
@@ -319,7 +325,8 @@ def test_example_without_text_is_reported(hub: Hub, client: Client) -> None:
     code = LOAD.replace("sys.argv[1:]", "['QQP']").replace("print(json", "str(json")
     output = client.run("import logging, sys; logging.basicConfig(stream=sys.stdout)\n" + code)
     assert (
-        f"configuration qqp, train: left out 1 of {content.TRAIN} examples, first idx 7" in output
+        f"configuration qqp, train: skipped 1 of {content.TRAIN} examples, the first: idx 7"
+        in output
     )
 
 
@@ -382,4 +389,4 @@ def test_shard_that_the_repository_lacks(
     content = changed.pop("rte/train-00000-of-00001.parquet")
     changed["rte/train-00000-of-00002.parquet"] = content
     error = load(client, "RTE")
-    assert "of rte/train-*.parquet, 1 files were found and 2 expected" in error
+    assert "found 1 files of rte/train-*.parquet, expected 2" in error

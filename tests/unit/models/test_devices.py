@@ -1,4 +1,4 @@
-"""Which device, and how much at once; memory against what PyTorch's profiler counts."""
+"""Device and batch size; memory estimates against PyTorch's profiler."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ GPU, CPU = torch.device("cuda"), torch.device("cpu")
 
 @pytest.fixture
 def precision() -> Iterator[None]:
-    """Put PyTorch's settings back, which are the whole process's."""
+    """Restore PyTorch's settings, which are global to the process."""
     matmul, convolution = torch.backends.cuda.matmul, torch.backends.cudnn
     before = matmul.allow_tf32, convolution.allow_tf32
     yield
     matmul.allow_tf32, convolution.allow_tf32 = before
 
 
-def test_the_processor_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cpu_is_used_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert devices.best() == CPU
 
@@ -45,7 +45,7 @@ def test_the_gpu_computes_float32_in_float32(
 
 @pytest.fixture
 def gpu_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU with 6 of 16 GiB free, and 2 of 5 GiB that PyTorch keeps in use: 9 GiB to give out."""
+    """A GPU with 6 of 16 GiB free; PyTorch holds 5 GiB and uses 2: 9 GiB can be allocated."""
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (6 * GIB, 16 * GIB))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 5 * GIB)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: 2 * GIB)
@@ -60,12 +60,12 @@ def test_a_gpu_takes_what_fits(gpu_memory: None, each: int, most: int, expected:
     assert devices.batch_size(GPU, each, cpu=64, gpu=most) == expected
 
 
-def test_a_processor_takes_its_number_whatever_its_memory(gpu_memory: None) -> None:
+def test_batch_size_on_a_cpu_does_not_depend_on_memory(gpu_memory: None) -> None:
     assert devices.batch_size(CPU, 5 * GIB, cpu=64, gpu=512) == 64
 
 
 def largest_allocation(work: Callable[[], object], folder: Path) -> int:
-    """Most bytes that were allocated at a time while something was done."""
+    """Peak of allocated bytes during some work."""
     with torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
     ) as profile:

@@ -60,7 +60,7 @@ def eager(model):
     return copy
 
 
-def test_what_is_seen_is_what_transformers_reports(model):
+def test_observations_are_what_transformers_reports(model):
     with torch.inference_mode(), observe(model, maps=True, hidden=True) as seen:
         model(**inputs())
     with torch.inference_mode():
@@ -111,7 +111,7 @@ def test_padding_gets_no_weight(model):
 
 
 class ToItself(Intervention):
-    """Every token of one head attends to itself alone."""
+    """In one head, every token attends only to itself."""
 
     def __init__(self, layer, head):
         self.layer, self.head = layer, head
@@ -207,7 +207,7 @@ def test_nothing_stays_behind(bert):
     with pytest.raises(RuntimeError, match="stop"), observe(bert, maps=True, hidden=True):
         raise RuntimeError("stop")
     after = {name: set(vars(module)) for name, module in bert.named_modules()}
-    before["bert"] = before["bert"] | {"_darksecrets_problem"}  # what is known of it, not a hook
+    before["bert"] = before["bert"] | {"_darksecrets_problem"}  # the cached check, not a hook
     assert after == before
     assert not bert.bert._forward_hooks
     assert not bert.bert._forward_pre_hooks
@@ -237,7 +237,7 @@ def test_an_encoder_without_the_interface_shows_its_maps_only():
         pass
 
 
-def test_scores_that_a_model_bends_are_refused():
+def test_capped_scores_are_refused():
     """Gemma 2 caps its scores: with small random weights its outputs would look the same."""
     config = AutoConfig.for_model("gemma2", **SIZES, num_key_value_heads=2, head_dim=8)
     with pytest.raises(InputError, match="attention with softcap"):

@@ -1,4 +1,4 @@
-"""Checkpoints: what is refused, what is drawn, and that nothing else is random."""
+"""Checkpoints: refused ones, newly drawn parameters, and that nothing else is random."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def rename(folder: Path, change: Callable[[str], str | None]) -> None:
 def test_encoder_part_missing_from_the_checkpoint_is_refused(tmp_path: Path) -> None:
     bert(tmp_path)
     rename(tmp_path, lambda n: None if n == "encoder.layer.1.output.dense.weight" else n)
-    with pytest.raises(InputError, match=r"lacks 1 parts .*layer\.1\.output\.dense\.weight"):
+    with pytest.raises(InputError, match=r"lacks 1 parameters .*layer\.1\.output\.dense\.weight"):
         loading.load_classifier(tmp_path, MRPC, seed=1)
 
 
@@ -205,7 +205,7 @@ def test_only_the_encoder_is_kept(
     assert any("pooler" in name for name in written) == pooler
     assert ("pooler.dense.weight" in record["not_in_checkpoint"]) != pooler
     assert left_out is None or left_out in record["left_out"]
-    # A classifier that the checkpoint brings is not taken for a new one.
+    # The checkpoint's own classifier does not count as a new one.
     new = loading.load_classifier(tmp_path / "pretrained", MRPC, seed=1)[1]
     assert "classifier.weight" in new
     assert loading.load_tokenizer(tmp_path / "pretrained").tokenize("Unbelievable dogs") == [
@@ -329,13 +329,13 @@ def set_config(**settings: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shutil.rmtree, "found no such folder, expected a Hugging Face model folder"),
+        (shutil.rmtree, "no such folder, expected a Hugging Face model folder"),
         (without("config.json"), r"found model\.safetensors, tok.*; missing config\.json"),
         (without("model.safetensors"), r"found config\.json.*; missing model\.safetensors\."),
         (pickled, r"missing model\.safetensors \(pickled weights can run code .* convert"),
         (no_tokenizer, r"missing a tokenizer \(one of tokenizer\.json, vocab\.txt"),
-        (truncated, "not a whole safetensors file"),
-        (lfs_pointer, "not a whole safetensors file"),
+        (truncated, "not a complete safetensors file"),
+        (lfs_pointer, "not a complete safetensors file"),
         (set_config(model_type="nonsense"), "a model that transformers does not know"),
         (set_config(model_type="blip_2_qformer"), "cannot load as AutoModelForSequenceClassif"),
         (
@@ -354,7 +354,7 @@ def test_unusable_folders(damage: Callable[[Path], None], message: str, tmp_path
 
 
 def test_models_without_square_maps_are_refused(tmp_path: Path) -> None:
-    """Longformer gives attention, but of a window around each token only."""
+    """Longformer returns attention only in a window around each token."""
     config = transformers.LongformerConfig(**SIZES, attention_window=4)
     transformers.LongformerModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)

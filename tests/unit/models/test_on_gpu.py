@@ -1,4 +1,4 @@
-"""A GPU against the processor, within the tolerances of docs/gpu.md; `make test-gpu` runs these."""
+"""A GPU against the CPU, within the tolerances of docs/gpu.md; `make test-gpu` runs these."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
     sample = tmp_path / "sample.csv"
     split = load_split(data / "MRPC", "validation", loading.load_tokenizer(bert), TASKS["MRPC"], 32)
     pd.DataFrame({"idx": split.idx}).to_csv(sample, index=False)
-    monkeypatch.setattr(extraction, "ON_HOST", 2**13)  # so that there are many batches
+    monkeypatch.setattr(extraction, "MAX_HOST_BYTES", 2**13)  # so that there are many batches
     stores, batches = {}, {}
     for device in (CPU, GPU):
         on(device)
@@ -111,8 +111,8 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
         np.testing.assert_allclose(a, b, rtol=0, atol=MAPS)
 
 
-def test_maps_that_arrive_beside_computing_are_those_computed() -> None:
-    """Long computations and large maps: what is read, or written over, too early is seen."""
+def test_maps_copied_while_computing_are_those_computed() -> None:
+    """Long computations and large maps, so that reading or overwriting a buffer too early shows."""
     generator = torch.Generator().manual_seed(0)
     start = torch.rand(1500, 1500, generator=generator).to(GPU)
 
@@ -212,9 +212,7 @@ test_on_gpu.finetune(Path({folder!r}), Path({data!r}), Path({output!r}), "float3
 """
 
 
-def test_training_without_dropout_has_the_losses_of_the_processor(
-    data: Path, tmp_path: Path
-) -> None:
+def test_training_without_dropout_has_the_losses_of_the_cpu(data: Path, tmp_path: Path) -> None:
     """The same order of examples and the same numbers but for rounding, which grows with steps."""
     folder = save_bert(tmp_path / "pretrained", dropout=0.0)
     on_gpu = finetune(folder, data, tmp_path / "gpu", "float32")

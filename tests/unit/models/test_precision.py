@@ -1,4 +1,4 @@
-"""Precision by what the processor or GPU says it can do."""
+"""Precision from the reported features of the CPU or GPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_unknown_precision_is_refused() -> None:
         ({"amx_bf16": True}, "bfloat16"),
     ],
 )
-def test_auto_follows_the_processor(
+def test_auto_follows_the_cpu(
     monkeypatch: pytest.MonkeyPatch, flags: dict[str, bool], expected: str
 ) -> None:
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)

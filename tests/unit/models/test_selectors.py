@@ -1,4 +1,4 @@
-"""Selectors, in the words of the module's own text."""
+"""Selectors, as described in the module's docstring."""
 
 import pytest
 
@@ -54,15 +54,15 @@ def test_words_and_what_they_mean(selector, expected):
         ("4-2", ["'4-2'", "smaller number first", "'2-4'"]),
         ({"5-3": "all"}, ["'5-3'", "'3-5'"]),
         ({2: "1, 9-7"}, ["'9-7'", "'7-9'"]),
-        ("first layer", ["'first layer'", "Expected such as"]),
-        (None, ["None", "Expected such as"]),
-        (True, ["True", "Expected such as"]),
-        ({1: 2.5}, ["2.5", "Expected such as"]),
-        ("", ["''", "Expected such as"]),
+        ("first layer", ["'first layer'", "Expected a selector"]),
+        (None, ["None", "Expected a selector"]),
+        (True, ["True", "Expected a selector"]),
+        ({1: 2.5}, ["2.5", "Expected a selector"]),
+        ("", ["''", "Expected a selector"]),
     ],
     ids=str,
 )
-def test_what_cannot_be_meant_is_named(selector, words):
+def test_invalid_selectors_are_named(selector, words):
     with pytest.raises(InputError) as caught:
         check([1, selector], SHAPE)
     for word in ["ablation.sets", *words]:

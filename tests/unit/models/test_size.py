@@ -51,7 +51,7 @@ def test_size_is_read_from_a_folder_in_every_spelling(tmp_path):
 
 @pytest.mark.parametrize("config", [BertConfig, DistilBertConfig, GPT2Config, T5Config, BartConfig])
 def test_sizes_are_those_that_transformers_tells(config, tmp_path):
-    """Saved by transformers itself; its own names for the numbers are the independent reading."""
+    """Saved by transformers itself, and compared with its own attributes."""
     made = config()
     made.save_pretrained(tmp_path)
     size = read_size(tmp_path / "config.json")

@@ -29,7 +29,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
-    """Text of a caption; a name that is not defined and a slip in the markup are errors."""
+    """Text of a caption; undefined names and markup mistakes are errors."""
     environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     snakemake = SimpleNamespace(
         config=config,

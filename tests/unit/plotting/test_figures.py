@@ -120,7 +120,7 @@ def test_axes_are_named_and_numbered_from_one() -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["1", "6", "12", "18", "24"]
 
 
-def test_beside_each_panel_stand_the_mean_and_the_spread_of_every_layer() -> None:
+def test_the_mean_and_spread_of_every_layer_are_beside_each_panel() -> None:
     table = similarities(["MRPC", "RTE"], 6, 4)
     figure = figure5(table, ["MRPC", "RTE"], LABEL)
     for task in ("MRPC", "RTE"):
@@ -263,7 +263,7 @@ sys.exit(f"loaded {heavy}" if heavy else 0)
 
 
 def draw_elsewhere(folder: Path, root: Path) -> None:
-    """Draw in a fresh process: other hashes, other ids, another time."""
+    """Draw in a fresh process, with different hashes, ids and time."""
     folder.mkdir()
     similarities(["RTE"], 6, 6).to_csv(folder / "table.csv", index=False)
     subprocess.run(

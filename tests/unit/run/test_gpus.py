@@ -1,4 +1,4 @@
-"""Every job sees the GPU that it asked for, and no other. A stand-in lists some."""
+"""Every job sees the GPU that it requested, and no other; a fake `nvidia-smi` lists some."""
 
 import subprocess
 import sys
@@ -36,14 +36,14 @@ def test_a_job_that_asks_for_none_sees_none(listing, tmp_path):
     assert listing[gpus.VISIBLE] == ""
 
 
-def test_where_there_is_none_the_processor_is_left(tmp_path):
+def test_without_a_gpu_nothing_is_visible(tmp_path):
     environment = {"PATH": str(tmp_path / "empty")}
     assert gpus.take(1, environment, tmp_path) is None
     assert environment[gpus.VISIBLE] == ""
 
 
 def test_the_only_one_is_taken_whatever_its_number_elsewhere(tmp_path):
-    """A scheduler shows every job its own GPU as number 0."""
+    """Under a scheduler, every job sees its own GPU as number 0."""
     for _ in range(2):
         assert gpus.take(1, {gpus.VISIBLE: "0"}, tmp_path) == "0"
 

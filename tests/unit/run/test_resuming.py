@@ -1,4 +1,4 @@
-"""What a killed computation left, and which computation may use it."""
+"""Steps that a killed computation left, and which computation may use them."""
 
 import json
 
@@ -12,7 +12,7 @@ IDENTITY = {"sets": ["a"], "version": (1, 2), "heads": {1: [2]}}
 
 
 def work(output, identity=IDENTITY, error=None, steps=2):
-    """Do steps that are not done yet; return which were done before."""
+    """Do the steps that are missing; return those that were done before."""
     with resuming(output, identity, "step-*.npz") as folder:
         before = sorted(int(file.stem[-1]) for file in folder.glob("step-*.npz"))
         for step in set(range(steps)) - set(before):
@@ -28,7 +28,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_computation_goes_on_and_leaves_its_output_alone(tmp_path):
+def test_a_computation_resumes_and_leaves_only_its_output(tmp_path):
     output = tmp_path / "output"
     with pytest.raises(KeyboardInterrupt):
         work(output, error=KeyboardInterrupt())
@@ -48,13 +48,13 @@ def test_what_another_computation_left_is_removed(tmp_path, change):
     assert different(IDENTITY, {**IDENTITY, **change}) == list(change)
 
 
-def test_what_would_stop_again_is_not_kept(tmp_path):
+def test_steps_before_an_input_error_are_not_kept(tmp_path):
     with pytest.raises(InputError):
         work(tmp_path / "output", error=InputError("damaged"))
     assert names(tmp_path) == []
 
 
-def test_nothing_done_leaves_nothing(tmp_path):
+def test_without_finished_steps_nothing_is_left(tmp_path):
     with pytest.raises(OSError, match="full"):
         work(tmp_path / "output", error=OSError("full"), steps=0)
     assert names(tmp_path) == []

@@ -130,7 +130,7 @@ def test_a_line_with_too_many_fields_is_refused(path):
 
 
 def test_a_file_that_was_cut_off_is_refused_wherever_it_was_cut(path, tmp_path):
-    """Between lines it can look like a smaller model, until it is gathered with another's."""
+    """Cut between lines, it can look like a smaller model until it is gathered with others."""
     other = tmp_path / "other.csv"
     HEADS.write(part(seed=1), other)
     whole = path.read_bytes()
@@ -196,7 +196,7 @@ def test_nothing_is_written_that_could_not_be_read(path, changed, message):
     with pytest.raises(InputError) as error:
         HEADS.write(changed, path)
     assert str(error.value).startswith(f"{path}: {message}")
-    assert str(error.value).endswith("correct what makes this table, or its declaration.")
+    assert str(error.value).endswith("correct the code that makes this table, or its declaration.")
     assert path.read_bytes() == before
     assert len(list(path.parent.iterdir())) == 1
 
@@ -247,7 +247,7 @@ def test_a_gathered_parquet_table_has_a_row_group_per_model_and_its_columns_are_
     first = target.read_bytes()
     MAPS.gather(paths, target)
     assert target.read_bytes() == first
-    assert b"pandas" not in first  # whose version would be another file
+    assert b"pandas" not in first  # its version would change the file
 
 
 def test_a_parquet_file_of_two_models_is_no_part_and_a_damaged_one_is_named(tmp_path):

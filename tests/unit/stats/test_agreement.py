@@ -9,7 +9,7 @@ from darksecrets.stats.agreement import cohens_kappa, positive_agreement
 
 @pytest.fixture
 def raters():
-    """The labels of four pairs of raters, who agree less and less."""
+    """Labels of four pairs of raters with decreasing agreement."""
     rng = np.random.default_rng(3)
     first = rng.choice(5, size=(4, 120), p=[0.4, 0.2, 0.2, 0.15, 0.05])
     copied = rng.random((4, 120)) < np.array([[0.9], [0.6], [0.3], [0.0]])
@@ -44,4 +44,4 @@ def test_positive_agreement_is_the_f1_of_one_rater_as_truth(raters):
     found = positive_agreement(confusion_matrix(one, other, labels=range(6)))
     expected = f1_score(one, other, labels=range(5), average=None)
     assert found[:5] == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(found[5])  # neither used it
+    assert np.isnan(found[5])  # neither rater used it

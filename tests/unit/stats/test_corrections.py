@@ -1,4 +1,4 @@
-"""Corrections against their definitions, and on data where there is nothing to find."""
+"""Corrections against their definitions, and on null data."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_corrections_against_their_definitions() -> None:
     assert family[0, 1] == p[0, 1] == 1 / 200
 
 
-def test_a_statistic_whose_draws_are_alike_shows_nothing() -> None:
+def test_a_statistic_with_constant_draws_is_not_significant() -> None:
     drawn = np.random.default_rng(8).normal(size=(100, 1, 2))
     drawn[:, 0, 0] = 0.25
     p, family = upper_p_values(drawn), family_p_values(drawn)
@@ -35,8 +35,8 @@ def test_a_statistic_whose_draws_are_alike_shows_nothing() -> None:
     assert np.isfinite(family).all()
 
 
-def test_of_families_in_which_nothing_is_true_a_twentieth_has_a_finding():
-    """Statistics of one family hang together, as those of heads do."""
+def test_the_family_wise_error_on_null_data_is_at_most_5_percent():
+    """Statistics of a family are correlated, like those of heads."""
     rng = np.random.default_rng(9)
     found = np.zeros((600, 2), dtype=bool)
     for trial in range(600):

@@ -44,7 +44,7 @@ def test_values_that_differ_by_rounding_are_constant(size):
     made_equal = without_rounding(rows)
     assert (made_equal[[0, 1, 3]] == 0).all()
     assert (made_equal[2] == rows[2]).all()
-    assert rows[0, 0] == size  # the original stays
+    assert rows[0, 0] == size  # the original is unchanged
 
 
 def test_constant_values_standardize_to_0():

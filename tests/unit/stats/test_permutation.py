@@ -1,4 +1,4 @@
-"""Permutation tests against SciPy's, all exchanges one by one, and data without a difference."""
+"""Permutation tests against SciPy's, against all swaps one by one, and on null data."""
 
 import itertools
 
@@ -23,7 +23,7 @@ def test_mcnemar_by_hand():
 
 
 def every_swap(first, second, gold):
-    """p-value of F1's difference by scoring all exchanges of predictions, one after the other."""
+    """p-value of F1's difference by scoring all swaps of predictions, one by one."""
     observed = abs(f1(second, gold) - f1(first, gold))
     extreme = []
     for swaps in itertools.product([False, True], repeat=len(gold)):
@@ -33,7 +33,7 @@ def every_swap(first, second, gold):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_test_of_f1_sums_all_exchanges_exactly(seed):
+def test_the_test_of_f1_sums_all_swaps_exactly(seed):
     rng = np.random.default_rng(seed)
     gold = rng.integers(0, 2, 9)
     first, second = (np.where(rng.random(9) < 0.5, gold, rng.integers(0, 2, 9)) for _ in "ab")
@@ -42,7 +42,7 @@ def test_the_test_of_f1_sums_all_exchanges_exactly(seed):
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_the_test_of_f1_where_a_model_knows_one_class_only(first):
+def test_the_test_of_f1_if_a_model_predicts_a_single_class(first):
     gold = np.array([1, 1, 0, 0, 1, 0, 1, 0])
     one, other = np.full(8, first), np.array([1, 0, 0, 1, 1, 0, 1, 0])
     found = f1_permutation(one == 1, other == 1, gold == 1)
@@ -73,7 +73,7 @@ def test_a_great_difference_has_a_small_p_value_that_is_not_0():
 
 
 def ratings(sets: int, examples: int, changed: float = 1.0):
-    """Predictions of labels from 0 to 5 in quarters, every set with errors of its own."""
+    """Predictions of labels from 0 to 5 in quarters, with different errors in every set."""
     rng = np.random.default_rng(0)
     labels = np.round(rng.uniform(0, 5, examples) * 4) / 4
     shared = labels + rng.normal(size=examples)
@@ -81,7 +81,7 @@ def ratings(sets: int, examples: int, changed: float = 1.0):
 
 
 @pytest.mark.parametrize("ranks", [False, True], ids=["pearson", "spearman"])
-def test_the_test_of_correlations_agrees_with_all_exchanges(ranks):
+def test_the_test_of_correlations_agrees_with_all_swaps(ranks):
     predictions, labels = (standardized(values, ranks=ranks) for values in ratings(6, 10))
     rng = np.random.default_rng(0)
     found = correlation_permutation(predictions, labels, 20_000, rng)

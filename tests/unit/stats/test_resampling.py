@@ -42,7 +42,7 @@ def test_weights_are_drawn_in_blocks_that_go_on_with_the_stream():
 
 
 def test_streams_of_published_intervals_stay():
-    """NumPy's documented calls, which the tables of every run depend on."""
+    """Against NumPy's own calls; published intervals depend on their streams."""
     rng, again = np.random.default_rng(5), np.random.default_rng(5)
     expected = again.multinomial(7, np.full(7, 1 / 7), size=50)
     assert (all_at_once(50, 7, rng) == expected).all()
@@ -104,7 +104,7 @@ def test_the_gain_of_the_chosen_by_hand():
     assert share == pytest.approx([0.5, 0.25, 0.25])
 
 
-def test_the_best_of_candidates_that_gain_nothing_seems_to_gain_and_does_not():
+def test_the_best_of_null_candidates_gains_only_on_the_half_that_chose_it():
     rng = np.random.default_rng(6)
     naive, unbiased = [], []
     for _ in range(200):

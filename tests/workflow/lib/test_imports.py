@@ -6,8 +6,8 @@ import pytest
 
 from workflow.lib.imports import ROOT, files_of
 
-# The independent computation: run every import of a script in a new Python, those inside functions
-# too, and look what was loaded.
+# The independent computation: run all imports of a script, including those inside functions, in a
+# new process and list the loaded modules.
 LOAD = """
 import ast, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The plan adds up what its steps need."""
+"""The plan sums the needs of its steps."""
 
 import pytest
 

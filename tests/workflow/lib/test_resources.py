@@ -1,4 +1,4 @@
-"""What jobs are said to need: scaled by task and model, read from the right places."""
+"""Estimated needs of jobs: scaled by task and model, read from the right files."""
 
 import pandas as pd
 import pytest
@@ -27,7 +27,7 @@ def _nothing_fetched(monkeypatch):
     monkeypatch.setattr(checkpoints, "cached", lambda *_: None)
 
 
-def test_the_size_of_a_model_that_nobody_has_fetched_is_assumed(monkeypatch):
+def test_the_size_of_a_model_that_is_not_downloaded_is_assumed(monkeypatch):
     assert resources.size_of(_config(model=HUB)) == (BERT_BASE, False)
     shipped = RESOURCES / "tiny-bert" / "config.json"
     size, known = resources.size_of(_config())
@@ -104,7 +104,7 @@ def test_the_memory_of_training_covers_what_was_measured():
         assert 1.1 * measured < resources.memory_asked(need, gpu=False) < 3 * measured
 
 
-def test_a_gpu_takes_what_is_on_it_from_the_host():
+def test_a_gpu_job_needs_less_host_memory():
     need = _need(resources.finetuning, _config(data=HUB, model=HUB), "RTE")
     assert need.memory > 9000
     assert 4000 < resources.memory_asked(need, gpu=True) < 6000
@@ -121,12 +121,12 @@ def test_chunks_share_the_work():
     assert _need(resources.gathering, three, "RTE") == _need(resources.gathering, one, "RTE")
 
 
-def test_a_gpu_is_asked_for_where_there_is_one():
+def test_a_gpu_is_requested_if_there_is_one():
     assert resources.Asked(resources.finetuning, _config(), gpus=1).resources()["gpu"] == 1
     assert "gpu" not in resources.Asked(resources.finetuning, _config(), gpus=0).resources()
 
 
-def test_what_is_asked_is_rounded_up():
+def test_requests_are_rounded_up():
     need = resources.Need(1000, seconds=600)
     assert resources.memory_asked(need, gpu=False) == 1600  # 1.3 times 1000, and 250 for Snakemake
     assert resources.minutes_asked(need, 1, gpu=False) == 65  # 6 times 10, and 2
