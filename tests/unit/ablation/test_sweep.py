@@ -559,7 +559,7 @@ def test_a_chunk_of_another_sweep_is_refused(bert, data, tmp_path, monkeypatch, 
 
 
 def test_a_folder_that_is_no_chunk_is_refused(bert, data, tmp_path):
-    with pytest.raises(InputError, match=r"none is no chunk of a sweep"):
+    with pytest.raises(InputError, match=r"none is not a chunk of a sweep"):
         run(bert, data, tmp_path / "sweep", chunks=[tmp_path / "none"])
     assert not list(tmp_path.iterdir())
 

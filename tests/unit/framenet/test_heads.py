@@ -279,7 +279,7 @@ def test_correlation_with_the_published_weights() -> None:
         spearman = np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1]
         assert found.loc[(direction, "pearson"), "value"] == pytest.approx(pearson)
         assert found.loc[(direction, "spearman"), "value"] == pytest.approx(spearman)
-    with pytest.raises(InputError, match="published weights are of 144 heads, found 36"):
+    with pytest.raises(InputError, match="published weights of 144 heads, but this run has 36"):
         heads.compare(ours[(ours["layer"] <= 6) & (ours["head"] <= 6)], released)
 
 

@@ -234,7 +234,7 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path, line, words) -> None:
 def test_a_file_without_header_sentences_or_itself_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="first line"):
         sources.from_tsv(write(tmp_path / "a", header="text\tverb\tsubject"))
-    with pytest.raises(InputError, match="found no sentence that the paper's selection keeps"):
+    with pytest.raises(InputError, match="no sentence passes the paper's selection"):
         sources.from_tsv(write(tmp_path / "b", "Kim slept .\tslept\tKim"))
     with pytest.raises(InputError, match="no such file"):
         sources.from_tsv(tmp_path / "c")

@@ -130,7 +130,7 @@ def test_a_map_in_two_sets_is_refused(tmp_path):
 
 
 def test_folders_that_are_missing_or_not_labelled_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere is no folder; expected a set of labelled maps"):
+    with pytest.raises(InputError, match=r"nowhere is not a folder; expected a set of labelled maps"):
         annotations.check([str(tmp_path / "nowhere")], 5)
     labelled_maps(["vertical"], 2).save(tmp_path / "set")
     with pytest.raises(InputError, match=r"set: labels.csv is missing. Label the maps first"):
