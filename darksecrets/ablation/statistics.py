@@ -59,9 +59,10 @@ def effects(
 
     Returns:
         Two tables. First, a row per set and metric: ``kind``, ``layer``, ``head``, ``name``,
-        ``metric``, ``baseline``, ``score``, ``delta`` (score - baseline), ``ci_low``, ``ci_high`` of the delta,
-        all x 100, ``p_value`` and ``q_value``; the baseline has no row. Second, a row per metric
-        and kind: ``mean_effect``, the mean delta over the kind, and its ``mean_low``, ``mean_high``.
+        ``metric``, ``baseline``, ``score``, ``delta`` (score - baseline), ``ci_low`` and
+        ``ci_high`` of the delta, all x 100, ``p_value`` and ``q_value``; the baseline has no row.
+        Second, a row per metric and kind: ``mean_effect``, the mean delta over the kind, and its
+        ``mean_low`` and ``mean_high``.
 
     Raises:
         InputError: See `darksecrets.ablation.scores.require_usable`.
