@@ -1,4 +1,4 @@
-"""What a benchmark ran on, and its results as files."""
+"""The machine of a benchmark, and its results as files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def describe(*packages: str) -> str:
-    """Processor, cores, memory, GPU (where torch is among the packages), versions, on one line."""
+    """CPU, cores, memory, GPU (where torch is among the packages), versions, on one line."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

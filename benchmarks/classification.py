@@ -1,10 +1,10 @@
-"""What classifying all maps costs: batches beside a loop over single maps.
+"""Cost of classifying all maps: in batches, and in a loop over single maps.
 
     python benchmarks/classification.py [--cells 2000000] [--repetitions 3] [--threads 1]
 
-At four lengths, maps as BERT makes them go through the classifier of patterns as a run does it,
-and one by one, in turns. A store of examples as long as GLUE's gives the time for the paper's run:
-1000 examples, 144 heads, 14 models.
+Maps like BERT's, of four lengths, are classified in batches, as in a run, and one by one, in turn.
+A store of examples as long as GLUE's gives the time for the paper's run: 1000 examples, 144 heads,
+14 models.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def make_store(folder: Path, lengths: list[int]) -> AttentionStore:
 
 
 def batched(store: AttentionStore, net: PatternNet) -> int:
-    """Classify as a run does; give the number of maps."""
+    """Classify in batches, as in a run; return the number of maps."""
     return len(classify(store, net, temperature=1.0))
 
 
 def singly(store: AttentionStore, net: PatternNet) -> int:
-    """Classify the first maps one by one; give their number."""
+    """Classify the first maps one by one; return their number."""
     maps = store.maps(0).reshape(-1, store.lengths[0], store.lengths[0])[:SINGLE]
     with torch.inference_mode():
         for one in maps:
@@ -65,14 +65,14 @@ def singly(store: AttentionStore, net: PatternNet) -> int:
 
 
 def rates(
-    store: AttentionStore, net: PatternNet, ways: list[Callable[..., int]], repetitions: int
+    store: AttentionStore, net: PatternNet, methods: list[Callable[..., int]], repetitions: int
 ) -> list[float]:
-    """Maps per second of each way: medians of repetitions, the ways in turns, after a warm-up."""
-    seconds = np.empty((repetitions + 1, len(ways)))
+    """Maps per second of each method: medians over repetitions, in turn, after a warm-up."""
+    seconds = np.empty((repetitions + 1, len(methods)))
     for repetition in range(repetitions + 1):
-        for number, way in enumerate(ways):
+        for number, method in enumerate(methods):
             start = time.perf_counter()
-            maps = way(store, net)
+            maps = method(store, net)
             seconds[repetition, number] = (time.perf_counter() - start) / maps
     return [float(rate) for rate in 1 / np.median(seconds[1:], axis=0)]
 
@@ -95,8 +95,8 @@ def measure(options: argparse.Namespace) -> None:
     device = gpu()[0] if gpu() else "no GPU"
     notes = (
         f"Reading, scaling, resampling, network and table; weights are random, {options.threads} "
-        f"thread(s), {device}. Medians of {options.repetitions} repetitions, in turns.\n\n"
-        "On a processor, batches gain a small factor only: every map becomes the same image of "
+        f"thread(s), {device}. Medians of {options.repetitions} repetitions, in turn.\n\n"
+        "On a CPU, batches gain a small factor only: every map becomes the same image of "
         f"{SIZE} × {SIZE}, and the convolutions over its cells, as many in a batch as one by one, "
         "take most of the time, with scaling and resampling where maps are long. What a batch "
         "saves is the fixed cost of the calls.\n\n"

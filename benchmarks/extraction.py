@@ -1,11 +1,11 @@
-"""What extraction costs: time beside a plain forward pass, and memory as examples multiply.
+"""Cost of extraction: time compared with a plain forward pass, and memory as examples grow.
 
     python benchmarks/extraction.py [--examples 48] [--repetitions 3] [--threads 1]
 
-A BERT-base with random weights sees texts as long as GLUE's. Batch after batch, in changing order,
-the same padded batch goes through the model alone with eager attention, through extraction (the
-pass, checks, cropping, writing), and through the model alone with fused attention, for information.
-Then whole extractions of N and of 4 N examples run in processes of their own for their memory.
+A BERT-base with random weights reads texts as long as GLUE's. Every padded batch goes, in changing
+order, through the model alone with eager attention, through extraction (the pass, checks, cropping,
+writing), and, for information, through the model alone with fused attention. Then N and 4 N
+examples are extracted in separate processes, to measure their memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from darksecrets.data.tasks import TASKS, Task
 
 BOUND = 1.5
 TASK = TASKS["SST-2"]
-WAYS = EAGER, EXTRACTION, FUSED = ("plain, eager", "extraction", "plain, fused")
+PASSES = EAGER, EXTRACTION, FUSED = ("plain, eager", "extraction", "plain, fused")
 WORDS = [f"word{i}" for i in range(1000)]
 
 
@@ -50,7 +50,7 @@ def save_model(folder: Path, task: Task) -> None:
 def prepare(folder: Path, examples: int, batch_size: int) -> None:
     """Save a random BERT-base, and N and 4 N single sentences.
 
-    A batch of each is as long as can be, so that the largest batch is the same.
+    Each set has a batch of the greatest length, so that the largest batch is the same.
     """
     from datasets import Dataset, DatasetDict
 
@@ -82,10 +82,10 @@ def extract(folder: Path, times: int, batch_size: int) -> None:
 
 
 def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
-    """Time the ways through the model, a row per repetition, in seconds over all batches.
+    """Time the passes through the model: a row per repetition, in seconds over all batches.
 
-    Columns are the ways, and the ways with "processor" for the processor's time, which other
-    programs on the machine disturb less.
+    Each kind of pass has a column of wall-clock time and one of CPU time, which other programs on
+    the machine disturb less.
     """
     import torch
 
@@ -107,23 +107,25 @@ def time_passes(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame
 
     rows = []
     for repetition in range(repetitions + 1):  # the first one warms up
-        row = dict.fromkeys([*WAYS, *(f"{way}, processor" for way in WAYS)], 0.0)
+        row = dict.fromkeys([*PASSES, *(f"{kind}, CPU" for kind in PASSES)], 0.0)
         target = folder / "timed"
         with write_store(target, store.table, store.layers, store.heads) as writer:
             for number, (examples, batch) in enumerate(batches):
-                shift = (repetition + number) % len(WAYS)
-                for way in WAYS[shift:] + WAYS[:shift]:
-                    model.set_attn_implementation("sdpa" if way == FUSED else "eager")
-                    start, processor = time.perf_counter(), time.process_time()
-                    if way == EXTRACTION:
-                        rows = slice(examples.start, examples.stop)
+                shift = (repetition + number) % len(PASSES)
+                for kind in PASSES[shift:] + PASSES[:shift]:
+                    model.set_attn_implementation("sdpa" if kind == FUSED else "eager")
+                    start, cpu_start = time.perf_counter(), time.process_time()
+                    if kind == EXTRACTION:
+                        chosen = slice(examples.start, examples.stop)
                         (maps,) = extraction.maps_of(model, inputs, [examples], 0)
-                        extraction.write_maps(maps, store.lengths[rows], store.idx[rows], writer)
+                        extraction.write_maps(
+                            maps, store.lengths[chosen], store.idx[chosen], writer
+                        )
                     else:
                         with torch.inference_mode():
                             model(**batch)
-                    row[way] += time.perf_counter() - start
-                    row[f"{way}, processor"] += time.process_time() - processor
+                    row[kind] += time.perf_counter() - start
+                    row[f"{kind}, CPU"] += time.process_time() - cpu_start
         if repetition:
             rows.append(row)
     return pd.DataFrame(rows)
@@ -150,7 +152,7 @@ def measure(options: argparse.Namespace) -> None:
         passes = time_passes(folder, options.batch_size, options.repetitions)
         written = (folder / "store4" / "maps.npy").stat().st_size / 2**20
     ratios = passes[EXTRACTION] / passes[EAGER]
-    processor = passes[f"{EXTRACTION}, processor"] / passes[f"{EAGER}, processor"]
+    cpu = passes[f"{EXTRACTION}, CPU"] / passes[f"{EAGER}, CPU"]
     fused = passes[EXTRACTION] / passes[FUSED]
     rows = [
         ("plain forward pass, eager attention", passes[EAGER].median(), "s"),
@@ -159,7 +161,7 @@ def measure(options: argparse.Namespace) -> None:
         ("extraction / plain, eager", ratios.median(), f"at most {BOUND}"),
         ("extraction / plain, eager: smallest", ratios.min(), ""),
         ("extraction / plain, eager: largest", ratios.max(), ""),
-        ("extraction / plain, eager: processor time", processor.median(), ""),
+        ("extraction / plain, eager: processor time", cpu.median(), ""),
         ("extraction / plain, fused", fused.median(), "for information"),
         (f"peak memory, {options.examples} examples", peaks[1], "MiB"),
         (f"peak memory, {4 * options.examples} examples", peaks[4], "MiB"),

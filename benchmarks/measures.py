@@ -1,10 +1,10 @@
-"""What all statistics of heads cost beside the extraction of the maps, at BERT-base shape.
+"""Cost of all statistics of heads compared with the extraction of the maps, for BERT-base.
 
     python benchmarks/measures.py [--examples 48] [--repetitions 3] [--threads 1]
 
-A BERT-base with random weights sees sentence pairs as long as GLUE's. In each repetition the maps
-are extracted, and then every statistic of sections 4.4, 4.5 and 5 is taken from them, with its
-controls; the words have random tags and heads. One process does both, in turns.
+A BERT-base with random weights reads sentence pairs as long as GLUE's. In each repetition, the maps
+are extracted, and every statistic of sections 4.4, 4.5 and 5 is computed from them, with its
+controls. The words have random tags and heads. One process does both in turn.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def prepare_pairs(folder: Path, lengths: list[int], rng: np.random.Generator) ->
     """Write sentence pairs, the sample of all of them, and a random annotation of their words.
 
     Args:
-        folder: Where to.
-        lengths: Tokens of each pair, with special ones.
-        rng: Chooses the words.
+        folder: Folder to write to.
+        lengths: Tokens of each pair, special tokens included.
+        rng: Source of randomness.
     """
     from datasets import Dataset, DatasetDict
 
@@ -82,7 +82,7 @@ def annotate(words: list[str], rng: np.random.Generator) -> list[dict[str, objec
 
 
 def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
-    """Time extraction and statistics, a row per repetition, by the clock and the processor."""
+    """Time extraction and statistics, a row per repetition, in wall-clock and CPU seconds."""
     from darksecrets.attention.extraction import extract
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import measure
@@ -107,7 +107,7 @@ def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
         extraction, statistics = np.diff(marks, axis=0)
         if repetition:
             rows.append([*extraction, *statistics])
-    columns = ["extraction", "extraction, processor", "statistics", "statistics, processor"]
+    columns = ["extraction", "extraction, CPU", "statistics", "statistics, CPU"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -128,14 +128,14 @@ def main() -> None:
         prepare_pairs(folder, glue_lengths(options.examples), np.random.default_rng(0))
         times = time_both(folder, options.batch_size, options.repetitions)
     ratios = times["statistics"] / times["extraction"]
-    processor = times["statistics, processor"] / times["extraction, processor"]
+    cpu = times["statistics, CPU"] / times["extraction, CPU"]
     rows = [
         ("extraction", times["extraction"].median(), "s"),
         ("all statistics with their controls", times["statistics"].median(), "s"),
         ("statistics / extraction", ratios.median(), f"at most {BOUND:g}"),
         ("statistics / extraction: smallest", ratios.min(), ""),
         ("statistics / extraction: largest", ratios.max(), ""),
-        ("statistics / extraction: processor time", processor.median(), ""),
+        ("statistics / extraction: processor time", cpu.median(), ""),
     ]
     notes = (
         f"BERT-base with random weights (12 layers, 12 heads), {options.examples} sentence pairs "

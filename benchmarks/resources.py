@@ -1,10 +1,10 @@
-"""What the jobs of finished runs used, beside what they ask for.
+"""Resources that the jobs of finished runs used, and those that they ask for.
 
 python benchmarks/resources.py results/demo results/real
 
-Used: Snakemake's benchmark files of the run. Asked: `workflow.lib.resources`, with the run's
-configuration. Of every rule, the job that used most memory, and the one that took longest.
-A run's data must be where they were.
+Used: from Snakemake's benchmark files of the run. Asked: from `workflow.lib.resources`, with the
+run's configuration. Every rule is shown with the job that used most memory and the one that took
+longest. A run's data must still be where they were.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workflow.lib import configuration, plan, resources
 
 MEMORY = ("memory used (MB)", "asked (MB)")
 TIME = ("time used (min)", "asked (min)")
-PROCESSOR = ("its processor time (s)", "estimated (s)")
+CPU_TIME = ("its processor time (s)", "estimated (s)")
 FORMATS = ("", ".0f", ".0f", ".1f", ".0f", ".0f", ".0f", ".1f", ".1f")
 TASK = re.compile("|".join(TASKS))
 
@@ -49,8 +49,8 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
             "rule": rule,
             MEMORY[0]: measured["max_rss"] * 2**20 / 1e6,
             MEMORY[1]: resources.memory_asked(need, gpu=False),
-            PROCESSOR[0]: measured["cpu_time"],
-            PROCESSOR[1]: need.time(1),
+            CPU_TIME[0]: measured["cpu_time"],
+            CPU_TIME[1]: need.time(1),
             TIME[0]: measured["s"] / 60,
             TIME[1]: resources.minutes_asked(need, config["threads"], gpu=False),
         }
@@ -61,7 +61,7 @@ def summary(run: Path) -> pd.DataFrame:
     table = pd.DataFrame(jobs(run))
     largest, longest = (
         table.loc[table.groupby("rule")[column].idxmax(), ["rule", *columns]].set_index("rule")
-        for column, columns in ((MEMORY[0], MEMORY), (TIME[0], (*TIME, *PROCESSOR)))
+        for column, columns in ((MEMORY[0], MEMORY), (TIME[0], (*TIME, *CPU_TIME)))
     )
     result = largest.join(longest)
     result["memory covered"] = result[MEMORY[1]] / result[MEMORY[0]]
@@ -70,7 +70,7 @@ def summary(run: Path) -> pd.DataFrame:
 
 
 def disk(run: Path) -> str:
-    """What the large folders take, beside what was expected."""
+    """Disk space of the large folders, used and expected."""
     config = configuration.resolve(
         yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
     )

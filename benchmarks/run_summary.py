@@ -1,10 +1,10 @@
-"""What a finished run cost and gave, as Markdown for a page such as docs/real-run.md.
+"""Results and cost of a finished run, as Markdown for a page such as docs/real-run.md.
 
 python benchmarks/run_summary.py results/real
 
 Prints Table 1, the tables behind the figures in brief (patterns, similarity and stripes per layer,
-features beside their controls, what survives of disabling heads), time and memory per rule as
-Snakemake measured them, the disk that is used, and the machine and commit from the provenance.
+features beside their controls, significant effects of disabling heads), time and memory per rule as
+measured by Snakemake, disk space, and the machine and commit from the provenance.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ PARTS = ("data", "models", "attention")
 
 
 def costs(run: Path) -> pd.DataFrame:
-    """Jobs, wall-clock and processor seconds, and largest memory (MiB) of every measured rule."""
+    """Jobs, wall-clock and CPU seconds, and largest memory (MiB) of every measured rule."""
     rows = []
     for file in sorted((run / "benchmarks").rglob("*.tsv")):
         measured = pd.read_csv(file, sep="\t").iloc[0]
         rule = file.relative_to(run / "benchmarks").parts[0].removesuffix(".tsv")
         rows.append((rule, measured["s"], measured["cpu_time"], measured["max_rss"]))
-    table = pd.DataFrame(rows, columns=["rule", "wall", "processor", "memory"])
+    table = pd.DataFrame(rows, columns=["rule", "wall", "cpu", "memory"])
     return (
         table.groupby("rule")
         .agg(
             jobs=("wall", "size"),
             wall=("wall", "sum"),
             longest=("wall", "max"),
-            processor=("processor", "sum"),
+            cpu=("cpu", "sum"),
             memory=("memory", "max"),
         )
         .sort_values("wall", ascending=False)
@@ -49,7 +49,7 @@ def costs(run: Path) -> pd.DataFrame:
             columns={
                 "wall": "wall clock, sum (s)",
                 "longest": "longest job (s)",
-                "processor": "processor, sum (s)",
+                "cpu": "processor, sum (s)",
                 "memory": "largest memory (MiB)",
             }
         )
@@ -92,7 +92,7 @@ def stripes_by_layer(run: Path) -> pd.DataFrame:
 
 
 def stripes_by_feature(run: Path) -> pd.DataFrame:
-    """Mean weight over all heads, after fine-tuning, beside random tokens; and the examples."""
+    """Mean weight over all heads after fine-tuning, its control, and the number of examples."""
     table = _read(run, "stripes").query("state == 'finetuned'")
     groups = table.groupby(["feature", "task"], sort=False)
     means = groups[["weight", "control"]].mean()
@@ -104,7 +104,7 @@ def stripes_by_feature(run: Path) -> pd.DataFrame:
 
 
 def survival(run: Path) -> pd.DataFrame:
-    """What disabling single heads does to the scores, and what is left after statistics."""
+    """Effects of disabling single heads on the scores, and how many are significant."""
     table = _read(run, "survival").query("kind == 'head'")
     return pd.DataFrame(
         {
@@ -149,7 +149,7 @@ def main() -> None:
         ("Mean similarity per layer (± standard deviation over its heads)", layers(run)),
         ("Stripes per layer, fine-tuned (pre-trained)", stripes_by_layer(run)),
         ("Stripes after fine-tuning (random tokens), examples", stripes_by_feature(run)),
-        ("What survives of disabling single heads", survival(run)),
+        ("Effects of disabling single heads", survival(run)),
     ):
         print(f"### {title}\n")
         print(table.to_markdown(index=False, disable_numparse=True), end="\n\n")

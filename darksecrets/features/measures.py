@@ -371,8 +371,8 @@ def measure(
 
     Args:
         store: Maps of the model.
-        tokens: The tokens of each example, in the store's order. They are iterated over twice: first
-            to count how often a feature occurs in each part of an example.
+        tokens: The tokens of each example, in the store's order. They are iterated over twice,
+            first to count how often a feature occurs in each part of an example.
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
     """

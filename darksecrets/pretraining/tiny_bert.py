@@ -514,7 +514,7 @@ def record(
     seed: int,
     threads: int,
 ) -> dict[str, Any]:
-    """Record what the weights depend on: configuration, seed, corpus, versions, machine; and time."""
+    """Record how the weights were made: configuration, seed, corpus, versions, machine, time."""
     training, heldout = (
         {"sentences": len(t.sentences) - 1, "pieces": len(t.pieces)} for t in texts
     )

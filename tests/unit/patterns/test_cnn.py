@@ -207,6 +207,6 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(net, 
         cnn.load(folder)
     (folder / "model.safetensors").unlink()
     with pytest.raises(
-        InputError, match=r"no classifier of patterns: model.safetensors is missing"
+        InputError, match=r"not a pattern classifier: model.safetensors is missing"
     ):
         cnn.load(folder)
