@@ -101,7 +101,7 @@ def loop(store, idx, direction, layer, head, shifts=None) -> float:
 
 
 def places(idx: int) -> list[tuple[int, ...]]:
-    """Every way to move the links of a sentence as wholes within its words."""
+    """Every possible shift of the links of a sentence, each moved as a whole within its words."""
     elements, predicate = POSITIONS[idx]
     size = len(SENTENCES[idx])
     fitting = []

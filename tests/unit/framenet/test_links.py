@@ -178,7 +178,7 @@ def write(path: Path, *lines: str, header: str = "sentence\ttarget\tcore_element
 
 
 def found(path: Path) -> list[list[str]]:
-    """Texts before and including each span, which tell occurrences apart."""
+    """Texts up to the end of each span, which distinguish occurrences."""
     return [
         [a.sentence[:end] for _, end in (a.predicate, *(e.span for e in a.elements))]
         for a in sources.from_tsv(path)

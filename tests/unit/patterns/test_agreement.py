@@ -70,7 +70,7 @@ def test_only_maps_that_both_labelled_count_and_all_pairs_are_compared():
         x1=["block", "block", "diagonal", None],
         x2=["block", None, "diagonal", "vertical"],
         y1=[None, "diagonal", None, None],
-        x3=["vertical", None, "block", None],  # of what was disputed: says nothing
+        x3=["vertical", None, "block", None],  # of disputed maps only: not compared
     )
     pairs = agreements(labels)
     found = {(pair.first, pair.second): pair.maps for pair in pairs}

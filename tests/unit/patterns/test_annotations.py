@@ -15,7 +15,7 @@ def one_map(length, seed=0, padded=0):
 
 @pytest.fixture
 def published(tmp_path):
-    """An archive as the follow-up's, in small."""
+    """A small archive in the follow-up's format."""
     folder = tmp_path / "archive"
     (folder / "maps").mkdir(parents=True)
     for number in range(12):

@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def start(folder):
-    """Open the page; the one before is as good as killed."""
+    """Open the page anew, as if the previous process had been killed."""
     open_files = []
 
     def start(annotator="x", number=1):

@@ -24,7 +24,7 @@ def folder(sample, tmp_path):
 
 @contextlib.contextmanager
 def labelling(folder, annotator="x", number=1):
-    """Start labelling, as the page does; leaving the context is as good as killing it."""
+    """Start labelling, as the page does; leaving the context is equivalent to killing it."""
     with open_labels(folder) as file:
         yield Pass(MapSet.load(folder), file, annotator, number)
 
