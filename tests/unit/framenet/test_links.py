@@ -238,7 +238,7 @@ def test_a_file_without_header_sentences_or_itself_is_refused(tmp_path) -> None:
         sources.from_tsv(write(tmp_path / "b", "Kim slept .\tslept\tKim"))
     with pytest.raises(InputError, match="no such file"):
         sources.from_tsv(tmp_path / "c")
-    with pytest.raises(InputError, match="here: found no sentence"):
+    with pytest.raises(InputError, match="here: no sentence passes"):
         require_some([], "here")
 
 
