@@ -1,4 +1,4 @@
-"""Lengths as in GLUE, and attention maps as BERT makes them, for benchmarks without real data."""
+"""Lengths as in GLUE, and attention maps like BERT's, for benchmarks without real data."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def peaked_maps(
 ) -> npt.NDArray[np.float16]:
     """Make maps, [layer, head, query, key], of the kinds that section 4.1 describes.
 
-    Every head mixes a diagonal, vertical stripes on the first and last token, and noise, by
-    weights of its own. They were set so that entropy, largest weights, share of tiny weights, and
-    compressibility are near those of a BERT encoder on MRPC.
+    Every head mixes a diagonal, vertical stripes on the first and last token, and noise, with its
+    own weights. They were chosen so that entropy, largest weights, share of tiny weights, and
+    compressibility are close to those of a BERT encoder on MRPC.
     """
     shape = (layers, heads, 1, 1)
     offset = np.subtract.outer(np.arange(length), np.arange(length))

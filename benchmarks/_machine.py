@@ -1,4 +1,4 @@
-"""What a benchmark ran on, and its results as files."""
+"""The machine of a benchmark, and its results as files."""
 
 from __future__ import annotations
 

@@ -1,17 +1,23 @@
-"""What a sweep over heads and layers costs: four programs with the same predictions, and growth.
+"""Cost of a sweep over heads and layers: four programs with equal predictions, and scaling.
 
     python benchmarks/ablation.py --run <results of a run> [--tasks RTE STS-B] [--seed 1]
         [--examples 160] [--threads 1 2] [--base-examples 16] [--pages ablation]
 
-The four are: the paper's notebook, which runs the model once per set of disabled heads on one
-example at a time, padded to 200 tokens (or as many as the model takes); a loop as one writes it
-today (`HookedLoop`): transformers' eager attention, hooks that disable heads, batches of 32 sorted
-by length; and the sweep's shared backend, in float32 and with screening in bfloat16. They run in
-one process with equal numbers of threads and take turns block by block. The loops are timed on some
-sets (the notebook's also on some examples) of every block, stated in the result, and projected to
-all. The program stops if a prediction of the loop differs from the sweep's where it is no tie. The
-rate of large matrix products is measured before, between and after the blocks, and the best counts,
-because other programs slow down one moment and not the next. On a GPU the program is the same.
+The four programs are:
+
+- the paper's notebook, which runs the model once per set of disabled heads on one example at a
+  time, padded to 200 tokens (or as many as the model takes);
+- a loop as a competent user writes it today (`HookedLoop`): transformers' eager attention, hooks
+  that disable heads, batches of 32 sorted by length;
+- the sweep's shared backend in float32;
+- the shared backend with screening in bfloat16.
+
+They run in one process with the same number of threads and take turns block by block. The loops are
+timed on some sets of every block (the notebook's also on some examples), as stated in the result,
+and projected to all. The program stops if a prediction of the loop that is not a tie differs from
+the sweep's. The rate of large matrix products is measured before, between and after the blocks; the
+best one is used, because other programs slow down some of the measurements. All this also works on
+a GPU.
 """
 
 from __future__ import annotations
@@ -58,22 +64,22 @@ PROGRAMS = NOTEBOOK, LOOP, SHARED, SCREENED = (
     "shared backend, float32",
     "shared backend, screened",
 )
-#: Sets that the loop runs on every block; sets and examples of the notebook's.
+#: Sets that the loop runs on every block; sets, and examples, of the notebook's loop.
 LOOP_SETS, NOTEBOOK_SETS, NOTEBOOK_EXAMPLES = 8, 1, 6
 #: How far the loop's logits may be from the sweep's, relative to logits above 1.
 AGREEMENT = 1e-3
-#: Rows and columns of the products that the machine's peak is measured with, inner size between:
-#: large ones, and those of a layer of BERT-base, whose factors may stay in the cache.
+#: Rows, inner size and columns of the products that measure the machine's peak: large ones, and
+#: those of a layer of BERT-base, whose factors may stay in the cache.
 PEAK_SHAPES = ((2048, 2048, 2048), (1024, 768, 3072))
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class HookedLoop:
-    """A sweep as one writes it: a forward pass per set of heads, with hooks that disable them.
+    """A sweep as a user writes it: a forward pass per set of heads, with hooks that disable them.
 
-    A head whose map is 1/L everywhere gives the mean of its L value vectors for every token.
-    The hook on a layer's value projection replaces the values of disabled heads by that mean;
-    the map then does not matter, because its rows sum to 1.
+    The output of a head whose map is 1/L everywhere is, for every token, the mean of its L value
+    vectors. The hook on a layer's value projection replaces the values of disabled heads by that
+    mean; then the map does not matter, because its rows sum to 1.
 
     Args:
         model: A classifier of BERT, RoBERTa or ELECTRA with eager attention.
@@ -114,15 +120,15 @@ class HookedLoop:
 class Peak:
     """The machine's best rate of matrix products seen so far, in operations per second.
 
-    Seconds are CPU time, as where work is divided by the rate, so that time taken by other
-    programs does not count. On a GPU they are wall-clock time.
+    Seconds are CPU time, as in the rates that are compared with it, so that other programs matter
+    less. On a GPU they are wall-clock time.
     """
 
     def __init__(self, device: torch.device) -> None:
         self.device, self.rates = device, dict.fromkeys(DTYPES, 0.0)
 
-    def look(self, times: int = 1) -> None:
-        """Multiply, and keep the best rate."""
+    def update(self, times: int = 1) -> None:
+        """Measure the rate, and keep the best."""
         for name, dtype in DTYPES.items():
             for rows, inner, columns in PEAK_SHAPES:
                 one = torch.randn(rows, inner, dtype=dtype, device=self.device)
@@ -153,14 +159,14 @@ class Race:
         eager: The same, with eager attention, for the loops.
         split: The examples.
         threads: Number of CPU threads of all programs.
-        programs: Which of the four take part.
-        peak: Where to look at the rate of matrix products between blocks.
+        programs: The programs to run.
+        peak: Updated with the rate of matrix products between blocks.
 
     Attributes:
-        seconds: By program, over all blocks, projected where it ran on a part; the sweep's with
-            the decision of ties.
-        cpu_seconds: Likewise CPU time, which other programs disturb less.
-        tie_seconds: What of ``seconds`` the decision of ties took.
+        seconds: By program, over all blocks; projected if it ran on a part of them. Those of the
+            sweep include the decision of ties.
+        cpu_seconds: The same in CPU time, which other programs disturb less.
+        tie_seconds: The part of ``seconds`` that the decision of ties took.
         logits: [sets, examples, outputs], by program; NaN where it did not run.
     """
 
@@ -185,13 +191,13 @@ class Race:
 
     @functools.cached_property
     def shared(self) -> Shared:
-        """The shared backend, with its copies of weights: only for programs that use it."""
+        """The shared backend, made on first use because it copies weights."""
         interventions = [of_set.intervention("uniform") for of_set in self.sets]
         return Shared(self.model, self.split, interventions)
 
     @functools.cached_property
     def screening(self) -> Screening:
-        """Likewise, with screening."""
+        """The shared backend with screening."""
         return Screening(self.shared)
 
     def _empty(self) -> npt.NDArray[np.float32]:
@@ -199,7 +205,7 @@ class Race:
         return np.full(shape, np.nan, dtype=np.float32)
 
     def run(self, *, decide: bool = True) -> None:
-        """Let the programs take turns, decide ties if so wanted, and check that all agree."""
+        """Run the programs in turn, decide ties if ``decide``, and check that all agree."""
         torch.set_num_threads(self.threads)
         blocks = list(by_length(self.split.lengths, BLOCK[self.model.device.type]))
         steps = {
@@ -218,7 +224,7 @@ class Race:
                 for program in self.programs[shift:] + self.programs[:shift]:
                     self._add(program, *self._timed(steps[program], number, rows))
                 if self.peak:
-                    self.peak.look()
+                    self.peak.update()
                 print(f"block {number + 1} of {len(blocks)}", file=sys.stderr, flush=True)
             if SCREENED in self.programs:
                 self._settle(blocks)
@@ -241,9 +247,10 @@ class Race:
                 )
 
     def changed(self, program: str, reference: str) -> tuple[int, int]:
-        """How many predictions differ, of how many compared.
+        """How many predictions differ, and how many were compared.
 
-        A loop decides ties in the last digit by how it makes batches; beside it they are left out.
+        In a loop, ties in the last digit depend on its batches; in comparisons with it, they are
+        left out.
         """
         one, two = self.logits[program], self.logits[reference]
         compared = ~np.isnan(two[..., 0])
@@ -257,7 +264,7 @@ class Race:
     def _timed(
         self, step: Callable[..., float], number: int, rows: list[int]
     ) -> tuple[float, float]:
-        """Seconds of a step, times the factor that it returns: by the clock, and of the CPU."""
+        """Wall-clock and CPU seconds of a step, times the factor that it returns."""
         _synchronise()
         start, cpu = time.perf_counter(), time.process_time()
         factor = step(number, rows)
@@ -265,7 +272,7 @@ class Race:
         return factor * (time.perf_counter() - start), factor * (time.process_time() - cpu)
 
     def _chosen(self, number: int, count: int) -> list[int]:
-        """Other sets in every block, never the intact model."""
+        """Sets to run on a block: different ones for every block, never the intact model."""
         return [1 + (number * count + i * 7) % (len(self.sets) - 1) for i in range(count)]
 
     def _batch(self, rows: list[int]) -> dict[str, torch.Tensor]:
@@ -306,7 +313,7 @@ class Race:
         return 1.0
 
     def _settle(self, blocks: list[list[int]]) -> None:
-        """Recompute what the bounds of all blocks leave unsure."""
+        """Recompute what is unsure under the bounds of all blocks."""
 
         def step(*_: Any) -> float:  # noqa: ANN401
             self.screening.settle(blocks, self.screened)
@@ -365,7 +372,7 @@ def products(race: Race) -> tuple[float, float]:
 
 
 def compare(name: str, race: Race) -> list[dict[str, Any]]:
-    """A row per program; the shares of the peak are added when all has been measured."""
+    """A row per program; `with_shares` adds the shares of the peak at the end."""
     loop, shared = products(race)
     work = {LOOP: loop, SHARED: shared, SCREENED: shared}
     on_cpu = race.model.device.type == "cpu"
@@ -410,7 +417,7 @@ def with_shares(rows: list[dict[str, Any]], peak: Peak) -> pd.DataFrame:
 
 
 def ratios(name: str, race: Race) -> str:
-    """How many times as fast as the loop, of one model."""
+    """Speed of the programs relative to both loops, for one model."""
     found = (
         f"{program} {race.seconds[LOOP] / race.seconds[program]:.1f} times as fast as the loop, "
         f"{race.seconds[NOTEBOOK] / race.seconds[program]:.1f} times as the notebook"
@@ -455,7 +462,7 @@ def random_split(lengths: list[int]) -> EncodedSplit:
 
 
 def growth(examples: int, threads: int) -> pd.DataFrame:
-    """Time as one thing grows: layers, heads, tokens, examples. Without the decision of ties."""
+    """Time as one of layers, heads, tokens and examples grows, without the decision of ties."""
     usual = {"layers": 6, "heads": 12, "tokens": 48, "examples": examples}
     rows = []
     for what, values in (
@@ -516,9 +523,9 @@ def part(split: EncodedSplit, rows: list[int]) -> EncodedSplit:
 
 
 def memory() -> dict[str, float]:
-    """Most memory of a process that runs one program over the longest examples, in MiB.
+    """Peak memory of a process that runs one program on the longest examples, in MiB.
 
-    On a GPU that of the device, else the process's.
+    On a GPU it is the device's memory, else the process's.
     """
     peaks = {}
     for program in (LOOP, SHARED, SCREENED):
@@ -535,7 +542,7 @@ def memory() -> dict[str, float]:
 
 
 def child(options: argparse.Namespace) -> None:
-    """Run one program over the block of the longest examples and print the most memory used."""
+    """Run one program on the block of the longest examples and print its peak memory."""
     task = TASKS[options.tasks[0]]
     model = load(options, task, "eager" if options.child == LOOP else "sdpa")
     split = examples(options, task)
@@ -569,10 +576,10 @@ def races(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]
 
 def measure(options: argparse.Namespace) -> None:
     """Run everything and write the results."""
-    sizes = memory()  # before this process grows: a new process begins with its parent's peak
+    sizes = memory()  # before this process grows: a child process starts with its parent's peak
     torch.set_num_threads(options.threads[0])
     peak = Peak(devices.best())
-    peak.look(8)
+    peak.update(8)
     rows, found = [], []
     for name, race in races(options, peak):
         of_race = compare(name, race)
@@ -588,9 +595,9 @@ def measure(options: argparse.Namespace) -> None:
         grown = growth(options.growth_examples, options.threads[0]).round(2)
         text = (
             f"BERT with random weights, 384 hidden, {options.growth_examples} examples of one "
-            f"length where these do not grow. {options.threads[0]} thread(s); the loop is "
-            "projected from some sets; ties are not decided. Screening samples as many pairs "
-            "however few examples there are, so that it gains more the more there are.\n\n"
+            f"length unless these grow. {options.threads[0]} thread(s); the loop is projected "
+            "from some sets; ties are not decided. Screening samples a fixed number of pairs, "
+            "so it gains more with more examples.\n\n"
             f"Made with `{command()}`."
         )
         write_results(
@@ -602,29 +609,29 @@ def notes(peak: Peak, table: pd.DataFrame) -> str:
     """What was measured, and how to read it."""
     text = (
         f"A sweep over all heads and layers, on {peak.device}. The programs take turns on blocks "
-        "of examples. The loop is what one writes with transformers: eager attention, forward "
+        "of examples. The loop is what a user writes with transformers: eager attention, forward "
         "hooks on the value projections that replace the values of a disabled head by their mean "
         f"over the real tokens, batches of {LOOP_BATCH} sorted by length, inference mode, the same "
         f"threads. It ran {LOOP_SETS} sets on every block, the notebook's {NOTEBOOK_SETS} set on "
         f"up to {NOTEBOOK_EXAMPLES} examples of each, padded to {NOTEBOOK_LENGTH} tokens or as "
-        "many as the model takes; their times are projected to all sets and "
-        "examples. The shared backend's times include the decision of ties: examples run alone. "
-        "Changed predictions are counted against the loop where it ran, ties (margins below 1e-5) "
-        "left out, because a loop decides them by how it makes batches; and against float32, ties "
-        "included. The program stops if a prediction differs from the loop's. "
+        "many as the model takes; their times are projected to all sets and examples. The times "
+        "of the shared backend include the decision of ties by running examples alone. Changed "
+        "predictions are counted against the loop where it ran, without ties (margins below "
+        "1e-5), because they depend on a loop's batches; and against float32, with ties. "
+        "The program stops if a prediction differs from the loop's. "
         "Matrix products, measured before, between and after the blocks, ran at most at "
         f"{peak.rates['float32'] / 1e9:.0f} (float32) and {peak.rates['bfloat16'] / 1e9:.0f} "
-        "(bfloat16) billion operations per second of CPU time; the share of the peak is of CPU "
-        "time, too, and with screening of the rate in bfloat16, although the sample and what is "
-        "recomputed are not. BERT-base has random weights, whose margins are small beside the "
-        "errors of bfloat16, and few examples: screening gains little, because the sample (50 "
-        "pairs of every layer) and the unsure pairs are a large part of all, and ties cost the "
-        "same 64 trials for few examples as for many."
+        "(bfloat16) billion operations per second of CPU time. The share of the peak is also in "
+        "CPU time; with screening it is relative to the rate in bfloat16, although the sample and "
+        "recomputed pairs are in float32. BERT-base has few examples and random weights, whose "
+        "margins are small compared with the errors of bfloat16. So screening gains little: the "
+        "sample (50 pairs of every layer) and the unsure pairs are a large part of all, and ties "
+        "cost the same 64 trials for few examples as for many."
     )
     if (table["share of peak"] > 1).any():
         text += (
             "\n\n**A share above 1 is impossible: the peak was never reached when it was measured. "
-            "Do not use the shares; run again on a machine with less else to do.**"
+            "Do not use the shares; run again on a less busy machine.**"
         )
     return text
 
@@ -641,10 +648,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", type=Path, required=True, help="with models/ and data/")
     parser.add_argument("--tasks", nargs="+", default=["RTE", "STS-B"], choices=TASKS)
-    parser.add_argument("--seed", type=int, default=1, help="of the run's models")
-    parser.add_argument("--examples", type=int, help="of each task; all if not given")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the run's models")
+    parser.add_argument("--examples", type=int, help="examples per task; all by default")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--base-examples", type=int, default=16, help="for BERT-base; 0: none")
+    parser.add_argument(
+        "--base-examples", type=int, default=16, help="examples for BERT-base; 0 to skip it"
+    )
     parser.add_argument("--growth-examples", type=int, default=16, help="0: no growth")
     parser.add_argument("--pages", default="ablation", help="name of the results")
     parser.add_argument("--child", help=argparse.SUPPRESS)

@@ -1,10 +1,10 @@
-"""What classifying all maps costs: batches beside a loop over single maps.
+"""Cost of classifying all maps: in batches, and in a loop over single maps.
 
     python benchmarks/classification.py [--cells 2000000] [--repetitions 3] [--threads 1]
 
-At four lengths, maps as BERT makes them go through the classifier of patterns as a run does it,
-and one by one, in turns. A store of examples as long as GLUE's gives the time for the paper's run:
-1000 examples, 144 heads, 14 models.
+Maps like BERT's, of four lengths, are classified in batches, as in a run, and one by one, in turn.
+A store of examples as long as GLUE's gives the time for the paper's run: 1000 examples, 144 heads,
+14 models.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def singly(store: AttentionStore, net: PatternNet) -> int:
 
 
 def rates(
-    store: AttentionStore, net: PatternNet, ways: list[Callable[..., int]], repetitions: int
+    store: AttentionStore, net: PatternNet, methods: list[Callable[..., int]], repetitions: int
 ) -> list[float]:
-    """Maps per second of each program: medians of interleaved repetitions, after a warm-up."""
-    seconds = np.empty((repetitions + 1, len(ways)))
+    """Maps per second of each method: medians of interleaved repetitions, after a warm-up."""
+    seconds = np.empty((repetitions + 1, len(methods)))
     for repetition in range(repetitions + 1):
-        for number, way in enumerate(ways):
+        for number, method in enumerate(methods):
             start = time.perf_counter()
-            maps = way(store, net)
+            maps = method(store, net)
             seconds[repetition, number] = (time.perf_counter() - start) / maps
     return [float(rate) for rate in 1 / np.median(seconds[1:], axis=0)]
 

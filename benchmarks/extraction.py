@@ -1,11 +1,11 @@
-"""What extraction costs: time beside a plain forward pass, and memory as examples multiply.
+"""Cost of extraction: time compared with a plain forward pass, and memory as examples grow.
 
     python benchmarks/extraction.py [--examples 48] [--repetitions 3] [--threads 1]
 
-A BERT-base with random weights sees texts as long as GLUE's. Batch after batch, in changing order,
-the same padded batch goes through the model alone with eager attention, through extraction (the
-pass, checks, cropping, writing), and through the model alone with fused attention, for information.
-Then whole extractions of N and of 4 N examples run in processes of their own for their memory.
+A BERT-base with random weights reads texts as long as GLUE's. Every padded batch goes, in changing
+order, through the model alone with eager attention, through extraction (the pass, checks, cropping,
+writing), and, for information, through the model alone with fused attention. Then N and 4 N
+examples are extracted in separate processes, to measure their memory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def save_model(folder: Path, task: Task) -> None:
 def prepare(folder: Path, examples: int, batch_size: int) -> None:
     """Save a random BERT-base, and N and 4 N single sentences.
 
-    A batch of each is as long as can be, so that the largest batch is the same.
+    Each set has a batch of the greatest length, so that the largest batch is the same.
     """
     from datasets import Dataset, DatasetDict
 

@@ -1,10 +1,10 @@
-"""What all statistics of heads cost beside the extraction of the maps, at BERT-base shape.
+"""Cost of all statistics of heads compared with the extraction of the maps, for BERT-base.
 
     python benchmarks/measures.py [--examples 48] [--repetitions 3] [--threads 1]
 
-A BERT-base with random weights sees sentence pairs as long as GLUE's. In each repetition the maps
-are extracted, and then every statistic of sections 4.4, 4.5 and 5 is taken from them, with its
-controls; the words have random tags and heads. One process does both, in turns.
+A BERT-base with random weights reads sentence pairs as long as GLUE's. In each repetition, the maps
+are extracted, and every statistic of sections 4.4, 4.5 and 5 is computed from them, with its
+controls. The words have random tags and heads. One process does both in turn.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def prepare_pairs(folder: Path, lengths: list[int], rng: np.random.Generator) ->
     """Write sentence pairs, the sample of all of them, and a random annotation of their words.
 
     Args:
-        folder: Where to.
-        lengths: Tokens of each pair, with special ones.
-        rng: Chooses the words.
+        folder: Folder to write to.
+        lengths: Tokens of each pair, special tokens included.
+        rng: Source of randomness.
     """
     from datasets import Dataset, DatasetDict
 

@@ -3,11 +3,11 @@
     python benchmarks/pattern_sizes.py [--annotations FOLDER] [--epochs 20] [--slow-epochs 8]
                                        [--seeds 1] [--folds 3]
 
-The same network with the same training learns from the same folds; only the images differ:
-resampled to some sizes, filled up with zeros to the longest map as in the follow-up (Prasanna,
-Rogers, Rumshisky 2020), or at the size of each map; and the same size with other scales. Images of
-the longest map's size cost 15 times as much: they get fewer epochs, and so does the classifier's
-size once more, beside them. Without options it takes about five minutes of one core; with
+The network, its training and the folds are the same; only the images differ: resampled to several
+sizes, zero-padded to the longest map as in the follow-up (Prasanna, Rogers, Rumshisky 2020), or at
+the size of each map; and the classifier's size with other scales. Images of the longest map's size
+cost 15 times as much. They are trained for fewer epochs, and so is, for comparison, a repetition of
+the classifier's size. Without options this takes about five minutes on one core; with
 ``--epochs 30 --slow-epochs 30 --seeds 3 --folds 5``, as the workflow trains, more than an hour.
 """
 
@@ -42,7 +42,7 @@ SCALES: dict[str, Scale] = {
 
 
 def resampled(maps: Sequence[torch.Tensor], scale: Scale, size: int) -> torch.Tensor:
-    """[maps, size, size] images of one size, as the classifier has them at its own."""
+    """[maps, size, size] images of one size; at `cnn.SIZE`, those of the classifier."""
     images = [
         nn.functional.interpolate(
             scale(one[None])[:, None], size=(size, size), mode="bilinear", antialias=True
@@ -52,7 +52,7 @@ def resampled(maps: Sequence[torch.Tensor], scale: Scale, size: int) -> torch.Te
     return torch.cat(images)
 
 
-def filled_up(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
+def zero_padded(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
     """[maps, longest, longest] images with zeros to the right of and below each map."""
     longest = max(len(one) for one in maps)
     images = torch.zeros(len(maps), longest, longest)
@@ -62,9 +62,9 @@ def filled_up(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
 
 
 class OwnSizes(cnn.PatternNet):
-    """The network for maps at their own sizes: what lies outside of a map stays 0 in every layer.
+    """The network for maps at their own sizes: cells outside of a map are 0 in every layer.
 
-    Outside of a map, an image is NaN. Each map gets the outputs that it gets alone.
+    Outside of a map, an image is NaN. Each map has the same outputs as alone.
     """
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -83,7 +83,7 @@ class OwnSizes(cnn.PatternNet):
 
 
 def _normalise(layer: nn.BatchNorm2d, x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
-    """Normalise the cells inside of the maps, [maps, size, size]; those outside do not count."""
+    """Normalise the cells inside of the maps, [maps, size, size], ignoring those outside."""
     cells = x.permute(0, 2, 3, 1)
     result = torch.zeros_like(cells)
     statistics = (layer.running_mean, layer.running_var, layer.weight, layer.bias)
@@ -94,7 +94,7 @@ def _normalise(layer: nn.BatchNorm2d, x: torch.Tensor, inside: torch.Tensor) -> 
 
 def own_sizes(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
     """[maps, longest, longest] images with NaN to the right of and below each map."""
-    images = filled_up(maps, scale)
+    images = zero_padded(maps, scale)
     for image, one in zip(images, maps, strict=True):
         image[len(one) :] = torch.nan
         image[:, len(one) :] = torch.nan
@@ -117,11 +117,11 @@ def variants(maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
 
 
 def slow_variants(maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
-    """Those of the longest map's size, after the one of the classifier."""
+    """The classifier's variant again, and then those of the longest map's size."""
     drawn = cnn.as_drawn
     of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
     yield of_classifier, "as drawn", cnn.PatternNet, resampled(maps, drawn, cnn.SIZE)
-    yield "zero-padded", "as drawn", cnn.PatternNet, filled_up(maps, drawn)
+    yield "zero-padded", "as drawn", cnn.PatternNet, zero_padded(maps, drawn)
     yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)
 
 

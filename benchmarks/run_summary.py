@@ -1,10 +1,10 @@
-"""What a finished run cost and gave, as Markdown for a page such as docs/real-run.md.
+"""Results and cost of a finished run, as Markdown for a page such as docs/real-run.md.
 
 python benchmarks/run_summary.py results/real
 
 Prints Table 1, the tables behind the figures in brief (patterns, similarity and stripes per layer,
-features beside their controls, what survives of disabling heads), time and memory per rule as
-Snakemake measured them, the disk that is used, and the machine and commit from the provenance.
+features beside their controls, significant effects of disabling heads), time and memory per rule as
+measured by Snakemake, disk space, and the machine and commit from the provenance.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def stripes_by_layer(run: Path) -> pd.DataFrame:
 
 
 def stripes_by_feature(run: Path) -> pd.DataFrame:
-    """Mean weight over all heads, after fine-tuning, beside random tokens; and the examples."""
+    """Mean weight over all heads after fine-tuning, its control, and the number of examples."""
     table = _read(run, "stripes").query("state == 'finetuned'")
     groups = table.groupby(["feature", "task"], sort=False)
     means = groups[["weight", "control"]].mean()
@@ -104,7 +104,7 @@ def stripes_by_feature(run: Path) -> pd.DataFrame:
 
 
 def survival(run: Path) -> pd.DataFrame:
-    """What disabling single heads does to the scores, and what is left after statistics."""
+    """Effects of disabling single heads on the scores, and how many are significant."""
     table = _read(run, "survival").query("kind == 'head'")
     return pd.DataFrame(
         {

@@ -1,11 +1,11 @@
-"""What each stage costs on the hardware at hand, and so the paper's whole run.
+"""Cost of each stage on this machine, and a projection to the paper's whole run.
 
     python benchmarks/stages.py [--seconds 10] [--threads N] [--examples 64]
 
-A BERT-base with random weights meets texts as long as GLUE's, through the package's own functions,
-on a GPU if there is one. Every stage runs in a process of its own, for its memory, on pieces that
-are spread evenly over the lengths, until its time is over. Times of other hardware follow from no
-formula here: run it there.
+A BERT-base with random weights reads texts as long as GLUE's, with the package's own functions, on
+a GPU if there is one. Every stage runs in its own process, to measure its memory, on chunks that
+are spread evenly over the lengths, until its time is up. To know the cost on other hardware, run
+this program there.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from workflow.lib import configuration
 PAPER = Path(__file__).parents[1] / "config" / "paper.yaml"
 TASK = TASKS["MRPC"]
 STATES = 2
-"""Fine-tuned ones: from the pre-trained weights, and from a normal distribution."""
+"""Fine-tuned states: from the pre-trained weights, and from a normal distribution."""
 EXAMPLES = 1024
-"""Texts that a stage's pieces are of."""
+"""Texts that a stage's chunks are taken from."""
 WARM_UP = 2
-"""Training steps that do not count."""
+"""Training steps that are not timed."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 STAGES = (
     FINE_TUNING,
@@ -71,11 +71,11 @@ UNITS = dict.fromkeys(STAGES, "example") | {FINE_TUNING: "step of 32 examples"}
 #: Multiplications and additions per parameter of the encoder's layers and token.
 OPERATIONS = {FINE_TUNING: 6, SCORING: 2, EXTRACTION: 2}
 
-Pieces = Sequence[Sequence[int]]
+Chunks = Sequence[Sequence[int]]
 
 
 def spread(count: int) -> list[int]:
-    """Lengths in tokens at even shares of GLUE's, the longest first; few stand for many."""
+    """Evenly spaced quantiles of GLUE's lengths in tokens, the longest first."""
     shares = (np.arange(count) + 0.5) / count
     lengths = np.quantile(glue_lengths(2**14), shares, method="nearest")
     return [int(length) for length in lengths[::-1]]
@@ -100,30 +100,30 @@ def random_split(lengths: Sequence[int]) -> Any:  # noqa: ANN401 - imports torch
     )
 
 
-def spend(seconds: float, pieces: Pieces, work: Callable[[Sequence[int]], object]) -> float:
+def spend(seconds: float, chunks: Chunks, work: Callable[[Sequence[int]], object]) -> float:
     """Seconds of an example of average length.
 
-    Pieces of examples, the longest first, take turns such that those done are spread evenly.
-    Examples count by their tokens. The longest piece warms up, so that memory is at its most.
+    Chunks of examples are sorted, the longest first, and run in an order that spreads them evenly.
+    Examples are weighted by their tokens. The longest chunk warms up, so that memory peaks there.
     """
     lengths = np.array(spread(EXAMPLES))
-    order = sorted(range(len(pieces)), key=lambda number: number * GOLDEN % 1)
-    work(pieces[0])
+    order = sorted(range(len(chunks)), key=lambda number: number * GOLDEN % 1)
+    work(chunks[0])
     taken, tokens, done = 0.0, 0, 0
     while taken < seconds:
         done += 1
-        piece = pieces[order[done % len(order)]]
+        chunk = chunks[order[done % len(order)]]
         synchronise()
         start = time.perf_counter()
-        work(piece)
+        work(chunk)
         synchronise()
         taken += time.perf_counter() - start
-        tokens += int(lengths[list(piece)].sum())
+        tokens += int(lengths[list(chunk)].sum())
     return taken / tokens * MEAN_TOKENS
 
 
 def synchronise() -> None:
-    """Wait until a GPU has done what it was given."""
+    """Wait until the GPU is idle."""
     import torch
 
     if torch.cuda.is_available():
@@ -131,7 +131,7 @@ def synchronise() -> None:
 
 
 def part(split: Any, rows: Sequence[int]) -> Any:  # noqa: ANN401
-    """Some examples, one after the other, of a split."""
+    """Consecutive examples of a split."""
     return random_split(split.lengths[list(rows)].tolist())
 
 
@@ -144,7 +144,7 @@ def load_model(folder: Path, **options: Any) -> Any:  # noqa: ANN401
 
 
 def fine_tuning(folder: Path, seconds: float) -> float:
-    """Seconds of a training step; its batch counts by its tokens."""
+    """Seconds of a training step, weighted by the tokens of its batch."""
     from transformers import TrainerCallback
 
     from darksecrets.finetuning import training
@@ -158,7 +158,7 @@ def fine_tuning(folder: Path, seconds: float) -> float:
     times: list[float] = []
 
     class Clock(TrainerCallback):
-        """Notes when a step has ended, and stops when the time is over."""
+        """Records when steps end, and stops when the time is up."""
 
         def on_step_end(self, args: object, state: object, control: Any, **_: object) -> None:  # noqa: ANN401, ARG002
             synchronise()
@@ -185,9 +185,9 @@ def scoring(folder: Path, seconds: float) -> float:
 
     model, split = load_model(folder), random_split(spread(EXAMPLES))
     batch_size = batch_size_for(model, split)
-    pieces = list(by_length(split.lengths, batch_size))
+    chunks = list(by_length(split.lengths, batch_size))
     return spend(
-        seconds, pieces, lambda rows: evaluate(model, part(split, rows), batch_size=batch_size)
+        seconds, chunks, lambda rows: evaluate(model, part(split, rows), batch_size=batch_size)
     )
 
 
@@ -214,9 +214,9 @@ def extraction(folder: Path, seconds: float) -> float:
                     next(arrays), lengths[batch.start : batch.stop], batch, writer
                 )
 
-    # A GPU computes a batch while the host writes the one before, so that batches stay together.
-    pieces: Pieces = batches if model.device.type == "cpu" else [range(EXAMPLES)]
-    return spend(seconds, pieces, work)
+    # On a GPU, one chunk has all batches, because a batch is computed while the last is written.
+    chunks: Chunks = batches if model.device.type == "cpu" else [range(EXAMPLES)]
+    return spend(seconds, chunks, work)
 
 
 @contextlib.contextmanager
@@ -236,13 +236,13 @@ def write(folder: Path, lengths: Sequence[int]) -> Iterator[store.AttentionWrite
 def on_a_store(
     folder: Path, seconds: float, work: Callable[[store.AttentionStore], object]
 ) -> float:
-    """Seconds of an example of a store, all of whose maps are read again and again."""
+    """Seconds of an example of a store, from repeated work on all of its maps."""
     opened = store.AttentionStore.open(folder / "store")
     return spend_all(seconds, opened.examples, lambda: work(opened))
 
 
 def spend_all(seconds: float, examples: int, work: Callable[[], object]) -> float:
-    """Seconds of an example, of work on all of them that is repeated."""
+    """Seconds of an example, from repeated work on all examples."""
     work()
     rounds, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
@@ -264,7 +264,7 @@ def statistics(folder: Path, seconds: float) -> float:
 
 
 def classification(folder: Path, seconds: float) -> float:
-    """Seconds of an example, all maps of which get a pattern."""
+    """Seconds for classifying all maps of an example."""
     from darksecrets.patterns.classification import classify
     from darksecrets.patterns.cnn import PatternNet
 
@@ -273,7 +273,7 @@ def classification(folder: Path, seconds: float) -> float:
 
 
 def similarity(folder: Path, seconds: float) -> float:
-    """Seconds of an example, two models' maps of which are compared."""
+    """Seconds for comparing two models' maps of an example."""
     from darksecrets.finetuning.cosine import table
 
     return on_a_store(folder, seconds, lambda maps: table(maps, maps))
@@ -291,7 +291,7 @@ def sweep(folder: Path, seconds: float) -> float:
     model, split = load_model(folder), random_split(spread(EXAMPLES))
     sets = sweep_sets(shape_of(model))
     backend = Shared(model, split, [of_set.intervention("uniform") for of_set in sets])
-    # A CPU would take minutes for a block; it is as quick with examples one by one.
+    # On a CPU, a block would take minutes; single examples are as fast.
     step = 1 if model.device.type == "cpu" else BLOCK[model.device.type]
     blocks = [range(start, start + step) for start in range(0, EXAMPLES, step)]
     with torch.inference_mode():
@@ -310,7 +310,7 @@ WORK: dict[str, Callable[[Path, float], float]] = {
 
 
 def run_stage(stage: str, folder: Path, seconds: float) -> dict[str, Any]:
-    """One stage, in a process of its own."""
+    """Run one stage, in its own process."""
     import torch
 
     with contextlib.redirect_stdout(io.StringIO()):
@@ -344,7 +344,7 @@ def paper() -> dict[str, Any]:
 
 
 def units_of_the_paper() -> dict[str, int]:
-    """How many units of every stage the paper's run has, of its configuration and GLUE's sizes."""
+    """Units of every stage in the paper's run, from its configuration and GLUE's sizes."""
     config = paper()
     tuning, seeds = config["fine_tuning"], len(config["seeds"])
     sizes = [TASKS[task].glue_sizes for task in config["tasks"]]
@@ -380,7 +380,7 @@ def prepare(folder: Path, examples: int) -> None:
 
 
 def child(options: argparse.Namespace, *arguments: str) -> str:
-    """Run this program with other arguments; give what it prints."""
+    """Run this program with other arguments; return its output."""
     command = [sys.executable, __file__, *arguments, "--seconds", str(options.seconds)]
     command += ["--threads", str(options.threads), "--examples", str(options.examples)]
     environment = os.environ | {"OMP_NUM_THREADS": str(options.threads)}
@@ -414,7 +414,7 @@ def notes(options: argparse.Namespace) -> str:
     """What was measured, and what was not."""
     from darksecrets.models import precision
 
-    device = gpu()[0] if gpu() else "no GPU: this program has not been run on one"
+    device = gpu()[0] if gpu() else "no GPU (not measured on one)"
     return (
         f"BERT-base with random weights, texts as long as GLUE's (one distribution for all tasks, "
         f"{MEAN_TOKENS:.0f} tokens on average, at most {LONGEST}), {options.threads} thread(s), "

@@ -46,11 +46,11 @@ Groups = list[np.ndarray]  # one array per length
 
 
 class Format(NamedTuple):
-    """A way to keep groups of maps in a folder."""
+    """A file format for groups of maps in a folder."""
 
     name: str
     write: Callable[[Path, Groups], None]
-    #: Opens the folder; gives for a group something that slices [example, layer, head, ...].
+    #: Opens the folder; returns a function from a group's number to a sliceable array.
     open: Callable[[Path], Callable[[int], Array]]
 
 
@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--store", type=Path, help="take the maps from this attention store")
     parser.add_argument("--folder", type=Path, help="where to write (default: temporary)")
-    parser.add_argument("--name", default="store_format", help="of the results")
+    parser.add_argument("--name", default="store_format", help="name of the results")
     options = parser.parse_args()
     if options.store:
         groups = stored_groups(AttentionStore.open(options.store), options.examples)

@@ -1,1 +1,1 @@
-"""Disabling heads and layers, and what it does to a model's score (section 4.6)."""
+"""Disabling heads and layers, and its effect on a model's score (section 4.6)."""

@@ -1,4 +1,4 @@
-"""What disabling each head changes, around 0, and which changes are no chance (section 4.6)."""
+"""Effect of disabling each head, and which effects are significant (section 4.6)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import SubplotSpec
 
-_MOST = 0.75  # of the heads are enough in the scale's inner half, lest a few blanch all others
+# Share of the heads that must fit in the inner half of the scale, so that a few outliers do not
+# make all others pale.
+_MOST = 0.75
 MARKS = {
     "q_value": {"marker": "*", "markersize": 5},
     "p_value": {"marker": "o", "markersize": 2},
 }
-"""How heads are marked that are significant after correction, and only before it."""
+"""Markers of heads that are significant after correction, and of those only before it."""
 
 _LABELS = (
     *("worse without the head", "better without it"),
@@ -39,10 +41,10 @@ _LABELS = (
 def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw one heatmap of score differences per task, on a scale centred on 0.
 
-    Orange heads are missed, purple ones are better disabled. The scale ends at the greatest
-    difference, or earlier, where three quarters of the heads lie in its inner half; the colour bar
-    then shows arrows. With several seeds the mean is drawn, and a head is marked when it is
-    significant for more than half of them.
+    The score falls without an orange head and rises without a purple one. The scale ends at the
+    greatest difference, or earlier if that leaves three quarters of the heads in its inner half;
+    the colour bar then has arrows. With several seeds, the mean is drawn, and a head is marked
+    when it is significant for more than half of them.
 
     Args:
         table: `head_ablation.csv`.

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BINS = 25  # with 0 as an edge, so that no bar holds heads that help and heads that hurt
+_BINS = 25  # 0 is an edge, so that no bar mixes heads that help with heads that hurt
 
 
 def ablation_distribution(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw a histogram of the heads' score differences per task, and their mean.
 
-    Heads of all seeds are counted. Each panel has a scale of its own.
+    Heads of all seeds are counted. Each panel has its own scale.
 
     Args:
         table: `head_ablation.csv`.

@@ -1,4 +1,4 @@
-"""Which gains from disabling heads are real: intervals, and the best without bias (section 4.6)."""
+"""Which gains are significant, and the gain of the best head without selection bias (§4.6)."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ if TYPE_CHECKING:
 _POINT = {"linestyle": "none", "markersize": 3, "color": INK, "markeredgewidth": 0.6}
 _NAIVE: dict[str, Any] = {**_POINT, "marker": "o", "markerfacecolor": "white"}
 _UNBIASED: dict[str, Any] = {**_POINT, "marker": "o"}
-_DEPTH = 2.5  # a panel reaches this much further down than up; heads below are counted
+# A panel reaches this many times further down than up; heads below its end are only counted.
+_DEPTH = 2.5
 
 
 def ablation_gains(
     table: pd.DataFrame, tasks: Sequence[str], run_label: str, *, best: pd.DataFrame
 ) -> Figure:
-    """Draw the heads' score differences in order, with intervals; beside them what the best gain.
+    """Draw the sorted score differences of the heads, and beside them the gains of the best.
 
-    Coloured heads differ from the intact model after correction over all heads. Beside them, the
-    gain of the best head and layer on the examples that chose it (ring) and on others (dot, with
-    its interval). Heads and best ones of all seeds are drawn.
+    Differences have intervals; coloured heads differ significantly from the intact model after
+    correction over all heads. The best head and layer are drawn twice: their gain on the examples
+    that chose them (ring), and on other examples (dot, with its interval). All seeds are drawn.
 
     Args:
         table: `head_ablation.csv`.
@@ -107,7 +108,7 @@ def _panel(
 
 
 def _heads(axes: Axes, heads: pd.DataFrame, bottom: float) -> None:
-    """Every head's difference and interval; how many lie below the panel."""
+    """Draw every head's difference and interval, and say how many lie below the panel."""
     real = (heads["q_value"] < LEVEL).to_numpy()
     deltas = heads["delta"].to_numpy()
     place = np.arange(1, len(heads) + 1)
@@ -133,7 +134,7 @@ def _heads(axes: Axes, heads: pd.DataFrame, bottom: float) -> None:
 
 
 def _best(axes: Axes, gains: pd.DataFrame) -> None:
-    """Gain of the best head and layer, on the examples that chose it and on others."""
+    """Draw the gain of the best head and layer, on the examples that chose it and on others."""
     for place, kind in enumerate(PARTS):
         rows = gains[gains["kind"] == kind]
         spread = np.linspace(-0.08, 0.08, len(rows)) if len(rows) > 1 else np.zeros(len(rows))

@@ -1,4 +1,4 @@
-"""Whether the same heads matter when fine-tuning starts from another seed (section 4.6)."""
+"""Whether the same heads matter for every fine-tuning seed (section 4.6)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def seed_agreement(heads: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row per task, state, metric and pair of seeds: ``seed``, ``other_seed``, ``heads`` (how
-        many), ``spearman`` and ``kendall`` (tau-b) in [-1, 1]; empty where all deltas of a seed are
-        equal. No row where there is one seed.
+        many), ``spearman`` and ``kendall`` (tau-b) in [-1, 1], which are empty if all deltas of a
+        seed are equal. With one seed there are no rows.
     """
     rows = []
     for model, table in heads.groupby(_MODELS, sort=False):

@@ -1,8 +1,8 @@
-"""How a sweep computes the outputs of a classifier under many interventions.
+"""Backends of the sweep: they compute the outputs of a classifier under many interventions.
 
 A `Backend` gives logits for pairs of an intervention and an example. `Loop` takes any intervention
-and any encoder whose attention can be reached. `darksecrets.ablation.shared` is faster for those
-that it knows, and `darksecrets.ablation.screening` makes that faster still.
+and any encoder whose attention can be reached. `darksecrets.ablation.shared` is faster but supports
+fewer of both; `darksecrets.ablation.screening` wraps it and is faster still.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: [interventions, examples, outputs]; NaN where not computed.
 Logits = npt.NDArray[np.floating]
-#: [interventions, examples], pairs of an intervention and an example.
+#: [interventions, examples]: which pairs of an intervention and an example.
 Mask = npt.NDArray[np.bool_]
 
 
@@ -58,7 +58,7 @@ class Backend(ABC):
     Args:
         model: A classifier in evaluation mode, on the device to use.
         split: The examples.
-        interventions: What to do to its attention; None leaves it as it is.
+        interventions: What to do to the model's attention; None leaves it intact.
 
     Raises:
         InputError: The model's attention cannot be reached.
@@ -81,8 +81,8 @@ class Backend(ABC):
         """Compute some pairs exactly.
 
         Args:
-            rows: Numbers of examples in the split, those of similar length together.
-            pairs: [interventions, rows], what to compute.
+            rows: Row numbers of examples in the split, sorted by length.
+            pairs: [interventions, rows], which pairs to compute.
 
         Returns:
             [interventions, rows, outputs], NaN where ``pairs`` is False.
@@ -92,29 +92,29 @@ class Backend(ABC):
         """
 
     def block(self, rows: Sequence[int]) -> Block:
-        """Compute some examples under every intervention, as far as it can be done block by block.
+        """Compute some examples under every intervention, as far as one block allows.
 
-        What is left, `settle` computes.
+        `settle` computes the rest when all blocks are known.
         """
         everything = np.ones((len(self.interventions), len(rows)), dtype=bool)
         return Block(self.empty(len(rows)), self.logits(rows, everything))
 
-    def resume(self, block: Block) -> None:  # noqa: B027 - nothing to do for most
-        """Take into account a block that was computed before."""
+    def resume(self, block: Block) -> None:  # noqa: B027 - most backends keep no state
+        """Take a block that was computed before into account."""
 
     def settle(
         self,
-        blocks: Sequence[Sequence[int]],  # noqa: ARG002 - for those that leave something
+        blocks: Sequence[Sequence[int]],  # noqa: ARG002 - for backends that override it
         found: Block,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """Compute, in place, what is left when all blocks are known.
+        """Compute, in place, what `block` left open.
 
         Args:
-            blocks: The rows of every block.
+            blocks: Row numbers of the examples of every block.
             found: The logits of all examples.
 
         Returns:
-            For the provenance: what was done.
+            What was done, for the provenance.
         """
         return {}
 
@@ -134,7 +134,7 @@ class Backend(ABC):
         return empty
 
     def checked(self, logits: torch.Tensor) -> Logits:
-        """Logits as an array; refuse what is not finite."""
+        """Logits as an array; an `InputError` if one is not finite."""
         if not logits.isfinite().all():
             raise InputError(
                 f"{type(self.model).__name__}: found outputs that are not finite numbers with "
@@ -145,7 +145,7 @@ class Backend(ABC):
 
 
 class Loop(Backend):
-    """Any interventions, one after the other; examples of similar length in a batch."""
+    """Runs the model once per intervention, on batches of examples of similar length."""
 
     name = "loop"
 

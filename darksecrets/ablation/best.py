@@ -19,16 +19,16 @@ from darksecrets.stats.resampling import halves, interval, unbiased_gains
 def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFrame:
     """Gain of disabling the best head, and the best layer, on examples that did not choose it.
 
-    The best of many deltas is positive even where no head matters. Therefore the validation set is
-    split in random halves; the head with the highest score on one half is scored on the other, in
-    both directions. Equally good heads count in equal parts. Scores of random halves spread around
-    the whole's as the whole's does around the truth (the delete-half jackknife), so that the
-    percentiles of the gains are an interval. A half chooses a little worse than the whole would, so
-    that the gain is on the careful side.
+    The best of many deltas is positive even if no head matters. Therefore the validation set is
+    split into random halves: the head with the highest score on one half is scored on the other,
+    and vice versa. Heads that tie are weighted equally. The score of a random half varies around
+    that of the whole set as that one varies around the true score (the delete-half jackknife), so
+    the percentiles of the gains are a confidence interval. Half of the examples choose a little
+    worse than all of them would, so the gain is conservative.
 
     Returns:
         A row per metric and kind: ``metric``, ``kind``, ``layer``, ``head`` (the best on the whole
-        set, the first of equal ones), ``naive_gain`` (its delta there), ``unbiased_gain`` (mean
+        set; the first if several tie), ``naive_gain`` (its delta there), ``unbiased_gain`` (mean
         over halves), ``ci_low``, ``ci_high``, all x 100, and ``chosen``, the share of the halves
         that chose that head.
 
@@ -69,7 +69,7 @@ def _row(whole: Floats, choosing: Floats, scoring: Floats) -> dict[str, Any]:
 def _on_halves(
     result: SweepResult, metric: str, splits: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Scores [2 splits, sets] on random halves, and on their counterparts."""
+    """Scores, [2 splits, sets], on random halves, and on the complementary halves."""
     score = weighted(result, metric)
     masks = list(halves(splits, len(result.idx), rng))
     ones, others = (np.concatenate([score(m == value) for m in masks]) for value in (1, 0))
@@ -79,18 +79,18 @@ def _on_halves(
 def survival(
     table: pd.DataFrame, means: pd.DataFrame, gains: pd.DataFrame, examples: int
 ) -> pd.DataFrame:
-    """Summary of a sweep per metric and kind: how many gains there are, and how many are real.
+    """Summarize a sweep per metric and kind: how many sets help or hurt, how many significantly.
 
     Args:
-        table: First table of `darksecrets.ablation.statistics.effects`.
-        means: Its second table.
+        table: First table that `darksecrets.ablation.statistics.effects` returns.
+        means: The second one.
         gains: Table of `best`.
         examples: Size of the validation set.
 
     Returns:
         A row per metric and kind, head or layer: ``examples``, ``baseline``, ``sets`` (how many),
         ``helped`` and ``hurt`` (score higher, lower), ``helped_p`` and ``hurt_p`` (of these,
-        significant one by one), ``helped_q`` and ``hurt_q`` (after correction), then the columns
+        significant without correction), ``helped_q`` and ``hurt_q`` (with it), then the columns
         of ``means`` and ``naive_gain``, ``unbiased_gain``, ``ci_low``, ``ci_high`` of ``gains``.
     """
     keys = ["metric", "kind"]

@@ -3,12 +3,12 @@
     with disable(model, "all of layer 1"):
         model(**inputs)
 
-A disabled head's map is the constant 1/L for every row, over the L real tokens, so that its output
-is the mean of their value vectors (mode ``uniform``, the paper's); or 0 (mode ``zero``). Padding
-gets no weight in either. The maps that the model returns are the changed ones.
+In mode ``uniform``, the paper's, every weight of a disabled head is 1/L, with L the number of real
+tokens: the head's output is the mean of their value vectors. In mode ``zero``, every weight is 0.
+Padding gets no weight in either mode. The maps that the model returns are the changed ones.
 
-Another way to disable is an `Intervention` with an entry in `INTERVENTIONS`: the key
-``ablation.mode`` of a configuration then knows its name, and the sweep runs it.
+To add a mode, write an `Intervention` and give it an entry in `INTERVENTIONS`: the configuration
+key ``ablation.mode`` then accepts its name, and the sweep runs it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Disable(Intervention):
     """Replace the maps of some heads.
 
     Attributes:
-        heads: The heads of each layer, from 1.
+        heads: The heads to disable, by layer; both count from 1.
         mode: ``uniform`` or ``zero``.
     """
 
@@ -63,7 +63,7 @@ def _uniform(weights: torch.Tensor, call: Call) -> torch.Tensor:
     return real / real.sum(dim=-1, keepdim=True)
 
 
-#: By the name of a mode: what it does to heads.
+#: The interventions, by the name of their mode.
 INTERVENTIONS: dict[str, Callable[[Heads], Intervention]] = {
     mode: partial(Disable, mode=mode) for mode in (UNIFORM, ZERO)
 }
@@ -75,7 +75,7 @@ def disable(
     selector: Any,  # noqa: ANN401 - see selectors
     mode: str = UNIFORM,
 ) -> Iterator[None]:
-    """Disable heads while the context lasts; contexts can be nested, the inner one wins.
+    """Disable heads within a ``with`` block. Blocks can be nested; the inner one wins.
 
     Args:
         model: An encoder, with or without a classifier.
@@ -98,10 +98,10 @@ def check_mode(mode: str) -> None:
 
 
 def check(folder: Path) -> None:
-    """Check, on a small random model of a checkpoint's kind, that heads can be disabled in it.
+    """Check, on a small random model of a checkpoint's architecture, that heads can be disabled.
 
     Raises:
-        InputError: Saying what was found, and what to do.
+        InputError: They cannot; the message says why and what to do.
     """
     try:
         require_reachable(checkpoints.trial_model(folder))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def figure8(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw one heatmap of layers × heads per task, the baseline marked on its colour bar.
 
-    As in the paper: layer 1 at the top, darker = greater score, a scale for every task, an orange
+    As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
     line for the intact model. The score is the first of the task's metrics; seeds are averaged.
 
     Args:

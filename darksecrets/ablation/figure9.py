@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import SubplotSpec
 
-_DARK = 0.6  # of the colour scale: above, text is white
+_DARK = 0.6  # text is white above this share of the colour scale
 
 
 def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw one column of layers per task, its scores written in, the baseline on its colour bar.
+    """Draw a column of layers with their scores per task, the baseline marked on its colour bar.
 
-    As in the paper: layer 1 at the top, darker = greater score, a scale for every task, an orange
+    As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
     line for the intact model. The score is the first of the task's metrics; seeds are averaged.
 
     Args:

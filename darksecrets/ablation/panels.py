@@ -1,4 +1,4 @@
-"""Rows, title and legend that the figures of disabled heads and layers share (section 4.6)."""
+"""What the figures of disabled heads and layers share: rows, title and legend (section 4.6)."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def rows_of(table: pd.DataFrame, task: str, columns: list[str], name: str) -> pd
 
 
 def title(task: str) -> str:
-    """A task and the score that is drawn."""
+    """Title of a task's panel: the task and its score."""
     return f"{task} ({NAMES[TASKS[task].metrics[0]]})"
 
 
 def legend(figure: Figure, what: str) -> None:
-    """Say above the panels what colours and the line mean."""
+    """Explain the colours and the line above the panels."""
     line = Line2D([], [], color=BASELINE, linewidth=2)
     label = f"no {what} disabled (value above the bar); darker = greater score"
     figure.legend([line], [label], loc="outside upper center", handlelength=1.2)

@@ -14,13 +14,13 @@ from darksecrets.models.size import read_size
 from darksecrets.run.errors import InputError
 
 DEFAULT_MODE = "uniform"
-"""The one mode that needs no check, which would load torch for every plan."""
+"""The mode that needs no check: checking others loads torch, which would slow every plan."""
 
 
 def check(config: Mapping[str, Any]) -> None:
     """Check that the model has the heads to disable, and that they can be.
 
-    A model on the Hub is checked when it has been fetched, before anything is trained.
+    A model on the Hub is checked after its download, before anything is trained.
 
     Args:
         config: A resolved configuration.
@@ -30,7 +30,7 @@ def check(config: Mapping[str, Any]) -> None:
     """
     model = config["model"]
     if model["source"] != "hub":
-        # The shipped model passes, or its tests fail.
+        # The test suite checks the shipped model.
         check_model(
             config["ablation"], checkpoints.folder_of(model), trial=model["source"] == "folder"
         )
@@ -42,8 +42,8 @@ def check_model(ablation: Mapping[str, Any], folder: Path, *, trial: bool = True
     Args:
         ablation: Section ``ablation`` of a configuration.
         folder: A checkpoint.
-        trial: Whether to try, on a small model of its kind, that heads can be disabled; without
-            torch here this is left to the first job.
+        trial: Whether to try to disable heads in a small model of the same architecture. If torch
+            is not installed, the first job does that.
 
     Raises:
         InputError: The mode is unknown, a selector names what the model lacks, or its attention
@@ -64,10 +64,10 @@ def check_model(ablation: Mapping[str, Any], folder: Path, *, trial: bool = True
 
 
 def check_states(config: Mapping[str, Any]) -> None:
-    """Check that a run disables heads at all, where results of that are asked for by name.
+    """Check that a run disables heads, for targets that need it to.
 
     Raises:
-        InputError: It does not.
+        InputError: It disables none.
     """
     if not config["ablation"]["states"]:
         raise InputError(

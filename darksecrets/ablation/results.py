@@ -1,4 +1,4 @@
-"""What a sweep leaves behind: predictions for every example under every set of disabled heads."""
+"""The result of a sweep: predictions for every example under every set of disabled heads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from darksecrets.run.files import atomic
 
 SETS, PREDICTIONS = "sets.csv", "predictions.npz"
 PARTS = ("head", "layer")
-"""Kinds that are parts of the model, each disabled alone; the best of a kind is looked for."""
+"""Kinds of sets that are one part of the model; the statistics look for the best of each kind."""
 KINDS = ("baseline", *PARTS, "set")
 
 
@@ -47,7 +47,7 @@ class SweepResult:
             raise ValueError("the first set, and no other, is the baseline")
 
     def save(self, folder: Path) -> None:
-        """Write both files; the folder appears complete or not at all."""
+        """Write both files atomically: the folder appears complete or not at all."""
         with atomic(folder) as temporary:
             temporary.mkdir()
             self.sets.to_csv(temporary / SETS, index=False)

@@ -19,8 +19,8 @@ def require_usable(result: SweepResult, task: Task) -> None:
     """Check that a sweep's scores can be compared.
 
     Raises:
-        InputError: Predictions of another kind than the task's, or numbers that are not finite, no
-            disabled set, or labels that are all equal; says what to do.
+        InputError: The predictions' type does not fit the task, a number is not finite, there is no
+            disabled set, or all labels are equal. The message says what to do.
     """
 
     def fail(found: str, expected: str) -> None:
@@ -53,9 +53,9 @@ def plain(result: SweepResult, task: Task) -> dict[str, Floats]:
 def weighted(result: SweepResult, metric: str) -> Weighted:
     """Prepare a metric for scoring bootstrap samples.
 
-    Conventions are those of `darksecrets.data.metrics`: F1 is 0 where class 1 is neither predicted
-    nor there, a correlation 0 where the predictions are all equal. A resample whose labels are all
-    equal has the correlation 0, too; it cannot tell sets apart.
+    Conventions are those of `darksecrets.data.metrics`: F1 is 0 if class 1 is neither predicted nor
+    present; a correlation is 0 if all predictions are equal. It is also 0 on a resample whose
+    labels are all equal, for every set.
 
     Args:
         result: A sweep.

@@ -1,11 +1,11 @@
-"""Most of the work in bfloat16, with the predictions of float32.
+"""Screening: most of the work in bfloat16, with the predictions of float32.
 
-The error of an output is how far differences of its logits may be off. It is measured on pairs of
-an intervention and an example that are computed both ways: a seeded sample over all of them, and
-every pair that is recomputed. The bound is the largest error seen times a safety factor, for each
-layer that interventions begin at, because one that begins higher has fewer layers in bfloat16 above
-it. A prediction whose margin is larger than the bound is that of float32; the others are
-recomputed.
+The error of an output is the largest error of a difference between two of its logits. It is
+measured on the pairs of an intervention and an example that are computed in both precisions: a
+seeded sample, and every pair that is recomputed. The bound is the largest error seen times a safety
+factor. Each layer at which interventions begin has its own bound, because an intervention that
+begins higher has fewer layers in bfloat16 above it. A prediction whose margin exceeds the bound
+stands; the others are recomputed in float32.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from darksecrets.ablation.backends import Logits, Mask
     from darksecrets.ablation.shared import Group, Shared
 
-# Of every layer's pairs, this share is sampled, and no fewer than this number (all if there are
+# Share of every layer's pairs that is sampled, and the least number of pairs (all if there are
 # fewer).
 SHARE, SAMPLED = 0.01, 50
-# So many errors must have been seen before a bound counts.
+# Errors that must have been seen before a bound is used.
 ENOUGH = 20
 
 
@@ -44,7 +44,7 @@ class Bounds:
         self._largest, self._seen = np.zeros(layers), np.zeros(layers, dtype=np.int64)
         pairs = examples * np.bincount(first, minlength=layers)
         self._enough = np.minimum(ENOUGH, pairs)
-        #: [interventions, examples], the pairs that are computed both ways.
+        #: [interventions, examples], the pairs that are computed in both precisions.
         self.sample: Mask = np.zeros((len(first), examples), dtype=bool)
         rng = np.random.default_rng(SEED)
         for layer, count in enumerate(np.maximum(SAMPLED, np.ceil(SHARE * pairs)).astype(int)):
@@ -74,23 +74,23 @@ class Bounds:
 
     @property
     def limits(self) -> npt.NDArray[np.float64]:
-        """The bounds by layer; infinite where too few errors have been seen.
+        """The bounds by layer; infinite if too few errors have been seen.
 
-        An intervention that begins lower has at least the bound of one that begins higher.
+        The bound of a layer is at least that of every layer above it.
         """
         limits = np.where(self._seen >= self._enough, SAFETY * self._largest, np.inf)
         accumulated: npt.NDArray[np.float64] = np.maximum.accumulate(limits[::-1])[::-1]
         return accumulated
 
     def unsure(self, screened: Logits) -> Mask:
-        """Pairs whose prediction float32 may change, of [interventions, examples, outputs]."""
+        """Pairs, [interventions, examples], whose prediction may differ in float32."""
         sure = margins(screened) >= self.limits[self._first][:, None]  # False for NaN, too
         unsure: Mask = ~sure | ties(screened)
         return unsure
 
 
 class Screening(Backend):
-    """The shared backend, in bfloat16 first and in float32 where that could change a prediction.
+    """Runs the shared backend in bfloat16, then in float32 where that could change a prediction.
 
     Args:
         shared: The backend to wrap.
@@ -110,7 +110,7 @@ class Screening(Backend):
         return self.shared.logits(rows, pairs)
 
     def block(self, rows: Sequence[int]) -> Block:
-        """Screen every pair; compute exactly a sample, and what the bounds so far leave unsure."""
+        """Screen every pair; recompute a sample, and what is unsure under the bounds so far."""
         block = Block(self.empty(len(rows)), self.empty(len(rows)))
         for group in self.shared.groups(rows):
             screened, exact = self._screen(group)
@@ -127,14 +127,14 @@ class Screening(Backend):
         return screened, np.where(sample[..., None], exact, more)
 
     def resume(self, block: Block) -> None:
-        """See the errors of a block that was computed before."""
+        """Take the errors of a block that was computed before into account."""
         self.bounds.see(block.screened, block.exact)
 
     def settle(self, blocks: Sequence[Sequence[int]], found: Block) -> dict[str, Any]:
-        """Compute exactly, in place, what the bounds of all blocks leave unsure.
+        """Compute exactly, in place, what is unsure under the bounds of all blocks.
 
-        What is recomputed may raise the bounds; so until nothing is left. The errors of all blocks
-        must have been seen.
+        Recomputing may raise the bounds, so this repeats until nothing is unsure. The errors of all
+        blocks must have been seen.
         """
         screened, exact = found.screened, found.exact
         while (pending := self.bounds.unsure(screened) & np.isnan(exact[..., 0])).any():

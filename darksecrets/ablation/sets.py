@@ -19,7 +19,7 @@ class HeadSet:
 
     Attributes:
         kind: ``baseline`` (none), ``head``, ``layer`` or ``set``; see ``results.KINDS``.
-        heads: The heads of each layer.
+        heads: The heads to disable, by layer.
         name: The set in words.
     """
 
@@ -29,12 +29,12 @@ class HeadSet:
 
     @property
     def layer(self) -> int | None:
-        """The layer of a head or a layer."""
+        """The layer, if the set is a head or a layer."""
         return min(self.heads) if self.kind in ("head", "layer") else None
 
     @property
     def head(self) -> int | None:
-        """The head, if it is one."""
+        """The head, if the set is one."""
         return next(iter(*self.heads.values())) if self.kind == "head" else None
 
     def intervention(self, mode: str) -> Intervention | None:
@@ -52,7 +52,7 @@ def check(selectors: Sequence[object], shape: Shape) -> None:
     """Check the key ``ablation.sets`` of a configuration against the model's layers and heads.
 
     Raises:
-        InputError: Naming the selector, and what is wrong with it; or two that mean the same.
+        InputError: A selector is wrong, or two mean the same heads; the message names them.
     """
     seen: dict[str, object] = {}
     for selector in selectors:
@@ -69,10 +69,10 @@ def check(selectors: Sequence[object], shape: Shape) -> None:
 
 
 def sweep_sets(shape: Shape, own: Sequence[object] = ()) -> list[HeadSet]:
-    """The sets of a sweep: nothing, every head alone, every whole layer, and ``own`` selectors.
+    """The sets of a sweep: none, every head alone, every whole layer, and those of ``own``.
 
     Raises:
-        InputError: As `check`.
+        InputError: See `check`.
     """
     check(own, shape)
     layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
@@ -84,7 +84,7 @@ def sweep_sets(shape: Shape, own: Sequence[object] = ()) -> list[HeadSet]:
 
 
 def _name(shape: Shape, kind: str, heads: Heads) -> str:
-    """As `Shape.describe`, but a single head stays one where a layer has no other."""
+    """As `Shape.describe`, but a layer's only head is named as a head, not as the whole layer."""
     if kind == "head":
         ((layer, (head,)),) = ((layer, tuple(numbers)) for layer, numbers in heads.items())
         return f"layer {layer} head {head}"

@@ -1,21 +1,22 @@
-"""The shared backend: many sets of disabled heads, what they have in common computed once.
+"""The shared backend: runs many sets of disabled heads and computes what they share only once.
 
-For BERT, RoBERTa and ELECTRA. Against a loop that runs the model once per set (section 4.6), the
-work falls because
+It supports BERT, RoBERTa and ELECTRA. It does less work than a loop that runs the model once per
+set (section 4.6):
 
-- what lies below the lowest disabled layer is the intact model's, and computed once (`Trunk`);
-- in that layer only the heads' outputs change, so the change enters through their slice of the
-  output projection, and queries, keys, values and maps are not computed again;
-- the last layer is needed at [CLS] only. One query needs neither keys nor values of all tokens: its
-  products with the keys are products with the hidden states, and so are sums of values;
-- inputs of equal length stand together, and nothing is padding;
-- all sets of a layer are one batch in the layers above.
+- Layers below the lowest disabled one give the intact model's states, computed once (`Trunk`).
+- In that layer only the outputs of the disabled heads change. The change is added through their
+  slice of the output projection; queries, keys, values and maps are not computed again.
+- The last layer is computed for [CLS] only. A single query needs no projected keys and values of
+  all tokens: its products with the keys are products with the hidden states, and so are the sums of
+  values.
+- Inputs of equal length make a batch, so there is no padding.
+- All sets of a layer are one batch in the layers above.
 
-In bfloat16, for screening, that is the precision of most of the work: the feed-forward part of the
-disabled layer, and the layers between it and the last. Their linear maps, attention and activation
-are computed in bfloat16, and so is what a disabled head gives in them; on a CPU their softmax is
-not. The intact model, the change at the disabled layer, the last layer, the classifier, all
-normalisations and the sums before them stay in the model's own precision.
+For screening, most of the work is done in bfloat16: the feed-forward part of the disabled layer,
+and the layers between it and the last. Their linear maps, attention and activation are computed in
+bfloat16, and so is the output of disabled heads in them; on a CPU their softmax is not. The intact
+model, the change at the disabled layer, the last layer, the classifier, all normalisations and the
+sums before them keep the model's own precision.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ if TYPE_CHECKING:
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.models.hooks import Intervention
 
-# Tokens that go through a layer together, so that what passes between its matrix products stays in
-# the CPU's cache; and numbers of all hidden states of a batch. On a GPU they are the most.
+# Tokens per pass through a layer, chosen so that the values between its matrix products stay in the
+# CPU's cache; and numbers in all hidden states of a batch. On a GPU both are upper limits.
 CHUNK = {"cpu": 2**10, "gpu": 2**16}
 BATCH = {"cpu": 2**25, "gpu": 2**28}
 
 
 def knows(model: PreTrainedModel, interventions: Sequence[Intervention | None]) -> bool:
-    """Whether the backend can be used: its models, and heads disabled in one of its modes."""
+    """Whether the backend supports the model and all interventions, which must share one mode."""
     changes = [change for change in interventions if change is not None]
     disabling = [change for change in changes if type(change) is Disable]
     modes = {change.mode for change in disabling}
@@ -69,16 +70,16 @@ def select(model: PreTrainedModel, interventions: Sequence[Intervention | None])
 
 
 def first_layers(selected: torch.Tensor) -> torch.Tensor:
-    """Where each set of [sets, layers, heads] begins, from 0; the empty set at the last layer."""
+    """The lowest layer of each set of [sets, layers, heads], from 0; the last for the empty set."""
     touched = selected.any(dim=2)
     return torch.where(touched.any(1), touched.int().argmax(1), selected.shape[1] - 1)
 
 
 class Shared(Backend):
-    """All interventions on inputs of equal length together.
+    """Runs all interventions together on inputs of equal length.
 
     Args:
-        model: See `Backend`; one that the backend `knows` under these interventions.
+        model: See `Backend`; `knows` must be true for it and these interventions.
         split: See `Backend`.
         interventions: See `Backend`.
     """
@@ -105,7 +106,7 @@ class Shared(Backend):
         return logits
 
     def groups(self, rows: Sequence[int]) -> Iterator[Group]:
-        """Cut examples into groups of equal length, the longest first."""
+        """Group examples of equal length, the longest first."""
         lengths = self.split.lengths[list(rows)]
         for length in np.unique(lengths)[::-1]:
             equal = np.flatnonzero(lengths == length).tolist()
@@ -119,8 +120,8 @@ class Group:
     """Examples of equal length, for which the intact model has run.
 
     Attributes:
-        places: Where they are in what was cut into groups.
-        rows: Their numbers in the split.
+        places: Their positions among the rows that were grouped.
+        rows: Their row numbers in the split.
     """
 
     def __init__(
@@ -148,8 +149,8 @@ class _State:
     """The intact model at one layer, for n inputs of L tokens.
 
     Attributes:
-        hidden: [n, L, size], what enters the layer.
-        attended: [n, L, size], what the attention adds to it, and it, before normalisation.
+        hidden: [n, L, size], input of the layer.
+        attended: [n, L, size], the input plus the attention's output, before normalisation.
         change: [n, L, heads, head size], what disabling each head adds to its output.
     """
 
@@ -165,7 +166,7 @@ class _Branches:
     """A classifier under many sets of disabled heads, each of which branches off the trunk.
 
     Args:
-        model: A model made of layers that `darksecrets.models.layers` knows.
+        model: A model whose layers `darksecrets.models.layers` supports.
         selected: [sets, layers, heads], which heads each set disables.
         mode: ``uniform`` or ``zero``.
     """
@@ -175,8 +176,8 @@ class _Branches:
         self._selected = selected.to(model.device)
         self._first = first_layers(self._selected)
         self._size: int = model.config.hidden_size
-        # Half of the memory for each: what passes through a layer; and the hidden states, with the
-        # trunk and what is joined to them.
+        # Half of the memory is for what passes through a layer, half for the hidden states, the
+        # trunk included.
         each = 2 * devices.sequence_bytes(model.config, 1)
         self._tokens = devices.batch_size(model.device, each, **CHUNK)
         self._batch = devices.batch_size(model.device, 2 * 4 * 2, **BATCH)
@@ -187,14 +188,14 @@ class _Branches:
         return [*layers_of(self._model, torch.bfloat16, self._mode)[:-1], self._exact[-1]]
 
     def batch_size(self, length: int) -> int:
-        """How many inputs of a length make a batch, if all sets are asked for."""
+        """Batch size for inputs of a length, if all sets are to be computed."""
         return max(1, self._batch // (len(self._selected) * length * self._size))
 
     def trunk(self, inputs: dict[str, torch.Tensor]) -> Trunk:
         """Run the intact model.
 
         Args:
-            inputs: ``input_ids`` and what else the embeddings take, [n, L], without padding.
+            inputs: ``input_ids`` and other inputs of the embeddings, [n, L], without padding.
         """
         hidden = embed(self._model, inputs)
         states = []
@@ -215,7 +216,7 @@ class _Branches:
             trunk: Of some inputs.
             sets: [pairs], numbers of sets.
             rows: [pairs], numbers of inputs in the trunk.
-            in_bfloat16: Whether to use bfloat16 for most of the work, see above.
+            in_bfloat16: Whether to do most of the work in bfloat16, see the module.
 
         Returns:
             [pairs, outputs].
@@ -230,7 +231,7 @@ class _Branches:
     def _branch(
         self, trunk: Trunk, layers: list[Layer], sets: torch.Tensor, rows: torch.Tensor
     ) -> torch.Tensor:
-        """As `logits`, for pairs in the order in which they leave the trunk."""
+        """As `logits`, for pairs sorted by the layer at which they leave the trunk."""
         length, size = trunk[0].hidden.shape[1:]
         ends = torch.bincount(self._first[sets], minlength=len(layers)).cumsum(0).tolist()
         stack = trunk[0].hidden.new_empty(ends[-2] if len(ends) > 1 else 0, length, size)
@@ -255,7 +256,7 @@ class _Branches:
     def _top(
         self, trunk: Trunk, stack: torch.Tensor, rows: torch.Tensor, chunk: slice
     ) -> torch.Tensor:
-        """What enters the last layer: of the stack, or of the trunk for what leaves it there."""
+        """Input of the last layer: from the stack, or the trunk for pairs that leave it there."""
         if chunk.stop <= len(stack):
             return stack[chunk]
         of_trunk = trunk[-1].hidden[rows[max(chunk.start, len(stack)) : chunk.stop]]

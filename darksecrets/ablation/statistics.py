@@ -1,7 +1,7 @@
 """Effects of disabling heads and layers on the scores, with intervals and tests (section 4.6).
 
-The paper reports the scores alone. Here, every difference to the intact model has an interval and
-a test on the same examples: of 144 heads, the best gains a few examples by chance alone.
+The paper reports only the scores. Here, every difference to the intact model has an interval and a
+test on the same examples, because the best of 144 heads gains a few examples by chance alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from darksecrets.stats.resampling import bootstrap_weights, interval
 
 _COLUMNS = ("metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value")
 PLACES = {"head": ["layer", "head"], "layer": ["layer"], "set": ["name"]}
-"""Columns that say what was disabled, by the kind of set; layers and heads from 1."""
+"""Columns that say what was disabled, by the kind of set; layers and heads count from 1."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Resampling:
 
     Attributes:
         bootstrap: Bootstrap samples of the examples.
-        permutations: Random permutations, in tests that cannot be summed exactly.
+        permutations: Random permutations, for tests that have no exact sum.
         splits: Random halves of the validation set.
         seed: Seed of all of them.
     """
@@ -46,11 +46,11 @@ class Resampling:
 def effects(
     result: SweepResult, task: Task, resampling: Resampling
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Effect of every disabled set on every metric of the task, and of a random one of its kind.
+    """Effect of every disabled set on every metric of the task, and the mean effect per kind.
 
-    The interval is a bootstrap over examples (percentiles), the same resamples for all sets; the
-    test is paired, see `darksecrets.stats.permutation`. p-values are corrected with Benjamini
-    and Hochberg's procedure over the sets of a kind: the heads of the model, and its layers.
+    Intervals are percentiles of a bootstrap over examples, with the same resamples for all sets.
+    The test is paired, see `darksecrets.stats.permutation`. p-values are corrected with the
+    Benjamini-Hochberg procedure over the sets of a kind: the heads of the model, and its layers.
 
     Args:
         result: A sweep.
@@ -58,10 +58,11 @@ def effects(
         resampling: Numbers of samples, seed.
 
     Returns:
-        A row per set and metric: ``kind``, ``layer``, ``head``, ``name``, ``metric``,
-        ``baseline``, ``score``, ``delta`` (score - baseline), ``ci_low``, ``ci_high`` of the delta,
-        all x 100, ``p_value`` and ``q_value``; the baseline has no row. And a row per metric and
-        kind: ``mean_effect``, the mean delta over the kind, and its ``mean_low``, ``mean_high``.
+        Two tables. First, a row per set and metric: ``kind``, ``layer``, ``head``, ``name``,
+        ``metric``, ``baseline``, ``score``, ``delta`` (score - baseline), ``ci_low`` and
+        ``ci_high`` of the delta, all x 100, ``p_value`` and ``q_value``; the baseline has no row.
+        Second, a row per metric and kind: ``mean_effect``, the mean delta over the kind, and its
+        ``mean_low`` and ``mean_high``.
 
     Raises:
         InputError: See `darksecrets.ablation.scores.require_usable`.
@@ -94,12 +95,12 @@ def p_values(
 
     Args:
         result: A sweep.
-        metric: Names the score that is compared.
-        permutations: Random ones, for correlations.
+        metric: The score to compare.
+        permutations: Number of random permutations, for correlations.
         rng: Source of randomness, for correlations.
 
     Returns:
-        [sets]; that of the baseline is 1.
+        [sets] p-values; the baseline's is 1.
     """
     if metric == "accuracy":
         return permutation.mcnemar(result.predictions == result.labels)
@@ -113,14 +114,14 @@ def p_values(
 
 
 def _mean(rows: pd.DataFrame, resampled: Floats) -> dict[str, Any]:
-    """Mean delta of the sets of one kind: what disabling a random one of them does."""
+    """Mean delta of the sets of one kind: the expected effect of disabling a random one."""
     low, high = PERCENT * interval(resampled[:, rows.index].mean(axis=1))
     where = {column: rows[column].iloc[0] for column in ("metric", "kind")}
     return {**where, "mean_effect": rows["delta"].mean(), "mean_low": low, "mean_high": high}
 
 
 def of_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The table of one kind of set, `head`, `layer` or `set`, in the columns of the contract."""
+    """The rows of one kind of set, `head`, `layer` or `set`, with the columns of its contract."""
     return table.loc[table["kind"] == kind, [*PLACES[kind], *_COLUMNS]]
 
 

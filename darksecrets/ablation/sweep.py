@@ -1,12 +1,12 @@
 """The sweep of section 4.6: a model's predictions with every head, and every layer, disabled.
 
-Predictions are those of running the model once per set of disabled heads, in float32. Examples are
-cut into blocks. `sweep_chunk` computes some of the blocks; `gather_sweep` puts the blocks of all
-chunks together, decides what no block can decide alone, and writes a `SweepResult`.
+Predictions are those of running the model once per set of disabled heads, in float32. The examples
+are split into blocks. `sweep_chunk` computes some of the blocks; `gather_sweep` joins the blocks of
+all chunks, computes what depends on all of them, and writes a `SweepResult`.
 
-What the sweep does to the heads of a set is any `Intervention` with a name in
+The sweep disables the heads of a set with an `Intervention` from
 `darksecrets.ablation.disable.INTERVENTIONS`. One of two backends computes it: `Shared`, with or
-without `Screening` in bfloat16, or else `Loop`.
+without `Screening` in bfloat16, if it supports model and intervention, or else `Loop`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 AUTO, ON, OFF = SCREENING = ("auto", "on", "off")
 
-# Examples in a block: between two checkpoints, and at most in a batch of the loop.
+# Examples in a block, which is what is saved for resuming, and the largest batch of the loop.
 BLOCK = {"cpu": 64, "cuda": 256}
 BLOCKS = "block-*.npz"
 
@@ -63,15 +63,15 @@ _log = logging.getLogger(__name__)
 class Settings:
     """What a sweep's numbers depend on, besides its files, the device and library versions.
 
-    Blocks of examples are reused only by a sweep with equal settings.
+    A sweep reuses saved blocks of examples only if they were computed with equal settings.
 
     Attributes:
         task: The task.
-        seed: Draws a classifier where the checkpoint has none.
+        seed: Seed of the random classifier, if the checkpoint has none.
         max_length: Longest sequence kept, in tokens.
-        mode: What is done to heads, a name in `darksecrets.ablation.disable.INTERVENTIONS`.
+        mode: How heads are disabled, a name in `darksecrets.ablation.disable.INTERVENTIONS`.
         sets: Selectors of further sets of heads, see `darksecrets.models.selectors`.
-        screening: ``auto`` screens in bfloat16 where the hardware is fast at it; ``on``, ``off``.
+        screening: ``on``, ``off``, or ``auto``: in bfloat16 if the hardware is fast at it.
     """
 
     task: Task
@@ -87,10 +87,10 @@ class _Sweep:
     """A sweep, ready to run.
 
     Attributes:
-        settings: What was asked for.
-        sets: What to disable.
-        backend: What computes it.
-        blocks: Rows of the examples of each block, the longest first.
+        settings: Its settings.
+        sets: The sets to disable.
+        backend: The backend that computes the logits.
+        blocks: Row numbers of the examples of each block, the longest examples first.
         identity: Everything that the numbers depend on.
     """
 
@@ -113,25 +113,25 @@ def sweep_chunk(
 ) -> dict[str, Any]:
     """Compute every ``chunks``-th block of examples under every set.
 
-    Chunks differ in their examples, not in the layers that they disable: all have then the same
-    work, as blocks go from long examples to short ones, and what the sets of an example have in
-    common is computed once. Blocks, and every number in float32, do not depend on ``chunks``. A
-    killed job goes on with the next block when it is started again.
+    Chunks differ in their examples, not in the layers that they disable. So they have about the
+    same work, as blocks are sorted by length, and what the sets of an example share is computed
+    once. Blocks, and every number in float32, do not depend on ``chunks``. A killed job continues
+    with the next block when it is started again.
 
     Args:
-        model_folder: A classifier, or an encoder, which gets the classifier drawn from the seed.
+        model_folder: A classifier, or an encoder, which gets a random classifier from the seed.
         dataset_folder: The task's data, see the data contract.
-        output: Folder of the chunk, which appears when all its blocks are done.
+        output: Folder of the chunk; it appears when all its blocks are done.
         settings: What to disable, and how.
         threads: Number of CPU threads.
         chunk: Which one, from 1.
-        chunks: How many there are. Where there are fewer blocks, some chunks are empty.
+        chunks: How many there are. If there are fewer blocks, some chunks are empty.
 
     Returns:
-        For the provenance: how many examples were computed, and the seconds.
+        For the provenance: how many examples were computed, and in how many seconds.
 
     Raises:
-        InputError: A selector names what the model does not have, its attention cannot be reached,
+        InputError: A selector names heads that the model lacks, its attention cannot be reached,
             an output is not finite, or the validation set has one class only.
     """
     start = time.perf_counter()
@@ -157,10 +157,11 @@ def gather_sweep(
     *,
     threads: int,
 ) -> dict[str, Any]:
-    """Put chunks together, decide what no chunk can decide alone, and write a `SweepResult`.
+    """Join the chunks, compute what depends on all of them, and write a `SweepResult`.
 
-    With screening, what is sure depends on the errors that all chunks saw: the rest is computed in
-    float32. Of a classification, predictions that hang on rounding are those of the example alone.
+    With screening, the errors seen in all chunks determine which predictions are unsure; these are
+    recomputed in float32. In classification, predictions that depend on rounding are those of the
+    example alone.
 
     Args:
         model_folder: The model of the chunks.
@@ -210,8 +211,8 @@ def choose_backend(
     Args:
         model: A classifier in evaluation mode, on the device to use.
         split: The examples.
-        interventions: What to do to its attention; None leaves it as it is.
-        screening: Whether to use bfloat16, where the backend can.
+        interventions: What to do to the model's attention; None leaves it intact.
+        screening: Whether to screen in bfloat16, if the backend can.
 
     Raises:
         InputError: The model's attention cannot be reached.
@@ -223,10 +224,10 @@ def choose_backend(
 
 
 def check_labels(labels: npt.NDArray[np.generic], task: Task, where: str) -> None:
-    """Refuse labels that are all equal, or none: no score is then worth comparing.
+    """Check that there are at least two different labels; else scores cannot be compared.
 
     Raises:
-        InputError: Naming the label.
+        InputError: There are not; the message names the label.
     """
     if not len(labels):
         raise InputError(
@@ -278,7 +279,7 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
     block_size = BLOCK.get(model.device.type, BLOCK["cpu"])
     identity = {
         **dataclasses.asdict(settings),
-        # What `auto` comes to belongs here: unchecked bfloat16 must never pass for float32.
+        # The choice made for `auto`, so that bfloat16 is never mistaken for float32.
         "screening": ON if isinstance(backend, Screening) else OFF,
         "model": fingerprint(model_folder),
         "data": split.fingerprint(),
@@ -290,14 +291,14 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
 
 
 def _screens(wanted: str) -> bool:
-    """Whether to screen in bfloat16 where the backend can."""
+    """Whether to screen in bfloat16, if the backend can."""
     if wanted not in SCREENING:
         raise InputError(f"Found screening {wanted!r}, expected one of {', '.join(SCREENING)}.")
     return precision.fast_bfloat16() if wanted == AUTO else wanted == ON
 
 
 def _compute_blocks(sweep: _Sweep, numbers: Iterable[int], folder: Path) -> int:
-    """Compute the blocks that are not in a folder; count the examples that were there."""
+    """Compute the blocks that a folder lacks; return the number of examples that it had."""
     backend, numbers = sweep.backend, list(numbers)
     total = len(sweep.sets) * sum(len(sweep.blocks[number]) for number in numbers)
     resumed = 0
@@ -317,7 +318,7 @@ def _compute_blocks(sweep: _Sweep, numbers: Iterable[int], folder: Path) -> int:
 
 
 def _gather_blocks(sweep: _Sweep, chunks: Sequence[Path]) -> Block:
-    """The logits of all examples, from the blocks of all chunks."""
+    """Read the logits of all examples from the blocks of all chunks."""
     for chunk in chunks:
         _check_chunk(chunk, sweep.identity)
     backend = sweep.backend
@@ -336,11 +337,11 @@ def _gather_blocks(sweep: _Sweep, chunks: Sequence[Path]) -> Block:
 
 
 def _check_chunk(chunk: Path, identity: dict[str, Any]) -> None:
-    """Refuse a chunk of another sweep."""
+    """Check that a chunk is of this sweep."""
     found = resuming.read_identity(chunk)
     if found is None:
         raise InputError(
-            f"{chunk} is no chunk of a sweep: {resuming.IDENTITY} is missing. Remove it and run "
+            f"{chunk} is not a chunk of a sweep: {resuming.IDENTITY} is missing. Remove it and run "
             "again."
         )
     if different := resuming.different(found, identity):

@@ -1,4 +1,4 @@
-"""Tables of section 4.6: what disabling heads and layers does to the scores."""
+"""Tables of section 4.6: effects of disabling heads and layers on the scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEAD_ABLATION = _ablation("head", "Effect of disabling each head (Figure 8).", L
 LAYER_ABLATION = _ablation("layer", "Effect of disabling each layer (Figure 9).", LAYER)
 SET_ABLATION = _ablation(
     "set",
-    "Effect of disabling each set of `ablation.sets`; no rows where none is configured.",
+    "Effect of disabling each set of `ablation.sets`; no rows if none is configured.",
     Column("name", "text", "name of the set"),
     every=False,
 )
@@ -49,14 +49,14 @@ _GAINS = (
     replace(
         _GAIN,
         name="unbiased_gain",
-        meaning="mean `delta` on random halves that did not choose it",
+        meaning="mean `delta` of the best of one random half on the other half",
     ),
     *interval("unbiased_gain", unit="× 100", bounds=(-200, 200)),
 )
 
 BEST_HEAD = Table(
     "best_head",
-    "What disabling the best head or layer gains, on examples that did not choose it.",
+    "Gain of disabling the best head or layer, on examples that did not choose it.",
     (
         *MODEL,
         METRIC,
@@ -84,13 +84,13 @@ SURVIVAL = Table(
         Column("examples", "integer", "examples of the validation split", low=1),
         _BASELINE,
         Column("sets", "integer", "heads, or layers", low=1),
-        _count("helped", "whose disabling raises the score"),
-        _count("helped_p", "of these, significant one by one (p < 0.05)"),
+        _count("helped", "sets whose disabling raises the score"),
+        _count("helped_p", "of these, significant without correction (p < 0.05)"),
         _count("helped_q", "of these, significant after correction (q < 0.05)"),
-        _count("hurt", "whose disabling lowers the score"),
-        _count("hurt_p", "of these, significant one by one"),
+        _count("hurt", "sets whose disabling lowers the score"),
+        _count("hurt_p", "of these, significant without correction"),
         _count("hurt_q", "of these, significant after correction"),
-        replace(_DELTA, name="mean_effect", meaning="mean `delta`: of a random head, or layer"),
+        replace(_DELTA, name="mean_effect", meaning="mean `delta` over all heads, or layers"),
         *interval("mean_effect", "mean_low", "mean_high", unit="× 100", bounds=(-200, 200)),
         *_GAINS,
     ),
@@ -99,7 +99,7 @@ SURVIVAL = Table(
 
 
 def _rank(name: str, coefficient: str) -> Column:
-    meaning = f"{coefficient} of the heads' `delta`; empty where those of a seed are all equal"
+    meaning = f"{coefficient} of the heads' `delta`; empty if a seed's are all equal"
     return Column(name, "number", meaning, low=-1, high=1, optional=True)
 
 
@@ -111,7 +111,7 @@ SEED_AGREEMENT = Table(
         STATE,
         METRIC,
         SEED,
-        replace(SEED, name="other_seed", meaning="seed that it is compared with"),
+        replace(SEED, name="other_seed", meaning="seed that `seed` is compared with"),
         Column("heads", "integer", "heads of the model", low=1),
         _rank("spearman", "Spearman's rank correlation"),
         _rank("kendall", "Kendall's tau-b"),
@@ -128,14 +128,13 @@ LINKED_ABLATION = Table(
         Column(
             "group",
             "text",
-            "why the head: `framenet` (not in `finetuned-from-normal`) or `equal_words`",
+            "experiment that names the head: `framenet` (not in `finetuned-from-normal`) or "
+            "`equal_words`",
             values=("framenet", "equal_words"),
         ),
         LAYER,
         HEAD,
-        Column(
-            "weight", "number", "its weight in the table of the group", "attention", low=0, high=1
-        ),
+        Column("weight", "number", "its weight in that experiment", "attention", low=0, high=1),
         METRIC,
         *_TESTED,
         replace(
@@ -147,7 +146,7 @@ LINKED_ABLATION = Table(
         Column(
             "share_below",
             "number",
-            "share of the heads outside the group with a smaller `delta`; equal ones count half",
+            "share of the heads outside the group with a smaller `delta`; ties count half",
             low=0,
             high=1,
         ),
@@ -157,6 +156,6 @@ LINKED_ABLATION = Table(
 )
 
 EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL)
-"""What the predictions of one sweep give."""
+"""Tables that are computed from the predictions of one sweep."""
 
 TABLES = (*EFFECTS, SEED_AGREEMENT, LINKED_ABLATION)

@@ -1,7 +1,7 @@
-"""Predictions that hang on the last digits of float32, and what decides them.
+"""Predictions that depend on rounding in float32, and how they are decided.
 
-Outputs in float32 depend in their last digits on how examples are batched. Where that could change
-a prediction, the example alone, without padding, decides.
+The last digits of outputs in float32 depend on how examples are batched. Where that could change a
+prediction, it is computed again for the example alone, without padding.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.floating]
 
 SEED = 2019
-#: Margins below this, relative to logits above 1, are ties; or below the safety factor times what
-#: was seen on so many trials.
+#: Margins below this (relative, for logits above 1) are ties. So are margins below the safety
+#: factor times the largest difference seen in this many trials.
 TIE, TRIALS = 1e-5, 64
 SAFETY = 2.0
 
@@ -37,22 +37,23 @@ def rounding(logits: Array, others: Array) -> float:
 
 def ties(logits: Array, below: float = TIE) -> Mask:
     """Whether rounding in float32 could change the prediction."""
-    tied: Mask = ~(margins(logits) >= below * _scale(logits))  # so that NaN is one
+    tied: Mask = ~(margins(logits) >= below * _scale(logits))  # so that NaN is a tie
     return tied
 
 
 def decide_ties(backend: Backend, exact: Logits, logits: Logits) -> dict[str, Any]:
-    """Put the logits of the example alone where rounding could change the prediction.
+    """Where rounding could change a prediction, use the logits of the example alone.
 
-    How much rounding changes is measured on a seeded sample of the exact pairs.
+    The effect of rounding is measured on a seeded sample of the exact pairs.
 
     Args:
-        backend: What computed the logits.
+        backend: The backend that computed the logits.
         exact: [interventions, examples, outputs] in float32, NaN where only screened.
-        logits: Likewise, all of them; changed in place.
+        logits: The same, without NaN; changed in place.
 
     Returns:
-        ``rounding`` seen, ``tie_below`` which margins are ties, and the number of ``ties``.
+        ``rounding``, the largest effect seen; ``tie_below``, the margin below which there is a tie;
+        ``ties``, the number of ties.
     """
 
     def alone(pairs: npt.NDArray[np.int64]) -> Logits:

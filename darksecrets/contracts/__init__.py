@@ -1,7 +1,8 @@
-"""What others may rely on: every table and file of a run (``docs/contracts.md``).
+"""The data contracts: every table and file of a run that others may rely on.
 
-Each section declares its tables in its own `tables` module; here they stand together, for whatever
-handles a table by its name and for the page. ``python -m darksecrets.contracts`` prints the page.
+Each section declares its tables in its own `tables` module. Here they are collected, for the page
+``docs/contracts.md`` and for code that handles tables by name. ``python -m darksecrets.contracts``
+prints the page.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "attention/<task>/pretrained/, attention/<task>/finetuned/seed-<n>/",
-        "an [attention store](#formats-that-are-no-tables): maps cropped to real tokens, half "
+        "an [attention store](#formats-other-than-tables): maps cropped to real tokens, half "
         "precision. The maps of the pre-trained model do not depend on a seed",
     ),
     (
@@ -44,29 +44,29 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("similarity/<task>/seed-<n>.csv", "parts of `cosine.csv`"),
     (
         "annotation/<task>.jsonl",
-        "tags, heads and dependency labels of the sampled sentences, one example a line: `idx`, "
+        "tags, heads and dependency labels of the sampled sentences, one example per line: `idx`, "
         "and for `sentence1` and `sentence2` their `text` and `tokens` (`text`, `start`, `end`, "
         "`tag`, `head`, `dep`, `antecedent`; tokens count from 0). `<task>.provenance.json` names "
-        "the spaCy pipeline, where one was used, and its version",
+        "the spaCy pipeline, if one was used, and its version",
     ),
     (
         "features/<task>/pretrained/, features/<task>/finetuned/seed-<n>/",
-        "what the heads of one model look at: parts of `stripes.csv`, `cls_attention.csv`, "
+        "what the heads of one model attend to: parts of `stripes.csv`, `cls_attention.csv`, "
         "`token_pairs.csv`, `equal_words.csv` and `head_statistics.csv`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
-        "a [sweep](#formats-that-are-no-tables): predictions on the whole validation split with "
+        "a [sweep](#formats-other-than-tables): predictions on the whole validation split with "
         "heads disabled",
     ),
     (
         "ablation_effects/<task>/<state>/seed-<n>/",
-        "what one sweep shows: parts of `head_ablation.csv`, `layer_ablation.csv`, "
+        "effects in one sweep: parts of `head_ablation.csv`, `layer_ablation.csv`, "
         "`set_ablation.csv`, `best_head.csv` and `survival.csv`",
     ),
     (
         "attention_chunks/, ablation_chunks/",
-        "chunks of a store of `attention/` and of a sweep of `ablation/`, where the configuration "
+        "chunks of a store of `attention/` and of a sweep of `ablation/`, if the configuration "
         "splits them (`attention.chunks`, `ablation.chunks`); removed once they are merged",
     ),
     (
@@ -75,7 +75,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "patterns/classifier/",
-        "the network that sorts maps into patterns: `model.safetensors`; `classifier.json`, its "
+        "the network that classifies maps by pattern: `model.safetensors`; `classifier.json`, its "
         "classes in order and the temperature of its logits",
     ),
     (
@@ -86,7 +86,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("tables/*.csv, tables/*.parquet", "the [tables](#tables) below"),
     (
         "tables/framenet_example.npz",
-        "what Figure 3 shows of one sentence: `tokens`; `layers` and `heads` (from 1) of the heads "
+        "the sentence of Figure 3: `tokens`; `layers` and `heads` (from 1) of the heads "
         "above the percentile, and their `maps`; the word pieces of `element` and `predicate`. "
         "Read it with `darksecrets.framenet.example.Example`",
     ),
@@ -96,10 +96,10 @@ PATHS: tuple[tuple[str, str], ...] = (
         "every figure as `.pdf`, `.svg`, `.png`; `table1.md`, `table1.html`, `table1.tex`",
     ),
     ("report.html", "Snakemake's self-contained report"),
-    ("logs/, benchmarks/", "per rule and job: what it printed; its time and memory"),
+    ("logs/, benchmarks/", "output of every job; its time and memory"),
     (
         "**/provenance.json, *.provenance.json",
-        "what a result was made from: parameters, seeds, fingerprints of inputs and outputs, "
+        "provenance of a result: parameters, seeds, fingerprints of inputs and outputs, "
         "library versions, the project's commit, the machine",
     ),
 )
@@ -108,8 +108,8 @@ PATHS: tuple[tuple[str, str], ...] = (
 FORMATS: tuple[tuple[str, str], ...] = (
     (
         "Attention store (`attention/…`)",
-        "`maps.npy`: all maps one after the other, half precision, one long array; an example "
-        "takes layers × heads × L × L numbers, `[layer, head, query, key]`, with L its number of "
+        "`maps.npy`: all maps in one flat array, half precision; an example has layers × heads × "
+        "L × L numbers, `[layer, head, query, key]`, with L its number of "
         "real tokens. `examples.parquet`: a row per example in the order of the maps, with `idx` "
         "and, for every token, its text, segment, whether it is special, and its first and "
         "last + 1 character. `store.json`: numbers of layers, heads and examples. Read it with "
@@ -123,16 +123,16 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "`darksecrets.ablation.results.SweepResult`",
     ),
 )
-"""What is no table: name, and the files it consists of."""
+"""Formats other than tables: name, and the files that they consist of."""
 
 TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
     *("pattern_quality", "stripes", "head_statistics", "token_pairs", "ablation_deltas"),
     *("ablation_distribution", "ablation_gains", "learning_curves", "report"),
 )
-"""Rules that may be asked for by name."""
+"""Named targets of a run."""
 OTHER_TARGETS = (
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),
 )
-"""Named targets that are no part of a run, and what they make."""
+"""Named targets outside of a run, and what they make."""

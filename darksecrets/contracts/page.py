@@ -17,10 +17,10 @@ _START = """\
 
 # Data contracts
 
-What tests, users and other tools may rely on. A change of anything here is in the changelog.
+Tests, users and other tools may rely on everything here. Every change is in the changelog.
 
-- Every file is written beside its final name and then renamed, so that none is ever half there.
-- Figures read tables only, never models or stores of maps, so that they are redrawn in seconds.
+- Files are written atomically: under a temporary name, then renamed. None is ever incomplete.
+- Figures read only tables, never models or attention stores, so they are redrawn in seconds.
 - Weights are `safetensors` only, and no code from a hub is run.
 
 ## Files
@@ -31,14 +31,14 @@ Paths are under `results/<run>/`.
 _TABLES = f"""\
 ## Tables
 
-Tables are tidy: one observation a row. They are CSV files; floats have 9 significant digits. Layers and heads count from 1. An
-empty field is a missing value; it is allowed only where a column is *optional*. The columns of the *key* identify a row. Every
+Tables are tidy: one observation per row. They are CSV files; floats have 9 significant digits. Layers and heads count from 1. An
+empty field is a missing value; it is allowed only if the column is *optional*. The columns of the *key* identify a row. Every
 table is checked when it is written and when it is read: columns and their order, types, missing values, bounds, keys, and that
-every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units stand in
+every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in
 brackets. A *control* is the same estimate where no effect is expected.
 
-The table of millions of rows, `{PATTERN_MAPS.file}`, is Parquet, with a row group for each model. One column, or the rows of
-one model, are read without the others:
+One table has millions of rows, `{PATTERN_MAPS.file}`. It is Parquet, with a row group for each model, so that one column or the
+rows of one model can be read without the others:
 
 ```python
 pd.read_parquet(
@@ -50,10 +50,9 @@ pd.read_parquet(
 _LABELLING = """\
 ## Sets of labelled maps
 
-A set is a folder of single maps: `maps.npz`, all maps one after the other in half precision (`values`); `maps.csv`, a row per
-map; and `labels.csv`, once there are labels. Read it with `darksecrets.patterns.mapset.MapSet`. A folder of annotations
-(`annotations/<run>/`, beside `results/` so that removing results keeps labels) is a copy of the set that it was made from, with
-labels. [labelling.md](labelling.md) says how to make one; `python -m darksecrets.patterns agreement --csv` writes the last two
+A set is a folder of single maps: `maps.npz`, all maps in one flat array in half precision (`values`); `maps.csv`, a row per map;
+and `labels.csv`, once there are labels. Read it with `darksecrets.patterns.mapset.MapSet`. An annotation folder
+(`annotations/<run>/`, outside of `results/` so that removing results keeps labels) is a copy of a set, with labels. [labelling.md](labelling.md) says how to make one; `python -m darksecrets.patterns agreement --csv` writes the last two
 tables.
 """  # noqa: E501
 
@@ -64,7 +63,7 @@ def page() -> str:
         [
             _START,
             _grid(("path", "content"), ((_code(path), what) for path, what in PATHS)),
-            "## Formats that are no tables\n",
+            "## Formats other than tables\n",
             _grid(("format", "files"), FORMATS),
             _TABLES,
             *(
@@ -73,7 +72,7 @@ def page() -> str:
                 for line in (f"### {section}\n", *map(_table, tables))
             ),
             "### Files of single jobs\n",
-            "Parts of the tables above have their columns. Tables of their own are:\n",
+            "Parts of the tables above have the same columns. There are also these tables:\n",
             *map(_table, (SAMPLE, predictions(2))),
             _LABELLING,
             *map(_table, LABELLING),
@@ -82,7 +81,7 @@ def page() -> str:
             *map(_table, TINY_BERT),
             "## Named targets\n",
             ", ".join(f"`{target}`" for target in TARGETS)
-            + "; and, which `all` leaves out, "
+            + "; and, not included in `all`, "
             + ", ".join(f"`{target}` (makes {what})" for target, what in OTHER_TARGETS)
             + ".\n",
         ]

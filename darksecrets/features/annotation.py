@@ -1,9 +1,9 @@
-"""Tags, heads and dependency labels of the sampled sentences: gold, or a spaCy pipeline's.
+"""Tags, heads and dependency labels of the sampled sentences: gold, or from a spaCy pipeline.
 
-One JSON object a line for each sampled example: ``idx``, ``sentence1`` and (of pairs)
+The file has a JSON object per line for each sampled example: ``idx``, ``sentence1`` and (for pairs)
 ``sentence2``, each with its ``text`` and ``tokens``. A token is a word: ``text``, ``start`` and
-``end`` (characters of the sentence), ``tag`` (Penn), ``head`` (number of a token; a root is its
-own), ``dep``, and ``antecedent`` (number of the noun that a pronoun stands for, or null).
+``end`` (characters of the sentence), ``tag`` (Penn), ``head`` (number of a token; that of a root is
+its own), ``dep``, and ``antecedent`` (number of the noun that a pronoun stands for, or null).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: What a pipeline must set, who usually sets it, and which of its labels are unknown.
+#: Attributes that a pipeline must set: the component that sets each, and the check of its labels.
 _NEEDED = (
     ("token.tag", "tagger", "Penn tags", unknown_tags),
     ("token.dep", "parser", "labels of ClearNLP or Universal Dependencies", unknown_dependencies),
@@ -50,17 +50,17 @@ def annotate(
     """Write the annotation of the sampled validation examples of a task.
 
     Args:
-        dataset: Folder of the data contract; its gold annotation is used where it has one.
+        dataset: Folder of the data set; if it has a gold annotation, that is used.
         sample: Table with the column ``idx`` of the sampled examples.
         output: File to write.
         task: The task.
-        pipeline: Name of an installed spaCy pipeline or its folder; unused with gold annotation.
+        pipeline: Name or folder of an installed spaCy pipeline; unused with gold annotation.
 
     Returns:
         Name and version of the pipeline that was used, and of spaCy; None with gold annotation.
 
     Raises:
-        InputError: The pipeline cannot be used, or the sample is not the data set's.
+        InputError: The pipeline cannot be used, or the sample is of another data set.
     """
     wanted = SAMPLE.read(sample)["idx"].tolist()
     gold = dataset / ANNOTATION
@@ -69,7 +69,7 @@ def annotate(
     annotation = {example["idx"]: example for example in found}
     if missing := [idx for idx in wanted if idx not in annotation]:
         raise InputError(
-            f"{sample} names {len(missing)} examples, such as idx {missing[0]}, that {dataset} "
+            f"{sample} has {len(missing)} examples, such as idx {missing[0]}, that {dataset} "
             "does not have. Draw the sample again."
         )
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as stream:
@@ -79,7 +79,7 @@ def annotate(
 
 
 class Examples(Mapping[int, dict[str, Any]]):
-    """The example of every ``idx`` in an annotation, read from the file when it is asked for."""
+    """The examples of an annotation by ``idx``; each is read from the file on access."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -116,7 +116,7 @@ def _gold(path: Path, task: Task) -> Iterator[dict[str, Any]]:
 def _parsed(
     dataset: Path, wanted: Sequence[int], task: Task, nlp: Language
 ) -> Iterator[dict[str, Any]]:
-    """Examples as a spaCy pipeline sees them."""
+    """Examples as annotated by a spaCy pipeline."""
     from datasets import load_from_disk
 
     split = load_from_disk(str(dataset))["validation"]
@@ -131,7 +131,7 @@ def _parsed(
 
 
 def _tokens(doc: Doc) -> list[dict[str, Any]]:
-    """Words of a text that spaCy has read."""
+    """Words of a text that spaCy has parsed."""
     tokens = [
         {
             "text": word.text,
@@ -150,16 +150,15 @@ def _tokens(doc: Doc) -> list[dict[str, Any]]:
 
 
 def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> int | None:
-    """Guess which noun a pronoun stands for: the nearest before it that agrees in number.
+    """Guess which noun a pronoun stands for: the nearest preceding one that agrees in number.
 
     Args:
         tokens: ``text`` and ``tag`` of the words of a text.
         number: The word, a pronoun or not.
-        first: Where its sentence begins; nouns before it are not looked at.
+        first: First word of its sentence; earlier nouns are not considered.
 
     Returns:
-        Number of the noun; None for words other than pronouns of the third person, or where
-        there is no such noun.
+        Number of the noun; None if the word is not a third-person pronoun or there is no such noun.
     """
     if tokens[number]["tag"] not in PRONOUNS:
         return None
@@ -169,10 +168,10 @@ def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> 
 
 
 def load_pipeline(pipeline: str) -> Language:
-    """Load a spaCy pipeline and see that it gives Penn tags and known dependency labels.
+    """Load a spaCy pipeline and check that it gives Penn tags and known dependency labels.
 
     Raises:
-        InputError: It is not there, lacks a tagger or a parser, or has labels of another kind.
+        InputError: The pipeline does not exist, lacks a tagger or parser, or has other labels.
     """
     import spacy
 
@@ -204,13 +203,13 @@ def load_pipeline(pipeline: str) -> Language:
 
 
 def _identify(nlp: Language) -> dict[str, str]:
-    """What an annotation was made with."""
+    """Name and version of a pipeline, and of spaCy."""
     name = f"{nlp.meta['lang']}_{nlp.meta['name']}"
     return {"name": name, "version": nlp.meta["version"], "spacy": version("spacy")}
 
 
 def files_of(pipeline: Path) -> list[Path]:
-    """Files that make a pipeline's folder what it is: trained in place, it has others."""
+    """Files that identify a pipeline in a folder; they change if it is trained again there."""
     inside = (path.relative_to(pipeline) for path in pipeline.rglob("*") if path.is_file())
     cached = ("__pycache__", ".")
     return sorted(
@@ -219,7 +218,7 @@ def files_of(pipeline: Path) -> list[Path]:
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Before any job: see that the pipeline of a resolved configuration can be used.
+    """Check, before any job, that the pipeline of a resolved configuration can be used.
 
     Raises:
         InputError: See `load_pipeline`.

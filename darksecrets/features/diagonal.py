@@ -16,8 +16,8 @@ def diagonal_correlations(pairs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row per task, state, seed and relation: ``heads``, and Pearson's correlation with
-        ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control; empty
-        where one of both is the same for all heads.
+        ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control; empty if
+        either variable is the same for all heads.
     """
     rows = [
         dict(zip(_MODEL, model, strict=True))

@@ -16,7 +16,7 @@ ROWS = ("[SEP]", "[CLS]")
 
 
 def figure6(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw a row of heatmaps for [SEP] and one for [CLS], as the paper does, on one scale.
+    """Draw a row of heatmaps for [SEP] and one for [CLS] on one scale, as the paper does.
 
     Args:
         table: Columns ``task``, ``state``, ``feature``, ``layer``, ``head``, ``weight``.

@@ -33,7 +33,7 @@ FEATURES = (
 def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw one heatmap of features × heads per task; several seeds are averaged.
 
-    Cells of a feature that no example of the task has are left grey.
+    Cells of a feature that is absent from the task are grey.
 
     Args:
         table: Columns ``task``, ``state``, ``feature``, ``head`` (from 1), ``weight``.

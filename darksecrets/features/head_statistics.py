@@ -1,4 +1,4 @@
-"""What the heads of every layer look at, after Clark et al. (2019); beyond section 4.4."""
+"""What the heads of every layer attend to, after Clark et al. (2019); beyond section 4.4."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
     "self": {"color": "#333333", "marker": "^", "linestyle": "--"},
     "next": {"color": "#E69F00", "marker": ">", "linestyle": "--"},
 }
-"""Look of every share of attention that is drawn."""
+"""Line style of every share of attention."""
 
 
 def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:

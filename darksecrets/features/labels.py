@@ -1,7 +1,7 @@
-"""From the labels of a tagger and a parser to the paper's features (sections 4.4 and 4.5).
+"""The paper's features from the labels of a tagger and a parser (sections 4.4 and 4.5).
 
-The one place that knows label names: Penn tags, and dependency labels of both families that
-parsers of English have, ClearNLP's (the authors') and those of Universal Dependencies.
+All label names are here: Penn tags, and the two sets of dependency labels that parsers of English
+use, ClearNLP's (the authors') and those of Universal Dependencies (UD).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def _words(text: str) -> frozenset[str]:
 #: Features that words have; the special tokens are features of their own.
 WORD_FEATURES = ("noun", "verb", "pronoun", "subject", "object", "negation", "punctuation")
 FEATURES = (*WORD_FEATURES, "[CLS]", "[SEP]")
-#: The token that attends comes first: row and column of the map.
+#: The first token attends to the second: row and column of the map.
 RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
 
 
 def file_name(feature: str) -> str:
-    """A feature in the name of a file: ``cls`` for ``[CLS]``."""
+    """A feature as part of a file name: ``cls`` for ``[CLS]``."""
     return feature.strip("[]").lower()
 
 
@@ -36,7 +36,7 @@ VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"})
 
 SUBJECTS = frozenset(
     {"nsubj", "nsubjpass", "csubj", "csubjpass", "agent", "expl"}  # ClearNLP
-    | {"nsubj:pass", "nsubj:outer", "csubj:pass", "csubj:outer", "obl:agent"}  # UD, beside those
+    | {"nsubj:pass", "nsubj:outer", "csubj:pass", "csubj:outer", "obl:agent"}  # UD, in addition
 )
 OBJECTS = frozenset({"dobj", "iobj", "dative", "attr", "oprd"} | {"obj"})
 PUNCTUATION = frozenset({"punct"})
@@ -47,7 +47,7 @@ NEGATIONS = _words(
     "couldn't nothing nowhere"
 )
 
-#: Third person only: a noun is never what `I`, `we` or `you` stand for.
+#: Third person only: `I`, `we` and `you` do not stand for a noun.
 SINGULAR_PRONOUNS = _words(
     "he him his himself she her hers herself it its itself one one's oneself"
 )
@@ -76,12 +76,12 @@ _UNIVERSAL = _words(
 
 
 def unknown_tags(tags: Collection[str]) -> list[str]:
-    """Tags that are not Penn's, sorted."""
+    """Tags that are not Penn tags, sorted."""
     return sorted(set(tags) - KNOWN_TAGS)
 
 
 def unknown_dependencies(labels: Collection[str]) -> list[str]:
-    """Dependency labels of neither family, sorted; subtypes (``nmod:poss``) are UD's."""
+    """Dependency labels of neither set, sorted; subtypes (``nmod:poss``) are UD's."""
     return sorted(
         label
         for label in set(labels) - {""}
@@ -93,7 +93,7 @@ def word_features(tokens: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.bool_]:
     """Tell which features the words of a sentence have.
 
     Args:
-        tokens: ``text``, ``tag`` (Penn) and ``dep`` (either family) of every word.
+        tokens: ``text``, ``tag`` (Penn) and ``dep`` (of either set) of every word.
 
     Returns:
         [words, features], features in the order of `WORD_FEATURES`.
@@ -114,7 +114,7 @@ def word_features(tokens: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.bool_]:
 def negation_words(words: Sequence[str]) -> list[bool]:
     """Tell which words are on the paper's list, or are the halves of a contraction on it.
 
-    Whole words only: the authors' notebook looks for substrings, so that "not" finds "notice".
+    Only whole words match. The authors' notebook searches for substrings: "not" matches "notice".
     """
     plain = [word.lower().replace("’", "'") for word in words]
     found = [word in NEGATIONS for word in plain]

@@ -1,10 +1,10 @@
-"""What every head looks at, in one pass over its maps (sections 4.4, 4.5 and 5).
+"""What every head attends to, in one pass over its maps (sections 4.4, 4.5 and 5).
 
 A measure is a function of a batch of maps with an entry in `MEASURES`; its table, the rule that
-makes it and the table of the run follow from the entry. Most measures are the largest weight among
-some cells of a map, averaged over the examples that have such cells. The cells of random tokens and
-pairs, drawn alike, are their controls. Maps and what is known of their tokens are read a batch at a
-time, and only sums are kept.
+makes it and the table of the run follow from the entry. Most measures are the largest weight in
+some cells of a map, averaged over the examples that have such cells. Their controls use the cells
+of random tokens or pairs. Maps and their tokens' features are read batch by batch, and only sums
+are kept.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_lik
 
 DIAGONAL = ("previous", "self", "next")
 
-#: Sets of random tokens, or pairs, for every real one.
+#: Random sets of tokens, or pairs, per real set.
 DRAWS = 10
-#: Parts of an example in which a feature is more or less frequent.
+#: Equal parts of an example; the frequency of a feature is counted in each.
 PLACES = 10
-#: Chance of a token where no token with the feature ever was: drawn if nothing else is left.
+#: Chance of a token in a part that never has the feature: drawn only if no others are left.
 _LEAST = 1e-9
 
 Array = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class Cells:
     """Sets of cells in the maps of a batch; a set has a kind and belongs to one example.
 
     Attributes:
-        examples: Number in the batch, for each call of `add`; so are the others.
+        examples: Number of the example in the batch. Like the others, an entry per call of `add`.
         kinds: Number of the feature or relation.
         queries: [sets, cells of a set] rows of the map.
         keys: [sets, cells of a set] columns of the map.
@@ -58,7 +58,7 @@ class Cells:
     keys: list[Numbers] = field(default_factory=list)
 
     def add(self, example: int, kind: int, queries: Numbers, keys: Numbers) -> None:
-        """Add sets of equal size; none if they are empty."""
+        """Add sets of equal size; empty sets are ignored."""
         if keys.size:
             self.examples.append(example)
             self.kinds.append(kind)
@@ -83,7 +83,7 @@ class Cells:
 
 
 class Mean:
-    """Means, for every kind, of what sets of cells give per layer and head.
+    """Means over sets of cells, for every kind, layer and head.
 
     Attributes:
         sums: [kinds, ...heads] sums over sets; the last axes are layer and head, or head alone.
@@ -95,7 +95,7 @@ class Mean:
         self.sets = np.zeros(kinds, dtype=np.int64)
 
     def add(self, cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> None:
-        """Reduce the values of the cells, [cells, ...heads], set by set, and sum them up.
+        """Reduce the values of the cells, [cells, ...heads], set by set, and add them to the sums.
 
         Args:
             cells: The sets.
@@ -120,7 +120,7 @@ class Mean:
         return self
 
     def means(self) -> Array:
-        """[kinds, ...heads] means; NaN for a kind that no set had."""
+        """[kinds, ...heads] means; NaN for a kind without sets."""
         counts = self.sets.reshape(-1, *[1] * (self.sums.ndim - 1))
         with np.errstate(invalid="ignore"):
             result: Array = self.sums / counts
@@ -128,7 +128,7 @@ class Mean:
 
 
 def column_means(maps: Single) -> Single:
-    """[example, key, layer, head] mean weight that each token gets."""
+    """[example, key, layer, head] mean weight that each token receives."""
     length = maps.shape[-1]
     queries = np.full((1, length), 1 / length, dtype=np.float32)
     means: Single = np.ascontiguousarray(np.moveaxis((queries @ maps)[..., 0, :], -1, 1))
@@ -136,10 +136,10 @@ def column_means(maps: Single) -> Single:
 
 
 def feature_chances(tokens: Iterable[Tokens]) -> Array:
-    """How often tokens at a place of an example have a feature, over all examples.
+    """How often tokens in each part of an example have a feature, over all examples.
 
     Returns:
-        [features, places] tokens with the feature for each ordinary token there.
+        [features, places] number of tokens with the feature per ordinary token.
     """
     having, ordinary = np.zeros((len(FEATURES), PLACES)), np.zeros(PLACES)
     for one in tokens:
@@ -153,8 +153,8 @@ def feature_chances(tokens: Iterable[Tokens]) -> Array:
 def places_of(special: npt.NDArray[np.bool_]) -> Numbers:
     """[L] which of `PLACES` equal parts of the example each token is in.
 
-    A special token counts as standing at the ordinary one beside it ([CLS] at the one after it,
-    [SEP] at the one before it), because only ordinary tokens are drawn.
+    A special token is in the part of the ordinary token beside it ([CLS]: after it, [SEP]: before
+    it), because only ordinary tokens are drawn.
     """
     positions = np.arange(len(special)) - special
     positions[0] += 2 * special[0]
@@ -163,14 +163,14 @@ def places_of(special: npt.NDArray[np.bool_]) -> Numbers:
 
 @dataclass(frozen=True)
 class Batch:
-    """Maps of some examples of equal length, and what every measure takes from them.
+    """Maps of some examples of equal length, and what the measures need of them.
 
     Attributes:
-        half: [example, layer, head, query, key] maps, as the store has them.
+        half: [example, layer, head, query, key] maps, as stored.
         maps: The same in float32.
-        columns: [example, key, layer, head] mean weight that each token gets.
+        columns: [example, key, layer, head] mean weight that each token receives.
         features: [example, token, feature] which tokens have a feature.
-        cells: The cells that cell measures look at: the real ones, or their controls.
+        cells: The cells that measures use: the real ones, or their controls.
     """
 
     half: npt.NDArray[np.float16]
@@ -181,7 +181,7 @@ class Batch:
 
     @property
     def heads(self) -> tuple[int, int]:
-        """Number of layers, and of heads of each."""
+        """Number of layers, and of heads per layer."""
         return self.maps.shape[1], self.maps.shape[2]
 
 
@@ -238,7 +238,7 @@ def _random_pairs(pairs: Numbers, one: Tokens, rng: np.random.Generator) -> Numb
 
 
 def stripes(batch: Batch) -> Mean:
-    """Section 4.4: the largest mean weight, over all queries, that a token with a feature gets."""
+    """Section 4.4: the largest mean weight over all queries of a token with a feature."""
     mean, cells = Mean(len(FEATURES), *batch.heads), batch.cells.features
     examples, _, keys = cells.flat()
     mean.add(cells, batch.columns[examples, keys], np.maximum)
@@ -246,7 +246,7 @@ def stripes(batch: Batch) -> Mean:
 
 
 def cls_attention(batch: Batch) -> Mean:
-    """Section 4.5: in the last layer, the largest weight that [CLS] gives to a feature's token."""
+    """Section 4.5: the largest weight from [CLS] to a token with a feature, in the last layer."""
     mean, cells = Mean(len(FEATURES), batch.heads[1]), batch.cells.features
     examples, queries, keys = cells.flat()
     mean.add(cells, batch.half[:, -1][examples, :, queries, keys], np.maximum)
@@ -262,7 +262,7 @@ def token_pairs(batch: Batch) -> Mean:
 
 
 def equal_words(batch: Batch) -> Mean:
-    """Section 5: the mean weight between the pieces of words that stand in both sentences."""
+    """Section 5: the mean weight between the word pieces of words that are in both sentences."""
     mean, cells = Mean(1, *batch.heads), batch.cells.equal
     examples, queries, keys = cells.flat()
     mean.add(cells, batch.half[examples, :, :, queries, keys], np.add)
@@ -272,7 +272,7 @@ def equal_words(batch: Batch) -> Mean:
 def head_statistics(batch: Batch) -> Mean:
     """Clark et al. (2019): shares of attention, and its entropy in nats, means over queries.
 
-    The first token has no previous one and counts as 0.
+    The first token has no previous token; its share for it is 0.
     """
     mean, maps = Mean(len(STATISTICS), *batch.heads), batch.maps
     examples, length = len(maps), maps.shape[-1]
@@ -288,7 +288,7 @@ def head_statistics(batch: Batch) -> Mean:
 
 
 def diagonal_score(means: Mapping[str, Array]) -> Array:
-    """[layer, head] a head's own share of attention to a token's neighbours and itself."""
+    """[layer, head] share of attention to the token itself and its neighbours."""
     statistics = means["head_statistics"]
     return np.asarray(sum(statistics[STATISTICS.index(name)] for name in DIAGONAL))
 
@@ -298,12 +298,11 @@ class Measure:
     """A measure of every head.
 
     Attributes:
-        of: Sums a batch.
-        table: Its table. Of the columns after those that name the model, one with a vocabulary
-            says what a row is about; ``weight`` or ``value`` are the means of `of`, ``control``
-            those of the same with random choices.
-        section: Of the paper, or who else proposed it.
-        pairs: Whether only tasks of two sentences have it.
+        of: The function that sums the measure over a batch.
+        table: Its table. After the columns that name the model, one with a vocabulary names the
+            kind; ``weight`` or ``value`` has the means of `of`, ``control`` those on random cells.
+        section: Section of the paper, or another source.
+        pairs: Whether it is for tasks of two sentences only.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
     """
 
@@ -315,21 +314,21 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """Of its table."""
+        """Name of its table."""
         return self.table.name
 
     @property
     def columns(self) -> list[str]:
-        """Of its table, after those that name the model."""
+        """Columns of its table, after those that name the model."""
         return [name for name in self.table.names if name not in names(*MAPS)]
 
     @property
     def controlled(self) -> bool:
-        """Whether it is measured at random places, too."""
+        """Whether it is also measured on random cells."""
         return "control" in self.table.names
 
     def rows(self, real: Mean, control: Mean | None, means: Mapping[str, Array]) -> pd.DataFrame:
-        """A row per kind that some example has, and head; ``layer`` and ``head`` count from 1."""
+        """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1."""
         numbers, *places = np.indices(real.sums.shape)
         of_heads = zip(("layer", "head")[-len(places) :], places, strict=True)
         columns = {name: place.ravel() + 1 for name, place in of_heads}
@@ -346,7 +345,7 @@ class Measure:
         return found[self.columns]
 
 
-#: What `measure` measures. A new measure is a function of a `Batch`, a table, and an entry here.
+#: All measures. To add one: a function of a `Batch`, a table, and an entry here.
 MEASURES = {
     entry.name: entry
     for entry in (
@@ -364,18 +363,18 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
-    The column ``control`` is the same for `DRAWS` random choices per example: for features, as
-    many ordinary tokens, drawn in proportion to how often tokens at such a place of an example
-    have the feature; for pairs, see `controls.pairs_at_the_same_distance`. They depend on the seed
-    and the example, not on the model. All values are averaged over the examples that have the
-    feature, relation or words.
+    The column ``control`` is the mean over `DRAWS` random choices per example. For a feature, as
+    many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
+    part of an example. For pairs, see `controls.pairs_at_the_same_distance`. The choices depend on
+    the seed and the example, not on the model. All values are averaged over the examples that have
+    the feature, relation or words.
 
     Args:
         store: Maps of the model.
-        tokens: What is known of each example's tokens, in the store's order; gone through twice,
-            first to count how likely a feature is at each place.
+        tokens: The tokens of each example, in the store's order. They are iterated over twice,
+            first to count how often a feature occurs in each part of an example.
         seed: Seed of the controls.
-        max_bytes: Size of a batch.
+        max_bytes: Largest size of a batch of maps.
     """
     real: dict[str, Mean] = {}
     control: dict[str, Mean] = {}

@@ -1,4 +1,4 @@
-"""Stripes of one feature before and after fine-tuning, supplementary to Figure 6 (section 4.4)."""
+"""Stripes of a feature before and after fine-tuning, supplementary to Figure 6 (section 4.4)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, 
 from darksecrets.plotting.style import check_columns
 
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]"}
-"""Features whose names cannot stand in a file's name."""
+"""Features whose names cannot be part of a file name."""
 
 
 def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw a feature's weights before and after, their difference, and what the control leaves.
+    """Draw a feature's weights before and after, their difference, and the excess over control.
 
     Args:
         table: Columns ``task``, ``state``, ``feature``, ``layer``, ``head``, ``weight``,
             ``control``.
-        feature: The feature, `cls` and `sep` for the special tokens.
-        tasks: The tasks to draw, in this order; one without the feature says so.
+        feature: The feature; `cls` and `sep` for the special tokens.
+        tasks: The tasks to draw, in this order; the panel of one without the feature says so.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:

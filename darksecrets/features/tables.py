@@ -8,7 +8,7 @@ from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.run.columns import HEAD, MAPS, names, per_head
 from darksecrets.run.tables import Column, Table
 
-#: Where Clark et al. (2019) look; shares of a token's attention that may overlap, then entropy.
+#: Statistics of Clark et al. (2019): shares of a token's attention, which may overlap, and entropy.
 STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
 
 _FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
@@ -20,9 +20,9 @@ _EXAMPLES = Column("examples", "integer", "", low=1)
 STRIPES = per_head(
     "stripes",
     "Attention to tokens with a feature, from all tokens (Figure 6). "
-    "Features that no example of a task has, have no rows.",
-    replace(_WEIGHT, meaning="greatest mean weight that such a token gets, mean over examples"),
-    replace(_CONTROL, meaning="the same for as many random tokens at likely places"),
+    "Features absent from a task have no rows.",
+    replace(_WEIGHT, meaning="greatest mean weight that such a token receives, mean over examples"),
+    replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
     replace(_EXAMPLES, meaning="examples with such a token"),
     kind=_FEATURE,
 )
@@ -34,8 +34,8 @@ CLS_ATTENTION = Table(
         *MAPS,
         _FEATURE,
         replace(HEAD, meaning="head of the last layer, from 1"),
-        replace(_WEIGHT, meaning="greatest weight that such a token gets, mean over examples"),
-        replace(_CONTROL, meaning="the same for as many random tokens at likely places"),
+        replace(_WEIGHT, meaning="greatest weight that such a token receives, mean over examples"),
+        replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
         replace(_EXAMPLES, meaning="examples with such a token"),
     ),
     key=(*names(*MAPS), "feature", "head"),
@@ -44,7 +44,7 @@ CLS_ATTENTION = Table(
 
 TOKEN_PAIRS = per_head(
     "token_pairs",
-    "Attention between related tokens. Relations that no example of a task has, have no rows.",
+    "Attention between related tokens. Relations absent from a task have no rows.",
     replace(_WEIGHT, meaning="greatest weight of a related pair, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
     replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
@@ -65,7 +65,7 @@ TOKEN_PAIR_CORRELATIONS = Table(
                 name,
                 "number",
                 f"Pearson's correlation over the heads of {what} with `diagonal`; "
-                "empty where one of both does not vary",
+                "empty if either does not vary",
                 low=-1,
                 high=1,
                 optional=True,
@@ -86,8 +86,8 @@ HEAD_STATISTICS = per_head(
 
 EQUAL_WORDS = per_head(
     "equal_words",
-    "Attention between words that stand in both sentences (section 5); tasks of two sentences.",
-    replace(_WEIGHT, meaning="mean weight between their pieces, mean over examples"),
+    "Attention between words that are in both sentences (section 5); tasks of two sentences only.",
+    replace(_WEIGHT, meaning="mean weight between their word pieces, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
     replace(_EXAMPLES, meaning="examples with such words"),
     may_be_empty=True,

@@ -17,9 +17,9 @@ from darksecrets.plotting.style import check_columns
 def token_pairs(
     table: pd.DataFrame, tasks: Sequence[str], run_label: str, *, correlations: pd.DataFrame
 ) -> Figure:
-    """Draw, for each relation, the heads' weights and how far they exceed the control.
+    """Draw, for each relation, the heads' weights and their excess over the control.
 
-    Under each heatmap stands the correlation over heads with their diagonal score.
+    Below each heatmap is the correlation, over heads, of its values with the diagonal score.
 
     Args:
         table: Columns ``task``, ``state``, ``relation``, ``layer``, ``head``, ``weight``,

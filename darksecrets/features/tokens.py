@@ -1,4 +1,4 @@
-"""What is known of the tokens of an example: their features, and which pairs are related."""
+"""Annotation of the tokens of an example: their features, and which pairs are related."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Tokens:
         special: [L] whether a token is a special one.
         features: [L, features] whether a token has each of `FEATURES`.
         pairs: For each of `RELATIONS`, [pairs, 2] query and key positions.
-        equal: [pairs, 2] pieces of a word that stands in both sentences, in both directions.
+        equal: [pairs, 2] word pieces of a word that is in both sentences, in both directions.
     """
 
     idx: int
@@ -50,15 +50,15 @@ class Tokens:
 
 
 def describe(store: AttentionStore, path: Path) -> Iterable[Tokens]:
-    """Bring the annotation of words to the tokens of a store.
+    """Map the annotation of words to the tokens of a store.
 
     Args:
         store: Attention maps of the annotated examples.
         path: The annotation, see `darksecrets.features.annotation`.
 
     Returns:
-        The tokens of every example in the store's order, to go through as often as needed. Each is
-        made when its turn comes, so that memory holds one.
+        The tokens of every example in the store's order. They can be iterated over repeatedly; each
+        example is made on demand, so that memory holds only one.
 
     Raises:
         InputError: The annotation lacks an example.
@@ -93,16 +93,16 @@ def describe_example(
     segments: npt.NDArray[np.int64],
     special: npt.NDArray[np.bool_],
 ) -> Tokens:
-    """Bring the annotation of one example to its tokens through characters.
+    """Map the annotation of one example to its tokens by their characters.
 
-    A word piece has the features of every word that it shares a character with.
+    A word piece has the features of every word with which it shares a character.
 
     Args:
         idx: The data set's number of the example.
         sentences: The words of each sentence.
         offsets: [L, 2] characters of each token in its sentence.
         segments: [L] sentence of each token.
-        special: [L] whether a token is a special one, the first of which is [CLS].
+        special: [L] whether a token is a special one; the first special one is [CLS].
     """
     length = len(segments)
     features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
@@ -119,13 +119,13 @@ def describe_example(
             related[2 * relation] |= pairs
             related[2 * relation + 1] |= pairs.T
         pieces.append(of_words)
-    related &= ~np.eye(length, dtype=np.bool_)  # a piece on the border of two words
+    related &= ~np.eye(length, dtype=np.bool_)  # a word piece that overlaps two words
     pairs_of = tuple(np.argwhere(matrix) for matrix in related)
     return Tokens(idx, segments, special, features, pairs_of, _equal(sentences, pieces))
 
 
 def verbs_and_subjects(words: Words) -> tuple[list[int], list[int]]:
-    """Numbers of verbs, and of a subject of each; a subject of anything else is left out."""
+    """Numbers of verbs, and of a subject of each; subjects of other words are left out."""
     found = [
         (word["head"], number)
         for number, word in enumerate(words)
@@ -141,9 +141,9 @@ def nouns(words: Words) -> tuple[list[int], list[int]]:
 
 
 def _equal(sentences: Sequence[Words], pieces: Sequence[npt.NDArray[np.bool_]]) -> Pairs:
-    """Pair the pieces of words that both sentences have, the first with the first, and so on.
+    """Pair the word pieces of words that are in both sentences, in order: first with first, etc.
 
-    Case does not count, and punctuation is no word.
+    Case is ignored, and so is punctuation.
     """
     found: list[tuple[int, int]] = []
     if len(sentences) == 2:
@@ -152,7 +152,7 @@ def _equal(sentences: Sequence[Words], pieces: Sequence[npt.NDArray[np.bool_]]) 
                 places = (
                     np.flatnonzero(of[:, n]) for of, n in zip(pieces, (one, two), strict=True)
                 )
-                for a, b in zip(*places, strict=False):  # a truncated word has fewer
+                for a, b in zip(*places, strict=False):  # a truncated word has fewer pieces
                     found += [(int(a), int(b)), (int(b), int(a))]
     return np.array(sorted(set(found)), dtype=np.int64).reshape(-1, 2)
 

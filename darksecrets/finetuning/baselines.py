@@ -1,4 +1,4 @@
-"""Baselines that read words but no sentences: the bag of words, and the commonest label."""
+"""Baselines that ignore sentence structure: bag of words, and the most frequent label."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def bag_of_words(train: Columns, validation: Columns, task: Task) -> dict[str, f
         task: The task.
 
     Returns:
-        The task's metrics, named as in its registry, in [-1, 1].
+        The task's metrics by name, in [-1, 1].
     """
     from scipy.sparse import hstack
     from sklearn.feature_extraction.text import CountVectorizer
@@ -31,7 +31,7 @@ def bag_of_words(train: Columns, validation: Columns, task: Task) -> dict[str, f
 
     blocks: dict[str, list[Any]] = {"train": [], "validation": []}
     for column in task.columns:
-        # Marks and one-letter words count as words too.
+        # Punctuation marks and one-letter words are words, too.
         vectorizer = CountVectorizer(token_pattern=r"\w+|[^\w\s]")
         blocks["train"].append(vectorizer.fit_transform(train[column]))
         blocks["validation"].append(vectorizer.transform(validation[column]))
@@ -43,7 +43,7 @@ def bag_of_words(train: Columns, validation: Columns, task: Task) -> dict[str, f
 
 
 def majority(train: Columns, validation: Columns, task: Task) -> dict[str, float]:
-    """Always the commonest label of the training set (its mean for STS-B)."""
+    """Always predict the most frequent label of the training set (for STS-B, the mean)."""
     labels = list(train["label"])
     if task.is_regression:
         guess: float = sum(labels) / len(labels)

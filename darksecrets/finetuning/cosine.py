@@ -15,20 +15,20 @@ def cosine(
 ) -> npt.NDArray[np.float64]:
     """Cosine similarity of the flattened maps of two models, per example and head.
 
-    As the paper's text has it, maps cover the real tokens of the input. The authors' released
-    notebook pads them to 200 x 200 first and lets the padding's rows count, so its numbers differ.
-    Products are summed in double precision; at most a batch of either store is in memory.
+    As in the paper's text, maps cover the real tokens of the input. The authors' released notebook
+    pads them to 200 x 200 first and includes the rows of the padding, so its numbers differ.
+    Products are summed in double precision; memory holds at most one batch of each store.
 
     Args:
-        first: One model's maps, usually the pre-trained one's.
+        first: One model's maps, usually the pre-trained model's.
         second: Another model's maps of the same examples.
-        max_bytes: Size of a batch.
+        max_bytes: Largest size of a batch of maps.
 
     Returns:
         [examples, layers, heads] similarities in the order of the stores.
 
     Raises:
-        InputError: The stores hold other examples, other tokens, or other numbers of heads.
+        InputError: The stores differ in examples, tokens, or numbers of layers or heads.
     """
     require_same_examples(first, second)
     similarities = np.empty((first.examples, first.layers, first.heads))
@@ -49,7 +49,7 @@ def require_same_examples(first: AttentionStore, second: AttentionStore) -> None
     """Check that two stores can be compared map by map.
 
     Raises:
-        InputError: They differ in heads, examples or tokens; says where.
+        InputError: They differ in heads, examples or tokens; the message says where.
     """
 
     def fail(what: str, a: object, b: object) -> None:
@@ -76,7 +76,7 @@ def table(first: AttentionStore, second: AttentionStore) -> pd.DataFrame:
 
     Returns:
         A row per head: ``layer`` and ``head`` (from 1), ``similarity`` (mean over examples),
-        ``sd`` (their standard deviation, one degree of freedom taken off) and ``examples``.
+        ``sd`` (their sample standard deviation) and ``examples``.
     """
     similarities = cosine(first, second)
     layers, heads = np.indices(similarities.shape[1:])

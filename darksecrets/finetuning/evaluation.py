@@ -1,4 +1,4 @@
-"""How well a model does its task on the validation split (section 3, Table 1)."""
+"""Scores of a model on the validation split of its task (section 3, Table 1)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from darksecrets.data.tasks import Task
 
-BATCH_SIZE = 64  # on a processor
+BATCH_SIZE = 64  # on a CPU
 
 _log = logging.getLogger(__name__)
 
 
 def batch_size_for(model: PreTrainedModel, split: EncodedSplit) -> int:
-    """How many examples of a split a model scores together, on the device that it is on."""
+    """Batch size for scoring the examples of a split, on the model's device."""
     size = devices.sequence_bytes(model.config, int(split.lengths.max()))
     return devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
 
@@ -40,20 +40,20 @@ def evaluate(
     description: str = "Scoring",
     batch_size: int | None = None,
 ) -> NDArray[np.float32]:
-    """Compute the logits of all examples, in float32, on the device that the model is on.
+    """Compute the logits of all examples, in float32, on the model's device.
 
     Args:
-        model: A classifier; left in the mode (training or evaluation) that it was in.
+        model: A classifier; its mode (training or evaluation) is restored afterwards.
         split: The examples.
-        description: What the progress bar says.
-        batch_size: Examples that go through the model together, `batch_size_for` if None; logits
-            depend on it by rounding only.
+        description: Text of the progress bar.
+        batch_size: Examples per batch, `batch_size_for` if None; it changes logits by rounding
+            only.
 
     Returns:
         [examples, outputs], in the order of the split.
     """
     batch_size = batch_size or batch_size_for(model, split)
-    _log.info("%s: %d examples at once on %s", description, batch_size, model.device)
+    _log.info("%s: batch size %d, on %s", description, batch_size, model.device)
     rows_done: list[int] = []
     outputs: list[NDArray[np.float32]] = []
     was_training = model.training
@@ -73,7 +73,7 @@ def loss(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor
     """Mean loss of a batch: cross-entropy, or squared error for regression (STS-B).
 
     Args:
-        task: Says which.
+        task: The task, which determines the loss.
         logits: [examples, outputs], float32.
         labels: [examples].
     """
@@ -92,10 +92,10 @@ def write_results(
     scores: Path,
     predictions: Path,
 ) -> dict[str, float]:
-    """Write the scores and what they were computed from.
+    """Write the scores and the predictions that they were computed from.
 
-    ``scores`` are a part of `tables.SCORES`; ``predictions`` are as in `tables.predictions`, and
-    for regression the prediction is the one logit.
+    ``scores`` has rows of `tables.SCORES`, ``predictions`` the columns of `tables.predictions`. For
+    regression, the prediction is the single logit.
 
     Returns:
         The scores by name, not multiplied by 100.
@@ -135,20 +135,20 @@ def evaluate_pretrained(
     scores: Path,
     predictions: Path,
 ) -> dict[str, Any]:
-    """Score the pre-trained encoder with a classifier that was drawn, never trained.
+    """Score the pre-trained encoder with a random, untrained classifier.
 
     Args:
         model_folder: The pre-trained checkpoint.
-        dataset_folder: A data set of the project's form, on disk.
+        dataset_folder: A data set on disk, see the data contract.
         task: The data set's task.
-        seed: Draws the classifier, the one that fine-tuning under this seed begins with.
-        max_length: Tokens an example is cut to.
-        threads: Processor cores to use.
+        seed: Seed of the classifier, the same one that fine-tuning with this seed begins with.
+        max_length: Longest sequence kept, in tokens.
+        threads: Number of CPU threads.
         scores: File for the scores, see `write_results`.
         predictions: File for the predictions.
 
     Returns:
-        For the provenance: the scores, and which parameters were newly drawn.
+        For the provenance: the scores, and which parameters were randomly initialized.
     """
     torch.set_num_threads(threads)
     split = load_split(dataset_folder, "validation", load_tokenizer(model_folder), task, max_length)

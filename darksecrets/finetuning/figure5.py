@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw one heatmap of layers × heads per task, its layers' means and their spread beside it.
+    """Draw a heatmap of layers × heads per task, beside it the mean and spread of each layer.
 
     Colours and orientation are the paper's: layer 1 at the top, the scale from 0 to 1, darker =
     lower cosine = greater difference. Several seeds are averaged.
 
     Args:
-        table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``; with ``state``, the
-            rows of `finetuned` are drawn.
+        table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``; if there is a column
+            ``state``, only rows of `finetuned` are drawn.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
 
@@ -56,7 +56,7 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
     maps = {task: _similarities(table, task) for task in tasks}
     rows, columns = blocks(len(tasks))
     width = width_for(columns)
-    panel = 1.0 + 0.3 * width / columns  # inches; a little higher where panels are wide
+    panel = 1.0 + 0.3 * width / columns  # inches; a little higher if panels are wide
     with style():
         figure = new_figure(width, rows * panel + 0.5)
         slots = figure.add_gridspec(rows + 1, columns, height_ratios=[panel] * rows + [0.06])
@@ -83,7 +83,7 @@ def _similarities(table: pd.DataFrame, task: str) -> NDArray[np.float64]:
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.float64]) -> QuadMesh:
-    """One task: the heatmap, and beside it mean ± standard deviation over the heads of a layer."""
+    """Draw one task: the heatmap, and mean ± standard deviation over the heads of each layer."""
     inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[2.7, 1], wspace=0.0)
     axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
     mesh = heatmap(axes, values, cmap=SIMILARITY, vmin=0, vmax=1)
@@ -105,7 +105,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.floa
 
 
 def _colour_bar(figure: Figure, slot: SubplotSpec, mesh: QuadMesh) -> None:
-    """One bar for all panels, which share one scale."""
+    """Draw one colour bar for all panels, which share one scale."""
     axes = figure.add_subplot(slot, label="colour bar")
     text = "Cosine similarity (darker = greater difference)"
     ends: dict[str, Any] = {"orientation": "horizontal", "ticks": [0, 0.25, 0.5, 0.75, 1]}

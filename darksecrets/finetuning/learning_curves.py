@@ -34,7 +34,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     """Draw training loss above the validation score over epochs, for every task.
 
     One colour per state, one thin line per seed and, with several seeds, their mean as a thick
-    line. The score is the first metric of the task; its values are drawn as they are in the table.
+    line. The score is the first metric of the task, as in the table.
 
     Args:
         table: Columns ``task``, ``state``, ``seed``, ``epoch``, ``split`` (`train`,
@@ -91,7 +91,7 @@ def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.Dat
 
 
 def _curves(axes: Axes, rows: pd.DataFrame, marker: str | None = None) -> None:
-    """One thin line per state and seed, a thick one for the mean of several seeds."""
+    """Draw a thin line per state and seed, and a thick one for the mean of several seeds."""
     draw = partial(
         sns.lineplot,
         data=rows,

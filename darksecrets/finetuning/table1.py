@@ -29,7 +29,7 @@ _COLUMNS = ["task", "state", "metric", "score"]
 
 @dataclass(frozen=True)
 class Table1:
-    """What the table is made of; `markdown`, `html` and `latex` write it.
+    """Content of the table; `markdown`, `html` and `latex` write it.
 
     Attributes:
         scores: Columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
@@ -37,8 +37,8 @@ class Table1:
         label: The run, its model and its data in a few words.
         baselines: Columns ``task``, ``baseline``, ``metric``, ``score`` (×100), or None.
         sizes: Columns ``task``, ``split``, ``examples``, or None.
-        paper: The paper's own table from `read_paper`, shown beside ours. None for every run on
-            other data or another model: the numbers hold for bert-base-uncased on GLUE only.
+        paper: The paper's table from `read_paper`, shown beside ours. None for a run on other data
+            or another model, because its numbers are for bert-base-uncased on GLUE.
     """
 
     scores: pd.DataFrame
@@ -61,7 +61,7 @@ class Table1:
 
 @dataclass(frozen=True)
 class _Markup:
-    """How a format writes numbers."""
+    """How an output format writes numbers."""
 
     score: str
     """Template of a score with its spread."""
@@ -85,7 +85,7 @@ _Column = tuple[str, str, list[list[str]]]
 
 
 def draw(sources: Sources) -> dict[str, str]:
-    """Write the table from a run's tables; with the paper's numbers if they are among them."""
+    """Write Table 1 from a run's tables, with the paper's numbers if they are among them."""
     published = sources.paths("published")
     table = Table1(
         scores=sources.table(SCORES, "scores"),
@@ -120,17 +120,17 @@ def read_paper(path: Path) -> pd.DataFrame:
 
 
 def read_sizes(folders: Mapping[str, Path]) -> pd.DataFrame:
-    """Read how many examples each task has from the summary beside its data.
+    """Read the number of examples of each task from the summary beside its data.
 
     Args:
-        folders: For every task the folder ``results/<run>/data/<task>/``; its ``summary.json``
-            holds what `darksecrets.data.checks.check` returned.
+        folders: For every task the folder ``results/<run>/data/<task>/``, whose ``summary.json``
+            was made by `darksecrets.data.checks.check`.
 
     Returns:
         Columns ``task``, ``split``, ``examples``.
 
     Raises:
-        InputError: When the summary does not say.
+        InputError: The summary lacks a number of examples.
     """
     rows = []
     for task, folder in folders.items():
@@ -150,8 +150,8 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean, sample standard deviation and number of seeds of every score.
 
     Returns:
-        Columns ``task``, ``state``, ``metric``, ``mean``, ``sd`` (NaN for one seed), ``n``. An
-        undefined score (the correlation of a constant) leaves the mean undefined.
+        Columns ``task``, ``state``, ``metric``, ``mean``, ``sd`` (NaN for one seed), ``n``. If a
+        score is undefined (the correlation of a constant), so is the mean.
     """
     groups = scores.groupby(["task", "state", "metric"], sort=False)["score"]
     return pd.DataFrame(
@@ -160,10 +160,10 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def gain_metric(task: str) -> str:
-    """The metric that the mean difference is taken over: accuracy, Pearson for STS-B.
+    """The metric used for the mean difference: accuracy, or Pearson's correlation for STS-B.
 
-    The paper does not say which; of its own Table 1 these give its 35.9 points (F1 for MRPC and
-    QQP would give 48.0).
+    The paper does not name it; with these metrics, its Table 1 gives its 35.9 points (F1 for MRPC
+    and QQP would give 48.0).
     """
     metrics = TASKS[task].metrics
     return "accuracy" if "accuracy" in metrics else metrics[0]
@@ -173,7 +173,7 @@ def gain(scores: pd.DataFrame, tasks: Iterable[str]) -> tuple[float, list[str]]:
     """Mean over tasks of `finetuned` − `pretrained`, seeds averaged first (section 4.3).
 
     Returns:
-        Points, and the tasks that have both scores; NaN and an empty list without any.
+        Points, and the tasks that have both scores; NaN and an empty list if there are none.
     """
     summary = summarise(scores)
     differences = {}
@@ -186,7 +186,7 @@ def gain(scores: pd.DataFrame, tasks: Iterable[str]) -> tuple[float, list[str]]:
 
 
 def markdown(table: Table1) -> str:
-    """Write Table 1 as Markdown, notes below it; two metrics of a task share a cell."""
+    """Write Table 1 as Markdown with notes below; two metrics of a task share a cell."""
     columns = _columns(table, _PLAIN)
     header = [f"{name} ({group})" if group == "paper" else name for group, name, _ in columns]
     rows = _joined(columns)
@@ -201,7 +201,7 @@ def markdown(table: Table1) -> str:
 
 
 def html(table: Table1) -> str:
-    """Write Table 1 as a page of its own: Snakemake's report shows HTML, but not Markdown."""
+    """Write Table 1 as an HTML page: Snakemake's report shows HTML, but not Markdown."""
     columns = _columns(table, _PLAIN)
 
     def row(tag: str, cells: Iterable[str]) -> str:
@@ -227,7 +227,7 @@ def html(table: Table1) -> str:
 def latex(table: Table1) -> str:
     """Write Table 1 as a LaTeX float over both columns; it needs the package booktabs.
 
-    Two metrics of a task stand in two rows: beside each other, with their deviations, they would
+    Two metrics of a task are in two rows: side by side, with their standard deviations, they would
     be wider than the page.
     """
     columns = _columns(table, _LATEX)
@@ -253,7 +253,7 @@ def latex(table: Table1) -> str:
 
 
 def _joined(columns: Sequence[_Column]) -> list[list[str]]:
-    """One row per task, the lines of a cell beside each other."""
+    """One row per task, with the lines of a cell side by side."""
     cells = [[" / ".join(lines) for lines in column] for _, _, column in columns]
     return [list(row) for row in zip(*cells, strict=True)]
 
@@ -296,7 +296,7 @@ def _columns(table: Table1, markup: _Markup) -> list[_Column]:
 def _cells(
     summary: pd.DataFrame, state: str, tasks: Iterable[str], markup: _Markup
 ) -> list[list[str]]:
-    """One column of scores: for every task, one per metric, or the sign that there are none."""
+    """One column of scores: for every task, one per metric, or the mark for missing scores."""
     rows = summary[summary["state"] == state].set_index(["task", "metric"])
     scores = {key: (row["mean"], row["sd"]) for key, row in rows.iterrows()}
     cells = []
@@ -314,12 +314,12 @@ def _score(mean: float, sd: float, markup: _Markup) -> str:
 
 
 def _spans(groups: Iterable[str]) -> list[tuple[str, int]]:
-    """Groups of columns and how many columns each spans."""
+    """Groups of columns, and the number of columns that each spans."""
     return [(group, len(list(members))) for group, members in itertools.groupby(groups)]
 
 
 def _spanners(groups: Iterable[str]) -> list[str]:
-    """The row above LaTeX's headings that names groups of columns, and the rules below it."""
+    """For LaTeX: the row above the headings that names groups of columns, and the rules below."""
     cells, rules, start = [], [], 1
     for group, width in _spans(groups):
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{group}}}")
@@ -330,7 +330,7 @@ def _spanners(groups: Iterable[str]) -> list[str]:
 
 
 def _notes(table: Table1) -> list[str]:
-    """What a reader has to know below the table, in sentences."""
+    """The notes below the table, in sentences."""
     points, tasks = gain(table.scores, table.tasks)
     notes = [
         f"Scores × 100 on the validation set, {_seeds(table.scores)}.",
@@ -351,7 +351,7 @@ def _notes(table: Table1) -> list[str]:
 
 
 def _seeds(scores: pd.DataFrame) -> str:
-    """How many seeds the numbers stand for; what differs from the rest is named."""
+    """Say how many seeds the numbers are from, and name the models with another number."""
     counts = scores.groupby(["task", "state"], sort=False)["seed"].nunique().reset_index(name="n")
     usual = int(counts["n"].mode().max())
     others = [f"{r.n} for {r.task} {r.state}" for r in counts.itertuples() if r.n != usual]
@@ -361,13 +361,13 @@ def _seeds(scores: pd.DataFrame) -> str:
 
 
 def _heading(name: str) -> str:
-    """A heading in LaTeX, its last word below the others to save width."""
+    """A heading in LaTeX, with its last word on a second line to save width."""
     first, _, last = _escape(name).rpartition(" ")
     return rf"\shortstack[r]{{{first}\\{last}}}" if first else last
 
 
 def _escape(text: str) -> str:
-    """Text for LaTeX."""
+    """Escape text for LaTeX."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {letter: rf"\{letter}" for letter in "&%$#_{}"}
     special |= {"×": r"$\times$", "±": r"$\pm$", "·": r"$\cdot$", "—": "--", "−": "$-$"}

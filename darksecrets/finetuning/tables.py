@@ -1,4 +1,4 @@
-"""Tables of section 4.3: scores, learning curves, and what fine-tuning changes in every head."""
+"""Tables of section 4.3: scores, learning curves, and the change of every head in fine-tuning."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SCORES = Table(
 
 BASELINES = Table(
     "baselines",
-    "Scores of what reads no sentences (beside Table 1).",
+    "Scores of baselines that ignore sentence structure (beside Table 1).",
     (
         TASK,
-        Column("baseline", "text", "what predicts", values=("majority", "bag of words")),
+        Column("baseline", "text", "the baseline", values=("majority", "bag of words")),
         METRIC,
         _SCORE,
     ),
@@ -35,12 +35,12 @@ LEARNING_CURVES = Table(
     (
         *MODEL,
         Column("step", "integer", "optimizer steps so far", low=0),
-        Column("epoch", "number", "passes over the training split so far", low=0),
-        Column("split", "text", "examples that the value is of", values=("train", "validation")),
+        Column("epoch", "number", "epochs so far", low=0),
+        Column("split", "text", "split that the value is for", values=("train", "validation")),
         Column(
             "quantity",
             "text",
-            "`loss` (on `train`: mean over the steps since the row before), or a score",
+            "`loss` (on `train`: mean over the steps since the previous row), or a metric",
             values=("loss", *METRIC.values),
         ),
         Column("value", "number", "value of the quantity; scores × 100"),
@@ -60,7 +60,7 @@ COSINE = Table(
         Column(
             "sd",
             "number",
-            "standard deviation over the examples; empty for one",
+            "standard deviation over the examples; empty for one example",
             low=0,
             optional=True,
         ),

@@ -1,11 +1,11 @@
 """Fine-tuning on one task (section 3), from the pre-trained weights or from a normal distribution.
 
 Devlin et al. (2018): batches of 32, 3 epochs, Adam with decoupled weight decay, linear warm-up and
-decay, dropout 0.1, gradients clipped to norm 1. Everything random follows from the seed; a run
-that was killed ends, when started again, with the weights of one that was not.
+decay, dropout 0.1, gradients clipped to norm 1. All randomness derives from the seed; a run that
+was killed and resumed ends with the same weights as one that was not.
 """
 
-# ruff: noqa: ARG002 - methods that the Trainer calls take what it passes
+# ruff: noqa: ARG002 - the Trainer fixes the arguments of the methods that it calls
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
 
 CHECKPOINT_SECONDS = 300.0  # a checkpoint of BERT-base is 1.3 GB and takes seconds to write
 CURVE_POINTS = 50  # training losses kept per run
-# Training has diverged when its loss, averaged over about ten steps, is this many times that of
-# a model that knows nothing.
+# Training has diverged when its loss, averaged over about ten steps, is this many times that of a
+# model that ignores its input.
 EXPLODED = 10.0
 MEMORY_OF_LOSS = 0.9
 
-_WHOLE = "whole"  # a file written when all else in a checkpoint is
+_WHOLE = "whole"  # the file that is written last, when a checkpoint is complete
 _DONE = f"checkpoint-*/{_WHOLE}"
 
 _log = logging.getLogger(__name__)
@@ -94,20 +94,20 @@ def finetune(
     curve: Path,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> dict[str, Any]:
-    """Fine-tune a model on the train split, score it on the validation split after every epoch.
+    """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
 
-    Checkpoints are kept beside ``output`` and removed at the end. Run again with the same
-    arguments, the function goes on from the last one; checkpoints of other arguments are dropped.
+    Checkpoints are saved beside ``output`` and removed at the end. When called again with the same
+    arguments, the function resumes from the last one; checkpoints of other arguments are deleted.
     The number of threads may differ, but then sums are rounded differently.
 
     Args:
         model_folder: The pre-trained checkpoint.
-        dataset_folder: A data set of the project's form, on disk.
+        dataset_folder: A data set on disk, see the data contract.
         output: Folder to write the model and its tokenizer to.
         task: The data set's task.
-        state: ``finetuned``, or ``finetuned-from-normal`` to draw all weights first.
-        seed: Draws the new parameters, the order of the examples and the dropout.
-        settings: How to train.
+        state: ``finetuned``, or ``finetuned-from-normal`` to begin with random weights.
+        seed: Seed of the new parameters, the order of the examples and the dropout.
+        settings: Settings of the training.
         threads: Number of CPU threads.
         scores: File for the final scores, see `evaluation.write_results`.
         predictions: File for the final predictions.
@@ -115,10 +115,10 @@ def finetune(
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
-        For the provenance: what was trained how, and with what result.
+        For the provenance: the settings and the results of the training.
 
     Raises:
-        InputError: If training diverges, or an input cannot be used.
+        InputError: Training diverges, or an input cannot be used.
     """
     torch.set_num_threads(threads)
     start = time.perf_counter()
@@ -173,9 +173,9 @@ def learning_curve(
     """Turn a Trainer's log into a tidy table.
 
     Returns:
-        A part of `LEARNING_CURVES`. Quantities of ``train``: ``loss``, the mean over the steps
-        since the row before. Of ``validation``, after every epoch: ``loss`` and the task's
-        metrics (×100).
+        Rows of `LEARNING_CURVES`. Quantities of ``train``: ``loss``, the mean over the steps since
+        the previous row. Of ``validation``, after every epoch: ``loss`` and the task's metrics
+        (×100).
     """
     rows = []
     for entry in history:
@@ -189,7 +189,7 @@ def learning_curve(
 
 
 class FineTuner(Trainer):
-    """A ``Trainer`` for one task: exact to resume, scoring in float32, stopping when it diverges.
+    """A ``Trainer`` for one task: it resumes exactly, scores in float32, and stops on divergence.
 
     Args:
         model: The classifier to train.
@@ -218,14 +218,14 @@ class FineTuner(Trainer):
         super().__init__(
             model=model,
             args=_arguments(run, self.steps_per_epoch * run["epochs"], checkpoints),
-            train_dataset=range(len(train)),  # a batch is made at once from its rows' numbers
+            train_dataset=range(len(train)),  # the collator makes a batch from row numbers
             eval_dataset=range(len(validation)),
             data_collator=train.batch,
         )
         self.remove_callback(PrinterCallback)
 
     def run(self, checkpoint: Path | None, checkpoint_seconds: float) -> None:
-        """Train from the start or from a checkpoint; then ``logits`` are the final ones."""
+        """Train from the start or from a checkpoint; afterwards, ``logits`` are the final ones."""
         steps = self.steps_per_epoch * self.details["epochs"]
         self.add_callback(_Checkpoints(self.steps_per_epoch, checkpoint_seconds))
         with progress(f"Fine-tuning {self.task.name}", steps, "steps") as advance:
@@ -233,7 +233,7 @@ class FineTuner(Trainer):
             self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ANN401
-        """Do one step as the Trainer does; stop when the loss says that training has diverged."""
+        """Do a step as the Trainer does; stop if the loss shows that training has diverged."""
         value = super().training_step(*args, **kwargs)
         self._check_loss(value.item())
         return value
@@ -245,9 +245,9 @@ class FineTuner(Trainer):
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:  # noqa: ANN401 - loss, or loss and outputs
-        """Loss in float32, of logits computed in the precision of the run.
+        """Loss in float32, from logits computed in the precision of the run.
 
-        The Trainer's own mixed precision would stay switched on when the model is scored.
+        The Trainer's own mixed precision would also be active when the model is scored.
         """
         labels = inputs.pop("labels")
         mixed = self.details["precision"] == "bfloat16"
@@ -257,7 +257,7 @@ class FineTuner(Trainer):
         return (value, outputs) if return_outputs else value
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - the Trainer's
-        """Score the validation split; the scores go to the log history, and so to checkpoints."""
+        """Score the validation split; the log history, and so checkpoints, keep the scores."""
         split = self.validation_split
         model: Any = self.model
         self.scoring_batch_size = batch_size_for(model, split)
@@ -276,7 +276,7 @@ class FineTuner(Trainer):
         return values
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        """Count none: nobody asks, and counting goes through all parameters at every step."""
+        """Count none: the count is not used, and takes a loop over all parameters per step."""
         return 0
 
     def _get_train_sampler(self, train_dataset: Any = None) -> GroupedByLength:  # noqa: ANN401
@@ -306,10 +306,10 @@ class FineTuner(Trainer):
 
 
 class _Checkpoints(TrainerCallback):
-    """Checkpoints from time to time, of which only the last whole one is kept.
+    """Saves checkpoints from time to time and keeps only the last complete one.
 
-    They are taken where a training loss is logged, so that the next loss is a mean over as many
-    steps after a resumption; and at the end of an epoch after its scores, not before.
+    A checkpoint is saved when a training loss is logged, so that the next loss is a mean over the
+    same steps in a resumed run; at the end of an epoch, it is saved after the scores.
     """
 
     def __init__(self, steps_per_epoch: int, seconds: float) -> None:
@@ -343,7 +343,7 @@ class _Checkpoints(TrainerCallback):
 
 
 class _Progress(TrainerCallback):
-    """Tells how many steps are done, those of a resumed run included."""
+    """Reports progress in steps, including those before a resumption."""
 
     def __init__(self, advance: Callable[[int], object]) -> None:
         self.advance, self.done = advance, 0
@@ -358,10 +358,10 @@ class _Progress(TrainerCallback):
 def _initial_model(
     folder: Path, task: Task, state: str, seed: int, settings: Settings
 ) -> tuple[PreTrainedModel, list[str]]:
-    """Load or draw the model that training begins with, and name what was drawn."""
+    """Load or initialize the model to train, and name the parameters that are random."""
     if state not in STATES:
         raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
-    # On a processor the fused kernel's backward pass is the slower one.
+    # On a CPU, the fused kernel has the slower backward pass.
     devices.use_float32()
     kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"
     model, new = load_classifier(folder, task, seed, attention=kernel)
@@ -372,7 +372,7 @@ def _initial_model(
 
 
 def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> TrainingArguments:
-    """Translate the settings for the Trainer, on one device."""
+    """The Trainer's arguments for the settings, on one device."""
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         num_train_epochs=run["epochs"],
@@ -393,13 +393,13 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
         disable_tqdm=True,
         report_to="none",
     )
-    if arguments.n_gpu > 1:  # more would multiply the batch size
+    if arguments.n_gpu > 1:  # several GPUs would multiply the batch size
         arguments._n_gpu = 1
     return arguments
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
-    """Last whole checkpoint in a folder."""
+    """Last complete checkpoint in a folder."""
     whole = [path.parent for path in folder.glob(_DONE)]
     return max(whole, key=_step, default=None)
 
@@ -409,15 +409,15 @@ def _step(checkpoint: Path) -> int:
 
 
 def _ignorant_loss(task: Task, labels: np.ndarray) -> float:
-    """Loss of a model that says the same of every example: equal probabilities, or the value 0."""
+    """Loss of a model that ignores its input: equal probabilities, or the value 0."""
     return float(np.mean(labels**2)) if task.is_regression else math.log(task.num_labels)
 
 
 @contextlib.contextmanager
 def _deterministic(seed: int) -> Iterator[None]:
-    """Seed every generator and choose deterministic algorithms, for the time being.
+    """Seed every generator and use deterministic algorithms within a ``with`` block.
 
-    Same as the Trainer's ``full_determinism``, which cannot be undone and fills all new memory.
+    The Trainer's ``full_determinism`` does the same, but cannot be undone and fills all new memory.
     """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     before = torch.are_deterministic_algorithms_enabled()

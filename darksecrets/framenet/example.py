@@ -1,4 +1,4 @@
-"""Maps of the heads of greatest weight on one sentence, kept beside the table for Figure 3."""
+"""Maps of the heads with the greatest weights on one sentence, saved for Figure 3."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from darksecrets.stats.percentiles import above_percentile
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence under some heads; layers and heads count from 1.
+    """The maps of some heads on one sentence; layers and heads count from 1.
 
     Attributes:
         tokens: [L] word pieces.
@@ -48,9 +48,9 @@ class Example:
 
 
 def choose(store: AttentionStore, annotations: list[Annotation], weights: Weights) -> Example:
-    """Keep the heads that Figure 3 frames, on the sentence that shows their links best.
+    """Choose the heads that Figure 3 frames, and the sentence that shows their links best.
 
-    That sentence is the one whose links get the most attention, on average over these heads: an
+    It is the sentence whose links get the most attention, averaged over these heads: an
     illustration, not a typical case. Of its links, the one with the most attention is kept.
 
     Args:

@@ -41,14 +41,14 @@ COLUMNS = ("direction", "layer", "head", "weight", "sentences")
 def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
     """Draw the weight of every head, and the maps of the highest heads on one sentence.
 
-    The heatmap has the published direction (the element attends to the predicate), the paper's
-    colours and layer 1 at the top. Heads above the 99th percentile are framed, or those that tie at
-    the top if none is above. Beside it stand, for each of them, its full map of the example and
-    the attention of the linked word piece.
+    The heatmap shows the published direction (the element attends to the predicate), in the paper's
+    colours, with layer 1 at the top. Heads above the 99th percentile are framed; if there is none,
+    those that tie for the greatest weight. Beside the heatmap are the full map of each framed head
+    on the example and the attention of the linked word piece.
 
     Args:
         table: ``framenet_heads.csv``.
-        example: The maps kept beside it.
+        example: The maps saved with the table.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
@@ -77,7 +77,7 @@ def draw(sources: Sources) -> Figure:
 
 
 def _weights(axes: Axes, weights: NDArray[np.float64], sentences: int) -> None:
-    """The heatmap of layers × heads, with frames around the highest heads."""
+    """Draw the heatmap of layers × heads, with frames around the highest heads."""
     axes.set_label("heads")
     mesh = heatmap(axes, weights, cmap=WEIGHT, vmin=0, vmax=float(weights.max()))
     for layer, head in np.argwhere(above_percentile(weights, or_highest=True)):
@@ -90,7 +90,7 @@ def _weights(axes: Axes, weights: NDArray[np.float64], sentences: int) -> None:
 
 
 def _map(axes: Axes, example: Example, number: int) -> None:
-    """One head's full map of the sentence, the linked pairs framed."""
+    """Draw one head's full map of the sentence, the linked pairs framed."""
     axes.set_label(f"map {number + 1}")
     size = len(example.tokens)
     values = example.maps[number].astype(np.float64)
@@ -113,7 +113,7 @@ def _map(axes: Axes, example: Example, number: int) -> None:
 
 
 def _distribution(axes: Axes, example: Example, number: int) -> None:
-    """Where the linked word piece that attends most to the predicate attends to."""
+    """Draw the attention of the linked word piece that attends most to the predicate."""
     axes.set_label(f"distribution {number + 1}")
     values = example.maps[number].astype(np.float64)
     linked = values[np.ix_(example.element, example.predicate)].max(axis=1)

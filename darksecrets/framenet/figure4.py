@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from darksecrets.framenet.links import Span
 
 PREDICATE, ELEMENT = "#F6D3AE", "#CBE1F2"
-"""Colours behind the words; labels say the same without colour."""
+"""Colours behind the words; labels give the same information without colour."""
 
 # In points, the unit of the drawing.
 TEXT, LABEL = 8.5, 6.0
@@ -31,7 +31,7 @@ BASELINE, BOX, ARC = 43.0, 13.0, 9.0
 
 
 def figure4(annotations: Sequence[Annotation], run_label: str) -> Figure:
-    """Draw one of the sentences: predicate and elements as labelled spans, with arcs between.
+    """Draw one of the sentences: predicate and elements as labelled spans, connected by arcs.
 
     Args:
         annotations: The sentences of ``framenet_links.csv``.
@@ -61,13 +61,13 @@ def draw(sources: Sources) -> Figure:
 
 
 def choose(annotations: Sequence[Annotation]) -> Annotation:
-    """Take the sentence with most elements; of several, the longest; of these, the first.
+    """Choose the sentence with most elements; of several, the longest; of these, the first.
 
-    Sentences come first in which the word of the predicate occurs once, so that nobody takes the
-    wrong one for it.
+    Sentences in which the word of the predicate occurs only once are preferred, so that the
+    predicate is unambiguous.
 
     Raises:
-        InputError: There is none.
+        InputError: There is no sentence.
     """
     if not annotations:
         raise InputError("The table framenet_links.csv has no sentence. Make the table again.")
@@ -96,7 +96,7 @@ def _layout(sentence: str) -> list[tuple[float, float]]:
 
 
 def _extent(sentence: str, span: Span) -> tuple[float, float]:
-    """Left and right end of a span of characters, also of a part of a word."""
+    """Left and right end of a span of characters, which may begin or end within a word."""
     lefts, rights = [], []
     for (start, end), (left, _) in zip(words_of(sentence), _layout(sentence), strict=True):
         if start < span[1] and end > span[0]:
@@ -106,7 +106,7 @@ def _extent(sentence: str, span: Span) -> tuple[float, float]:
 
 
 def _draw(axes: Axes, annotation: Annotation) -> None:
-    """Boxes behind the spans, the words, labels below and arcs above."""
+    """Draw boxes behind the spans, the words, labels below and arcs above."""
     sentence = annotation.sentence
     source = _extent(sentence, annotation.predicate)
     name = f"predicate ({annotation.frame})" if annotation.frame else "predicate"
@@ -148,7 +148,7 @@ def _label(axes: Axes, extent: tuple[float, float], text: str, rows: list[float]
 
 
 def _arc(axes: Axes, start: float, end: float) -> None:
-    """An arrow from the predicate to an element; the further, the higher."""
+    """Draw an arrow from the predicate to an element; longer arrows are higher."""
     bottom = BASELINE + BOX - 1
     top = bottom + ARC + 0.06 * abs(end - start)
     curve = [(start, bottom), (start, top), (end, top), (end, bottom)]

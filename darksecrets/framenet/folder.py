@@ -1,4 +1,4 @@
-"""FrameNet 1.7 on this machine: where its files are, or fetching them with NLTK (section 4.2)."""
+"""The files of FrameNet 1.7: find them on this machine, or download them with NLTK (§4.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def download(output: Path) -> None:
     """Download FrameNet 1.7 with NLTK into an NLTK data folder (about 100 MB, 855 MB unpacked).
 
     Raises:
-        InputError: It cannot be had.
+        InputError: The download fails.
     """
     import nltk
 
@@ -26,7 +26,7 @@ def download(output: Path) -> None:
             nltk.download(PACKAGE, download_dir=str(temporary), quiet=True, raise_on_error=True)
         except (OSError, ValueError) as error:
             raise InputError(
-                f"FrameNet 1.7 cannot be downloaded with NLTK ({error}). Get it on another machine "
+                f"FrameNet 1.7 cannot be downloaded with NLTK ({error}). Download it elsewhere "
                 f"(python -m nltk.downloader {PACKAGE}) and set framenet.folder to that NLTK data "
                 "folder, or use another source of links (framenet.source)."
             ) from error
@@ -37,7 +37,7 @@ def locate(folder: Path) -> Path:
     """Folder of FrameNet's files: ``folder`` itself, or the one in an NLTK data folder.
 
     Raises:
-        InputError: There is none, or an index is missing.
+        InputError: There is no such folder, or an index is missing.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder. Set framenet.folder to FrameNet 1.7.")
@@ -53,7 +53,7 @@ def locate(folder: Path) -> Path:
 
 
 def allow(folder: Path) -> None:
-    """Let NLTK read below a folder that the user named; it refuses all but its own."""
+    """Allow NLTK to read a folder that the user named; by default it reads only its own."""
     import nltk.data
 
     if str(folder.resolve()) not in nltk.data.path:

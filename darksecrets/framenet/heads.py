@@ -1,10 +1,9 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are two controls. Each link is moved to random
-places of its sentence, with its distances kept: what a head gives there, distance explains. And the
-element alone is put in other places: what a head gives there, the predicate explains, whatever it
-is linked to.
+averaged over sentences. Beyond the paper there are two controls. First, each link is moved as a
+whole to random positions in its sentence: attention there is explained by the distance between the
+two. Second, the element alone is moved: attention there is explained by the predicate alone.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ def links_in(store: AttentionStore, example: int, annotation: Annotation) -> lis
         annotation: Its annotation.
 
     Raises:
-        InputError: The tokenizer left a linked word without word pieces, or cut the sentence
-            before it.
+        InputError: A linked word has no word pieces: the tokenizer made none, or the sentence was
+            cut before it.
     """
     layout = (store.offsets(example), store.segments(example), store.special(example))
     predicate = tokens_of_span(*layout, 0, *annotation.predicate)
@@ -82,32 +81,32 @@ def moved(
     draws: int,
     rng: np.random.Generator,
 ) -> Positions:
-    """Draw places for links: each as a whole, uniform over all where it fits, its own included.
+    """Draw a random shift for each link, uniform over all positions where the whole link fits.
 
-    Moved as a whole, a link of several word pieces keeps all of its distances and stays as many
-    pairs; links of one sentence move independently.
+    The link's own position is one of them. A link that moves as a whole keeps its distances and its
+    number of word-piece pairs. The links of a sentence move independently.
 
     Args:
         links: From `links_in`.
         usable: [L] which tokens are words.
-        draws: How often.
-        rng: Source of chance.
+        draws: Number of draws.
+        rng: Source of randomness.
 
     Returns:
         [draws, links] by how many tokens each link is shifted.
     """
     ends = [(min(map(np.min, link)), max(map(np.max, link))) for link in links]
-    outer = np.array(ends, dtype=np.int64)  # if these two fit, all between them do
+    outer = np.array(ends, dtype=np.int64)  # if both ends fit, so does everything in between
     drawn = pairs_at_the_same_distance(outer, usable, draws, rng)
     shifts: Positions = drawn[:, :, 0] - outer[:, 0]
     return shifts
 
 
 def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool_]) -> Array:
-    """Attention between the predicate and words that stand in the elements' places elsewhere.
+    """Attention between the predicate and other words in place of the elements.
 
-    As along the links, the greatest of a sentence counts: every element is put, independently of
-    the others, in each place where it shares no word with any link.
+    Every element is moved, independently of the others, to each position where it shares no word
+    with any link. As for the links, the greatest attention in the sentence counts.
 
     Args:
         maps: [layer, head, query, key] of the sentence.
@@ -115,9 +114,9 @@ def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool
         usable: [L] which tokens are words.
 
     Returns:
-        [direction, layer, head] greatest attention between the predicate and as many neighbouring
-        words as each element has, averaged over all combinations of places; NaN where an element
-        has no such place.
+        [direction, layer, head] greatest attention between the predicate and as many adjacent
+        words as each element has, averaged over all combinations of positions; NaN if an element
+        has no such position.
     """
     free = usable.copy()
     free[np.concatenate([tokens for link in links for tokens in link])] = False
@@ -133,13 +132,16 @@ def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool
 
 
 def mean_of_greatest(values: Sequence[Array]) -> Array:
-    """Mean over all ways to take one value of each set of the greatest of those taken.
+    """Expected maximum of one random value from each set: its mean over all combinations.
+
+    It is exact: the share of combinations whose maximum is at most t is the product, over sets, of
+    the share of values that are at most t.
 
     Args:
         values: For every set, [values, ...].
 
     Returns:
-        [...]; the greatest is at most t as often as all are, which is the product of their shares.
+        [...] the means.
     """
     ordered = np.sort(np.concatenate(values), axis=0)
     below = np.prod([(of[:, None] <= ordered).mean(axis=0) for of in values], axis=0)
@@ -154,10 +156,10 @@ class Weights:
 
     Attributes:
         sentences: [sentence, direction, layer, head] greatest attention over a sentence's links.
-        unlinked: [sentence, direction, layer, head] the same between its predicate and other words,
-            NaN for a sentence without enough of them.
-        drawn: [1 + draws, direction, layer, head] its mean over sentences; the first with the
-            links in their own places, the others with random ones.
+        unlinked: [sentence, direction, layer, head] the same between its predicate and other words;
+            NaN for a sentence that has too few of them.
+        drawn: [1 + draws, direction, layer, head] mean over sentences; the first for the links at
+            their own positions, the others at random ones.
     """
 
     sentences: Array
@@ -170,13 +172,13 @@ def measure(
 ) -> Weights:
     """Measure the real links and the moved ones, sentence by sentence.
 
-    Memory: a sentence's maps, and one number per draw, direction and head.
+    Memory holds the maps of one sentence, and a number per draw, direction and head.
 
     Args:
-        store: Maps of the sentences, ``idx`` their place in ``annotations``.
+        store: Maps of the sentences; ``idx`` is the position in ``annotations``.
         annotations: The sentences' links.
-        draws: Random places per link.
-        seed: Seed of the places.
+        draws: Random positions per link.
+        seed: Seed of the positions.
 
     Raises:
         InputError: See `links_in`.
@@ -209,11 +211,11 @@ def table(weights: Weights) -> pd.DataFrame:
 
     Returns:
         A row per direction and head: ``direction``, ``layer`` and ``head`` (from 1), ``weight``,
-        ``sentences``, ``control`` (mean weight of the moved links), ``unlinked`` (of the predicate
-        with other words, see `unlinked`) over the ``unlinked_sentences`` that have enough of them,
-        and ``linked``, the weight over the same sentences; ``p_value``: does the head attend to
-        the links more than to the same links elsewhere; and this value corrected over the heads of
-        the direction: ``q_value`` (false discovery rate) and ``p_family`` (family-wise error).
+        ``sentences``, ``control`` (mean weight of the moved links), ``unlinked`` (between the
+        predicate and other words, see `unlinked`) over the ``unlinked_sentences`` that have enough
+        of them, ``linked`` (the weight over the same sentences), ``p_value`` (whether the head
+        attends more to the links than to the moved links), and this value corrected over the heads
+        of the direction: ``q_value`` (false discovery rate) and ``p_family`` (family-wise error).
     """
     comparable = ~np.isnan(weights.unlinked).any(axis=(1, 2, 3))
     layers, heads = np.indices(weights.drawn.shape[2:])
@@ -240,7 +242,7 @@ def table(weights: Weights) -> pd.DataFrame:
 
 
 def _mean(values: Array) -> Array:
-    """Mean over sentences; NaN where there are none."""
+    """Mean over sentences; NaN if there are none."""
     result: Array = values.mean(axis=0) if len(values) else np.full(values.shape[1:], np.nan)
     return result
 
@@ -267,8 +269,8 @@ def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
         ours = part.set_index(["layer", "head"])["weight"].sort_index()
         if not ours.index.equals(published.index):
             raise InputError(
-                f"The published weights are of {len(published)} heads, found {len(ours)} in this "
-                "run; expected the same layers and heads. Compare bert-base-uncased only."
+                f"There are published weights of {len(published)} heads, but this run has "
+                f"{len(ours)}; expected the same layers and heads. Compare bert-base-uncased only."
             )
         for name, correlate in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
             found = correlate(ours, published)

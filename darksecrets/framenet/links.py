@@ -1,9 +1,9 @@
-"""Sentences whose predicate is linked to its core frame elements (section 4.2), and their choice.
+"""Sentences whose predicate is linked to its core frame elements, and their selection (§4.2).
 
-The paper takes from FrameNet 1.7 sentences of at most 12 tokens with one target, whose frame
-elements have at most 3 tokens, and whose core elements stand at least two tokens from the target,
-so that a link is not merely an adjacent word. "At least two tokens" is read as two tokens between:
-so it is in all 473 sentences that the authors printed.
+The paper selects from FrameNet 1.7 sentences of at most 12 tokens with one target, whose frame
+elements have at most 3 tokens, and whose core elements are at least two tokens from the target, so
+that a link does not join adjacent words. "At least two tokens" is taken to mean two tokens in
+between, as in all 473 sentences that the authors printed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Element:
 
     Attributes:
         span: Its characters.
-        role: Its name, such as Experiencer; empty where the source does not say.
-        core: Whether the frame cannot do without it.
+        role: Its name, such as Experiencer; empty if the source does not give it.
+        core: Whether it is a core element, without which the frame is incomplete.
     """
 
     span: Span
@@ -47,8 +47,8 @@ class Annotation:
     Attributes:
         sentence: The text.
         predicate: Characters of the word that evokes the frame.
-        elements: The elements that the sentence has.
-        frame: Name of the frame; empty where the source does not say.
+        elements: Its frame elements.
+        frame: Name of the frame; empty if the source does not give it.
     """
 
     sentence: str
@@ -58,7 +58,7 @@ class Annotation:
 
 
 def words_of(text: str) -> list[Span]:
-    """Characters of each word between spaces: the tokens of FrameNet, which parts ``ca n't``."""
+    """Characters of each word between spaces. These are FrameNet's tokens: it writes ``ca n't``."""
     spans, position = [], 0
     for word in text.split():
         start = text.index(word, position)
@@ -80,8 +80,8 @@ def selected(annotation: Annotation, words: Sequence[Span]) -> Annotation | None
         words: Characters of each token of the sentence.
 
     Returns:
-        The annotation with its core elements, or None: the sentence is too long, an element (core
-        or not) is too long, a core element is too near, or there is none.
+        The annotation with its core elements. None if the sentence or an element (core or not) is
+        too long, a core element is too near, or there is no core element.
     """
     if len(words) > LONGEST_SENTENCE:
         return None
@@ -136,8 +136,8 @@ def require_some(annotations: Sequence[Annotation], where: str) -> None:
     """
     if not annotations:
         raise InputError(
-            f"{where}: found no sentence that the paper's selection keeps, expected some of at "
-            f"most {LONGEST_SENTENCE} tokens, with elements of at most {LONGEST_ELEMENT} tokens "
-            f"that have at least {LEAST_BETWEEN} tokens between them and the predicate. "
+            f"{where}: no sentence passes the paper's selection, expected sentences of at most "
+            f"{LONGEST_SENTENCE} tokens with elements of at most {LONGEST_ELEMENT} tokens, and at "
+            f"least {LEAST_BETWEEN} tokens between an element and the predicate. "
             "Use another source of links (framenet.source)."
         )

@@ -9,7 +9,7 @@ from darksecrets.framenet import sources
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the source of the links, so far as it is on this machine.
+    """Check the source of the links, as far as it is on this machine.
 
     Args:
         config: A resolved configuration.

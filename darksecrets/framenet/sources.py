@@ -33,18 +33,18 @@ _log = logging.getLogger(__name__)
 
 HEADER = ("sentence", "target", "core_elements")
 BUILTIN_EXAMPLES = 2000
-"""Examples of each task that the built-in corpus is asked for."""
+"""Examples of each task that the built-in corpus generates."""
 
 
 def check(source: Mapping[str, Any]) -> None:
-    """Check the configured source, so far as it is on this machine, before any job.
+    """Check the configured source before any job, as far as it is on this machine.
 
     Args:
         source: Section ``framenet`` of a configuration.
 
     Raises:
-        InputError: A file is missing, a line of the links is malformed or a span not in its
-            sentence, or no sentence survives the selection.
+        InputError: A file is missing, a line of the links is malformed, a span is not in its
+            sentence, or no sentence passes the selection.
     """
     if source["source"] == "tsv":
         from_tsv(Path(source["file"]))
@@ -60,7 +60,7 @@ def describe(source: Mapping[str, Any]) -> str:
 
 
 def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[Annotation]:
-    """Sentences of the configured source that the paper's selection keeps, in its order.
+    """Sentences of the configured source that pass the paper's selection, in the source's order.
 
     Args:
         source: Section ``framenet`` of a configuration.
@@ -68,7 +68,7 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
             without a folder.
 
     Raises:
-        InputError: As `check`.
+        InputError: See `check`.
     """
     if source["source"] == "tsv":
         return from_tsv(Path(source["file"]))
@@ -81,16 +81,16 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
 
 
 def from_nltk(folder: Path) -> list[Annotation]:
-    """Read FrameNet's annotated examples with NLTK's reader and select.
+    """Read FrameNet's annotated examples with NLTK's reader and apply the paper's selection.
 
-    The examples are those of the lexical units; the full texts are not used. A sentence counts if
-    its annotation has one unbroken target; elements are those of the first layer.
+    The examples are those of the lexical units; the full texts are not used. A sentence is read if
+    its annotation has one contiguous target; elements are those of the first layer.
 
     Args:
         folder: From `locate`.
 
     Raises:
-        InputError: A file cannot be read, or no sentence survives the selection.
+        InputError: A file cannot be read, or no sentence passes the selection.
     """
     from nltk.corpus.reader.framenet import FramenetCorpusReader, FramenetError
 
@@ -128,17 +128,17 @@ def _examples(reader: FramenetCorpusReader) -> Iterator[Annotation]:
 
 
 def from_tsv(path: Path) -> list[Annotation]:
-    """Read sentences, targets and core elements (parted by ``|``), and find them in the text.
+    """Read sentences, targets and core elements (separated by ``|``), and find them in the text.
 
-    Words are matched whole. Where a target or an element occurs more than once, those places are
-    taken that stand nearest to each other and keep the selection's distance.
+    Only whole words match. If a target or an element occurs more than once, the occurrences nearest
+    to each other that keep the selection's distance are chosen.
 
     Args:
         path: Tab-separated, with the header ``sentence``, ``target``, ``core_elements``.
 
     Raises:
         InputError: The file is missing or malformed, a target or an element is not in its sentence
-            or could be either of two places, or no sentence survives the selection.
+            or has two equally near occurrences, or no sentence passes the selection.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file. Set framenet.file to a file of links.")
@@ -166,7 +166,7 @@ def from_tsv(path: Path) -> list[Annotation]:
 
 
 def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> Annotation | None:
-    """Place a target and its elements in a sentence; None if they stand too near each other."""
+    """Find a target and its elements in a sentence; None if they are too near each other."""
     words = words_of(sentence)
     runs = [_occurrences(phrase, sentence, words, where) for phrase in (target, *elements)]
     distances = {}
@@ -180,7 +180,7 @@ def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> An
     if len(nearest) > 1:
         raise InputError(
             f"{where}: found {target!r} and {', '.join(map(repr, elements))} more than once and "
-            f"equally near each other in {sentence!r}, expected one way to link them. Lengthen "
+            f"equally near each other in {sentence!r}, expected a unique choice. Lengthen "
             "an element until it is unique, or leave the line out."
         )
     spans = [(words[first][0], words[last - 1][1]) for first, last in nearest[0]]
@@ -188,7 +188,7 @@ def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> An
 
 
 def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) -> list[Span]:
-    """Runs of whole words of a sentence that are a phrase."""
+    """Occurrences of a phrase in a sentence, as whole words."""
     texts = [sentence[start:end] for start, end in words]
     wanted = phrase.split()
     size = len(wanted)
@@ -205,10 +205,10 @@ def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) 
 
 
 def from_builtin(seed: int) -> list[Annotation]:
-    """Select from fresh sentences of the built-in corpus, by their gold annotation.
+    """Generate sentences of the built-in corpus and select from them by their gold annotation.
 
-    Every task's generator is asked for ``BUILTIN_EXAMPLES`` examples; each predicate of each
-    different sentence counts as one annotation. Elements have the names of FrameNet's.
+    Every task's generator makes ``BUILTIN_EXAMPLES`` examples; each predicate of each distinct
+    sentence is one annotation. Elements have FrameNet's names.
 
     Args:
         seed: Seed of the sentences.

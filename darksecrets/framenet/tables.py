@@ -11,12 +11,12 @@ ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
     "element_to_predicate",
     "predicate_to_element",
 )
-"""What attends, to what. The first is the direction of the published numbers, see the protocol."""
+"""What attends to what. The first is the direction of the published numbers, see the protocol."""
 
 _DIRECTION = Column(
     "direction",
     "text",
-    f"what attends, to what; `{ELEMENT_TO_PREDICATE}` is the published one",
+    f"what attends to what; `{ELEMENT_TO_PREDICATE}` is the published one",
     values=DIRECTIONS,
 )
 
@@ -27,14 +27,14 @@ def _place(name: str, meaning: str) -> Column:
 
 LINKS = Table(
     "framenet_links",
-    "Sentences with frame-semantic links, a row per link (Figures 3 and 4).",
+    "Sentences with frame-semantic links, one row per link (Figures 3 and 4).",
     (
         Column("idx", "integer", "number of the sentence, from 0", low=0),
         Column("sentence", "text", "the text"),
-        Column("frame", "text", "frame; empty where the source does not say", optional=True),
+        Column("frame", "text", "frame; empty if not in the source", optional=True),
         _place("predicate_start", "first character of the word that evokes the frame"),
         _place("predicate_end", "the character after its last"),
-        Column("role", "text", "frame element; empty where the source does not say", optional=True),
+        Column("role", "text", "frame element; empty if not in the source", optional=True),
         _place("element_start", "first character of the element"),
         _place("element_end", "the character after its last"),
     ),
@@ -56,11 +56,11 @@ HEADS = Table(
         _weight("weight", "greatest weight of a linked pair, mean over sentences"),
         Column("sentences", "integer", "sentences", low=1),
         _weight(
-            "control", "the same for links at random places, distances kept", control_of="weight"
+            "control", "the same for links at random positions, distances kept", control_of="weight"
         ),
         _weight(
             "unlinked",
-            "the same for the predicate and words of no link; empty without such sentences",
+            "the same between the predicate and words of no link; empty without such sentences",
             control_of="linked",
             optional=True,
         ),
@@ -68,7 +68,7 @@ HEADS = Table(
         Column("unlinked_sentences", "integer", "sentences with enough words of no link", low=0),
         replace(P_VALUE, meaning="p-value of `weight` against `control`, one-sided"),
         replace(Q_VALUE, meaning="false discovery rate over the heads of a direction"),
-        replace(P_VALUE, name="p_family", meaning="p-value against the greatest head"),
+        replace(P_VALUE, name="p_family", meaning="family-wise p-value, against the greatest head"),
     ),
     key=("direction", "layer", "head"),
     every=("layer", "head"),

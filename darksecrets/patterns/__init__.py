@@ -1,1 +1,1 @@
-"""Five patterns of self-attention: labelled maps, the classifier, its shares (section 4.1)."""
+"""Five patterns of self-attention: labelled maps, the classifier, shares of patterns (§4.1)."""

@@ -12,7 +12,7 @@ from darksecrets.run.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; what cannot be used is said in a line, and the exit status is 1."""
+    """Run a command. An `InputError` is printed in one line, with exit status 1."""
     options = _parser().parse_args(arguments)
     try:
         options.command(options)
@@ -71,21 +71,25 @@ def _parser() -> argparse.ArgumentParser:
     label = commands.add_parser("label", help="label maps in the browser")
     label.set_defaults(command=_label)
     label.add_argument("--annotations", type=Path, required=True, help="folder of maps and labels")
-    label.add_argument("--maps", type=Path, help="sampled maps that a new folder gets a copy of")
-    label.add_argument("--port", type=_port, default=8419, help="default %(default)s; 0: any free")
+    label.add_argument("--maps", type=Path, help="sampled maps to copy into a new folder")
+    label.add_argument(
+        "--port", type=_port, default=8419, help="default %(default)s; 0: any free one"
+    )
     _add_rater(label)
 
     agreement = commands.add_parser("agreement", help="compare annotators and passes")
     agreement.set_defaults(command=_agreement)
     agreement.add_argument("folder", type=Path, help="folder of maps and labels")
-    agreement.add_argument("--csv", type=Path, metavar="FOLDER", help="write tables there, too")
+    agreement.add_argument("--csv", type=Path, metavar="FOLDER", help="also write tables to it")
 
-    sheets = commands.add_parser("sheets", help="draw contact sheets, nine maps to a picture")
+    sheets = commands.add_parser("sheets", help="draw contact sheets, nine maps per picture")
     sheets.set_defaults(command=_sheets)
     sheets.add_argument("folder", type=Path, help="folder of maps")
     sheets.add_argument("out", type=Path, help="new folder for the sheets and order.txt")
-    sheets.add_argument("--seed", type=int, required=True, help="of the order of the maps")
-    sheets.add_argument("--disputed", action="store_true", help="only where passes disagree")
+    sheets.add_argument("--seed", type=int, required=True, help="seed of the order of the maps")
+    sheets.add_argument(
+        "--disputed", action="store_true", help="only maps on which passes disagree"
+    )
 
     importer = commands.add_parser("import", help="add labels given on contact sheets")
     importer.set_defaults(command=_import)
@@ -97,21 +101,21 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_rater(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--annotator", required=True, help="name or initials of who labels")
+    parser.add_argument("--annotator", required=True, help="name or initials of the annotator")
     parser.add_argument(
         "--pass",
         dest="number",
         type=int,
         choices=range(1, SETTLED + 1),
         default=1,
-        help=f"1, 2, or {SETTLED}: settle the maps on which passes disagree (default 1)",
+        help=f"1, 2, or {SETTLED} to settle the maps on which passes disagree (default 1)",
     )
 
 
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port < 2**16:
-        raise argparse.ArgumentTypeError(f"{port} is no port")
+        raise argparse.ArgumentTypeError(f"{port} is not a port")
     return port
 
 

@@ -1,4 +1,4 @@
-"""How far two passes over the same maps agree: Cohen's kappa, per class, and who says what."""
+"""Agreement of two passes over the same maps: Cohen's kappa, agreement per class, confusions."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Agreement:
 
     Attributes:
         first: Annotator and pass, in words.
-        second: The other.
+        second: The other annotator and pass.
         confusion: [class, class] numbers of maps; rows are the labels of ``first``, classes in the
             order of ``PATTERNS``.
         kappa: Cohen's kappa; NaN where both gave every map the same class.
-        interval: 95% interval of it, of a percentile bootstrap over maps.
+        interval: 95% interval of kappa, from a percentile bootstrap over maps.
     """
 
     first: str
@@ -50,21 +50,21 @@ class Agreement:
         return float(np.trace(self.confusion) / self.maps)
 
     def per_class(self) -> npt.NDArray[np.float64]:
-        """[class] of the labels that name a class, the share that the other pass confirms."""
+        """[class] share of the labels of a class that the other pass confirms."""
         return positive_agreement(self.confusion)
 
 
 def agreements(labels: pd.DataFrame, seed: int = 2019) -> list[Agreement]:
     """Compare every two passes, of one annotator or of two, that have maps in common.
 
-    Pass ``SETTLED`` is left out: it is over the very maps on which the others disagree.
+    Pass ``SETTLED`` is left out, because it covers only the maps on which the others disagree.
 
     Args:
         labels: A row per label, see `darksecrets.patterns.mapset`.
-        seed: Of the bootstrap.
+        seed: Seed of the bootstrap.
 
     Raises:
-        InputError: There are no two.
+        InputError: No two passes have maps in common, or a pass has two labels for a map.
     """
     first = labels[labels["pass"] < SETTLED]
     raters = {
@@ -92,7 +92,7 @@ def _compare(
         return None
     one, other = (raters[rater].loc[common] for rater in (first, second))
     confusion = confusion_matrix(one, other, labels=list(PATTERNS)).astype(np.int64)
-    # Drawing maps with replacement is drawing cells of the confusion matrix by their shares.
+    # Drawing maps with replacement is drawing cells of the confusion matrix, weighted by counts.
     resampled = multinomial_weights(RESAMPLES, confusion.ravel(), np.random.default_rng(seed))
     kappas = cohens_kappa(resampled.reshape(RESAMPLES, *confusion.shape))
     known = kappas[~np.isnan(kappas)]
@@ -123,8 +123,8 @@ def describe(pair: Agreement) -> str:
 def write_tables(pairs: list[Agreement], folder: Path) -> None:
     """Write ``agreement.csv`` (table `AGREEMENT`) and ``confusion.csv`` (`CONFUSION`).
 
-    The pattern ``all`` is the agreement over all classes; the others are those of `per_class`, and
-    ``maps`` is then the number of labels, of both passes, that name the class.
+    Rows of the pattern ``all`` are over all classes. The others have the shares of `per_class`, and
+    their ``maps`` is the number of labels, of both passes, that name the class.
     """
     shares: list[tuple[str | float, ...]] = []
     counts: list[tuple[str | int, ...]] = []

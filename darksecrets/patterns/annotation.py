@@ -1,8 +1,8 @@
-"""Labels that people give to a set of maps: every one is on disk the moment it is given.
+"""Labelling a set of maps: every label is on disk as soon as it is given.
 
-An annotation folder is a set of maps (`darksecrets.patterns.mapset`) that is a copy of a sample,
-so that its labels survive the results that the sample was drawn from. One process writes to a
-folder at a time.
+An annotation folder is a set of maps (`darksecrets.patterns.mapset`). It is a copy of a sample, so
+that labels are kept when the results that the sample was drawn from are removed. Only one process
+at a time may write to a folder.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
     """Make an annotation folder: a copy of a sample of maps, without its labels.
 
     Args:
-        folder: The annotation folder; one that is there stays as it is.
-        sample: The set of maps to label. None: the folder must be there.
+        folder: The annotation folder; if it exists, it is left unchanged.
+        sample: The set of maps to label. If None, the folder must exist.
 
     Raises:
-        InputError: The folder holds something else than this sample.
+        InputError: The folder holds something other than this sample.
     """
     if sample is None:
         return
@@ -48,12 +48,12 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
     if (folder / TABLE).is_file():
         if not _same_maps(drawn, MapSet.load(folder)):
             raise InputError(
-                f"{folder} holds other maps than {sample}. Label the new sample in a folder of its "
-                "own; to go on with the old one, start the page without --maps."
+                f"{folder} holds other maps than {sample}. Label the new sample in a new folder; "
+                "to continue with the old one, start the page without --maps."
             )
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} holds something else than a set of maps. Use a new folder.")
+        raise InputError(f"{folder} holds something other than a set of maps. Use a new folder.")
     with atomic(folder) as temporary:
         temporary.mkdir()
         for name in (MAPS, TABLE, PROVENANCE):
@@ -67,14 +67,14 @@ def _same_maps(one: MapSet, other: MapSet) -> bool:
 
 
 def check_annotator(name: str) -> str:
-    """The name, if it can stand in a tidy file.
+    """Return an annotator's name, stripped, if it can be written to a CSV file unquoted.
 
     Raises:
-        InputError: It is empty, or has a comma, a quote or a line break.
+        InputError: The name is empty, or has a comma, a quote or a line break.
     """
     if not name.strip() or not name.isprintable() or set(name) & set(',"'):
         raise InputError(
-            f"The annotator's name {name!r} will not do: expected a name or initials without "
+            f"The annotator's name {name!r} cannot be used: expected a name or initials without "
             "commas, quotes and line breaks."
         )
     return name.strip()
@@ -87,10 +87,10 @@ class LabelFile:
         self.path = path
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Add labels; when this returns, the disk has them.
+        """Add labels; when this returns, they are on disk.
 
         Raises:
-            OSError: The disk is full or gone; the file is as before.
+            OSError: The disk is full or gone; the file is unchanged.
         """
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
@@ -120,7 +120,7 @@ class LabelFile:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file anew; when this returns, the disk has it."""
+    """Replace a file; when this returns, the new one is on disk."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         stream.write(text)
         stream.flush()
@@ -129,7 +129,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _sync_name(path: Path) -> None:
-    """Have the disk hold a name in its folder, which it need not where it holds the content."""
+    """Flush a file's folder to disk: flushing the file alone does not save its name."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -139,14 +139,14 @@ def _sync_name(path: Path) -> None:
 
 @contextlib.contextmanager
 def open_labels(folder: Path) -> Iterator[LabelFile]:
-    """Open the labels of a folder to write to; nobody else can meanwhile.
+    """Open the labels of a folder for writing, and lock it.
 
     Raises:
-        InputError: The folder is no set of maps, somebody else writes to it, or its file has other
-            columns.
+        InputError: The folder is not a set of maps, another process writes to it, or its file has
+            other columns.
     """
     if not (folder / TABLE).is_file():
-        raise InputError(f"{folder} is no set of maps: {TABLE} is missing.")
+        raise InputError(f"{folder} is not a set of maps: {TABLE} is missing.")
     with (folder / TABLE).open("rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,7 +160,7 @@ def open_labels(folder: Path) -> Iterator[LabelFile]:
 
 
 def _mend(path: Path) -> None:
-    """Complete the last line after an edit, or drop it where a machine died while writing it."""
+    """End the last line if an editor did not; drop it if a crash left it incomplete."""
     if not path.is_file():
         return
     text = path.read_text(encoding="utf-8")
@@ -169,24 +169,24 @@ def _mend(path: Path) -> None:
         raise InputError(f"{path}: found the columns {found}, expected {_HEADER.strip()}.")
     if text and not text.endswith("\n"):
         lines = text.split("\n")
-        # The time comes last and ends in Z: a line without was cut off and never acknowledged.
+        # The time is last and ends in Z: a line without it was cut off and never acknowledged.
         kept = lines if lines[-1].endswith("Z") else lines[:-1]
         _replace(path, "\n".join([*kept, ""]))
 
 
 def order_of(count: int, annotator: str, number: int) -> npt.NDArray[np.int64]:
-    """The order in which an annotator sees ``count`` maps in a pass: another in every pass."""
+    """The order in which an annotator sees ``count`` maps; it differs between passes."""
     return np.random.default_rng([number, *annotator.encode()]).permutation(count)
 
 
 class Pass:
-    """One annotator's way through a set of maps, resumed after its labels; skips are not kept.
+    """One annotator's pass over a set of maps. It resumes after the saved labels; skips are lost.
 
     Attributes:
         mapset: The maps.
         annotator: Who labels.
-        number: Of the pass; in pass ``SETTLED`` only maps come on which the others disagree.
-        waiting: The maps without a label, the one to label now first.
+        number: Number of the pass; pass ``SETTLED`` has only the maps on which the others disagree.
+        waiting: The maps without a label; the first is the one to label now.
         total: Number of maps of the pass.
     """
 
@@ -200,7 +200,7 @@ class Pass:
         if not names:
             raise InputError(
                 f"There is nothing to settle in pass {SETTLED}: no map has two different labels in "
-                "the passes before."
+                "earlier passes."
             )
         own = mapset.labels.query("annotator == @self.annotator and `pass` == @number")["map"]
         labelled = [name for name in own if name in set(names)]
@@ -220,10 +220,10 @@ class Pass:
         return bool(self._done)
 
     def label(self, name: str, pattern: str) -> bool:
-        """Give the map that is to be labelled now its class.
+        """Label the current map.
 
         Returns:
-            False, with nothing done, where another map is to be labelled now: a page is behind.
+            False, with nothing done, if another map is the current one: the page is out of date.
 
         Raises:
             InputError: There is no such class.
@@ -238,7 +238,7 @@ class Pass:
             return True
 
     def skip(self, name: str) -> bool:
-        """Put the map after all others; see `label` for what is returned."""
+        """Move the current map to the end; returns as `label`."""
         with self._lock:
             if self.waiting[:1] != [name]:
                 return False
@@ -247,7 +247,7 @@ class Pass:
             return True
 
     def undo(self) -> bool:
-        """Take back the last label or skip; that map comes next. False: there is none."""
+        """Take back the last label or skip; its map becomes the current one. False if none."""
         with self._lock:
             if not self._done:
                 return False
@@ -262,5 +262,5 @@ class Pass:
 
 
 def now() -> str:
-    """The time in UTC, to the second."""
+    """The current time in UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

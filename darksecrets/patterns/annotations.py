@@ -1,4 +1,4 @@
-"""The labelled maps that the classifier learns from: one or several sets, checked."""
+"""The labelled maps that the classifier is trained on: one or several sets, checked."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SHIPPED = RESOURCES / "patterns"
 
 @dataclass(frozen=True)
 class Annotations:
-    """Maps whose label holds, of one or several sets.
+    """Maps with a settled label, of one or several sets.
 
     Attributes:
         table: A row per map: the columns of a set's table, ``label``, and ``agreed``, whether all
-            labels that were ever given to the map are the same.
-        maps: [maps] arrays [query, key] in half precision, rows sum to 1.
+            labels given to the map are the same.
+        maps: [maps] arrays [query, key] in half precision; rows sum to 1.
     """
 
     table: pd.DataFrame
@@ -41,12 +41,11 @@ class Annotations:
 
     @property
     def groups(self) -> npt.NDArray[np.int64]:
-        """[maps] number of the group of a map: examples that share a sentence are one.
+        """[maps] group of each map, for cross-validation: examples that share a sentence are one.
 
-        Two maps are of one group where they are of the same example, whichever layer, head and
-        state, where a sentence of one is a sentence of the other, whichever task and model, and
-        where a chain of such maps links them. Sentences are compared as words, so that the word
-        pieces of different models do not hide an equal one.
+        Two maps are in one group if they are of the same example (whatever the layer, head and
+        state), if they share a sentence (whatever the task and model), or if a chain of such maps
+        connects them. Sentences are compared as words, because models differ in word pieces.
         """
         members: dict[Hashable, list[int]] = {}
         for row, one in enumerate(self.table.to_dict("records")):
@@ -62,7 +61,7 @@ class Annotations:
 
 
 def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
-    """The sentences that a map is over; none where its tokens are unknown."""
+    """The sentences of a map's example; none if its tokens are unknown."""
     words: dict[str, list[str]] = {}
     marks = zip(row["tokens"].split(" "), row["segments"], row["special"], strict=True)
     for token, segment, special in marks:
@@ -72,7 +71,7 @@ def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
 
 
 def folders(names: Sequence[str]) -> list[Path]:
-    """The folders of a configuration's list; the shipped set where the list is empty."""
+    """The folders that a configuration lists; the shipped set if the list is empty."""
     return [Path(name) for name in names] or [SHIPPED]
 
 
@@ -84,7 +83,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def load(sources: Sequence[Path]) -> Annotations:
-    """Read sets of labelled maps, and keep the maps whose label holds.
+    """Read sets of labelled maps, and keep the maps with a settled label.
 
     Args:
         sources: Folders, each a set as `MapSet` writes it or the follow-up's archive, unpacked.
@@ -103,13 +102,13 @@ def load(sources: Sequence[Path]) -> Annotations:
     if not table["map"].is_unique:
         twice = table.loc[table["map"].duplicated(), "map"].iloc[0]
         raise InputError(
-            f"{', '.join(map(str, sources))}: the map {twice} is in two sets. Name maps apart."
+            f"{', '.join(map(str, sources))}: the map {twice} is in two sets. Rename one."
         )
     return Annotations(table, [maps[name] for name in table["map"]])
 
 
 def _labelled(maps: MapSet) -> pd.DataFrame:
-    """The table of the maps whose label holds, with ``label`` and ``agreed``."""
+    """The table of the maps with a settled label, with columns ``label`` and ``agreed``."""
     agreed = maps.labels.groupby("map")["label"].nunique().eq(1).rename("agreed")
     table = maps.table.merge(maps.settled(), on="map", validate="one_to_one")
     return table.merge(agreed, on="map", validate="one_to_one")
@@ -118,8 +117,8 @@ def _labelled(maps: MapSet) -> pd.DataFrame:
 def _read(source: Path) -> MapSet:
     if not source.is_dir():
         raise InputError(
-            f"patterns.annotations: {source} is no folder; expected a set of labelled maps, or the "
-            "follow-up's archive, unpacked."
+            f"patterns.annotations: {source} is not a folder; expected a set of labelled maps, or "
+            "the follow-up's archive, unpacked."
         )
     if archive.is_archive(source):
         return archive.read(source)

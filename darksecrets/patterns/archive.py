@@ -18,7 +18,7 @@ from darksecrets.run.errors import InputError
 
 VERTICAL = "vertical"
 MERGED = {"mix": "vertical+diagonal", "other": "heterogeneous"}
-"""The follow-up's names of two classes. All its kinds of vertical end in that word."""
+"""The follow-up's names of two classes. All its vertical classes end in that word."""
 ROW_SUM_TOLERANCE = 0.01
 UNKNOWN_TOKEN = "·"
 
@@ -29,14 +29,14 @@ def is_archive(folder: Path) -> bool:
 
 
 def read(folder: Path) -> MapSet:
-    """Read the archive as a set of maps whose labels hold.
+    """Read the archive as a set of maps with settled labels.
 
-    The archive says nothing of a map's origin: every map counts as one of an example of its own,
-    its tokens are unknown, and the first and the last count as special ones, as BERT has it.
+    The archive does not give a map's origin. Every map is therefore taken as its own example with
+    unknown tokens, of which the first and the last are special, as in BERT.
 
     Raises:
         InputError: There is no text file or more than one, a line of it cannot be read, it names an
-            unknown class or a map twice, a map is missing, or an array is no attention map.
+            unknown class or a map twice, a map is missing, or an array is not an attention map.
     """
     labels = _read_labels(_text_file(folder))
     files = {path.stem: path for path in sorted(folder.rglob("*.npy"))}
@@ -80,13 +80,13 @@ def _read_labels(path: Path) -> dict[str, str]:
         label = _merge(name.strip(), where)
         for identity in filter(None, (part.strip() for part in identities.split(","))):
             if identity in labels:
-                raise InputError(f"{where}: the map {identity} has a label already.")
+                raise InputError(f"{where}: the map {identity} already has a label.")
             labels[identity] = label
     return labels
 
 
 def _merge(name: str, where: str) -> str:
-    """The class that a label of the archive belongs to."""
+    """The class that a label of the archive stands for."""
     label = VERTICAL if name.endswith(VERTICAL) else MERGED.get(name, name)
     if label not in PATTERNS:
         known = [*PATTERNS, *MERGED, f"…_{VERTICAL}"]
@@ -97,7 +97,7 @@ def _merge(name: str, where: str) -> str:
 
 
 def _read_map(path: Path) -> npt.NDArray[np.float16]:
-    """Read one array, without what was filled up: last columns that no token attends to."""
+    """Read one array and crop its padding: last columns that no token attends to."""
     try:
         array = np.load(path, allow_pickle=False)
     except ValueError as error:
@@ -112,7 +112,7 @@ def _read_map(path: Path) -> npt.NDArray[np.float16]:
     length = int(attended[-1]) + 1 if len(attended) else 0
     weights = array[:length, :length]
     sums = weights.sum(axis=1, dtype=np.float64)
-    # Written so that NaN fails, too.
+    # Written so that NaN also fails.
     if not (length and weights.min() >= 0 and np.abs(sums - 1).max() <= ROW_SUM_TOLERANCE):
         raise InputError(
             f"{path}: found weights below 0 or rows that do not sum to 1; expected an attention "

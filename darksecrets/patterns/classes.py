@@ -1,4 +1,4 @@
-"""The five classes of self-attention maps (section 4.1, Figure 1): one place for their words."""
+"""The five classes of self-attention maps: names, definitions and keys (section 4.1, Figure 1)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PATTERNS: dict[str, str] = {
 }
 """Name and definition of every class, in the order of the paper's Figure 1.
 
-Where two fit, the one that strikes the eye first; a broken column counts as vertical when it
-reaches about two thirds of the rows.
+If two fit, the more salient one is chosen; a broken column counts as vertical when it reaches about
+two thirds of the rows.
 """
 
 KEYS = dict(zip("vdmbh", PATTERNS, strict=True))

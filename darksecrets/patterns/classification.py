@@ -1,7 +1,7 @@
-"""Every map of an attention store gets its pattern (section 4.1).
+"""Classify every map of an attention store by its pattern (section 4.1).
 
-This is the largest inference of the paper: 1000 examples × 144 heads × 14 models. Maps of equal
-length go through the network together, unpadded, a bounded number of them at a time.
+This is the paper's largest inference: 1000 examples × 144 heads × 14 models. A batch has maps of
+equal length, without padding, and a bounded size.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.cnn import SIZE, STAGES, PatternNet, prepare
 
 BATCH = 64
-"""Maps that go through the network together on a processor: what its cache holds."""
+"""Batch size on a CPU, in maps: what its cache holds."""
 GPU_BATCH = 2**14
-"""Likewise on a GPU, at most (not measured)."""
+"""Largest batch size on a GPU, in maps (not measured)."""
 
 _log = logging.getLogger(__name__)
 
 
 def batch_size_for(store: AttentionStore, device: torch.device) -> int:
-    """How many maps of a store go through the network together on a device."""
+    """Batch size for the maps of a store on a device."""
     longest = _map_bytes(int(store.lengths.max()))
     return devices.batch_size(device, longest, cpu=BATCH, gpu=GPU_BATCH)
 
@@ -40,10 +40,10 @@ def classify(
 
     Args:
         store: The maps.
-        net: The trained network; it is moved to the GPU where there is one.
-        temperature: Divides the logits, so that probabilities are calibrated.
-        batch_size: Maps that go through the network together, `batch_size_for` if None;
-            probabilities depend on it by rounding only.
+        net: The trained network; it is moved to the GPU if there is one.
+        temperature: Divides the logits to calibrate probabilities.
+        batch_size: Maps per batch, `batch_size_for` if None; it changes probabilities by rounding
+            only.
 
     Returns:
         A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1),
@@ -52,7 +52,7 @@ def classify(
     net = devices.place(net)
     device = devices.best()
     batch_size = batch_size or batch_size_for(store, device)
-    _log.info("Classifying %d maps at once on %s", batch_size, device)
+    _log.info("Classifying maps, batch size %d, on %s", batch_size, device)
     size = (store.examples, store.layers, store.heads)
     patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
     with torch.inference_mode():
@@ -67,10 +67,10 @@ def classify(
 
 
 def _map_bytes(length: int) -> int:
-    """Estimate the memory that classifying a map takes, in float32.
+    """Estimate the memory for classifying one map, in bytes, in float32.
 
-    The map, scaled, and sorted with its places (8 bytes each); its image in three forms of the
-    first stage: convolved, normalised, with ReLU.
+    It holds the map, a scaled and a sorted copy, and the sort's indices (8 bytes each); and three
+    images of the first stage: after convolution, normalisation and ReLU.
     """
     return 4 * (5 * length**2 + (1 + 3 * STAGES[0][0]) * SIZE**2)
 

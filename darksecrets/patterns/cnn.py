@@ -3,11 +3,11 @@
 Eight convolutional layers with ReLU, as in the paper, in the arrangement of the follow-up
 (Prasanna, Rogers, Rumshisky 2020): 3 × 3 with 16, 16, pool, 32, 32, pool, 64, 64 channels, then
 1 × 1 with 16 and with a channel per class, averaged over the map. Batch normalisation, which
-neither paper mentions, is added: with it, a few hundred maps and few passes are enough.
+neither paper mentions, is added: with it, a few hundred maps and few epochs are enough.
 
-Maps have any length. Each is scaled as the annotators saw it and resampled to one size: better than
-zero-padding to one size, as in the follow-up, and a fifteenth of the work. Which size, and which
-scale beyond plain weights, matters little (`benchmarks/results/pattern_sizes.md`).
+Maps have any length. Each is scaled as the annotators saw it and resampled to one size. This is
+better than the follow-up's zero-padding to one size, at a fifteenth of the work. Neither the size
+nor the scale, as long as weights are scaled, matters much (`benchmarks/results/pattern_sizes.md`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
 
 SIZE = 32
-"""Cells along both sides of the image that a map is resampled to."""
+"""Height and width, in cells, of the image that a map is resampled to."""
 STAGES = ((16, 16), (32, 32), (64, 64))
-"""Channels of the 3 × 3 layers; between two stages, the largest of 2 × 2 cells is kept."""
+"""Channels of the 3 × 3 layers; 2 × 2 max pooling between stages."""
 LAST = 16
 """Channels of the first 1 × 1 layer."""
 WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
 
 
 class PatternNet(nn.Module):
-    """Logits of the classes of images, one for each map."""
+    """The network: logits of the classes for images of maps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class PatternNet(nn.Module):
 
 
 def as_drawn(maps: torch.Tensor) -> torch.Tensor:
-    """Scale maps as the annotators see them: the L-th greatest weight and all above it become 1.
+    """Scale maps as the annotators see them: the L-th greatest weight and all greater become 1.
 
     Args:
         maps: [maps, L, L] weights.
@@ -81,7 +81,7 @@ def as_drawn(maps: torch.Tensor) -> torch.Tensor:
 
 
 def resample(images: torch.Tensor) -> torch.Tensor:
-    """Bring images to one size: linearly between cells, and as means of cells where they shrink.
+    """Resample images to one size: linear interpolation, with means of cells if they shrink.
 
     Args:
         images: [maps, L, L].
@@ -119,10 +119,10 @@ class Training:
 
     Attributes:
         epochs: Passes over the maps.
-        seed: Of the weights, the order of the maps and their augmentation.
-        batch_size: Maps per update.
-        learning_rate: Peak of AdamW's, reached after a tenth of the updates.
-        weight_decay: Of AdamW.
+        seed: Seed of the weights, the order of the maps and their augmentation.
+        batch_size: Maps per step.
+        learning_rate: Peak learning rate of AdamW, reached after a tenth of the steps.
+        weight_decay: Weight decay of AdamW.
     """
 
     epochs: int
@@ -138,15 +138,15 @@ def train(
     training: Training,
     network: type[PatternNet] = PatternNet,
 ) -> PatternNet:
-    """Train a network on labelled maps, each class with the same weight in total.
+    """Train a network on labelled maps; every class has the same total weight.
 
-    The same maps and settings give the same network on the same machine and number of threads.
+    Training is deterministic on the same machine with the same number of threads.
 
     Args:
         known: [maps, size, size] images of maps.
         labels: [maps] names of classes.
-        training: How.
-        network: A variant of the network, for comparison.
+        training: Settings of the training.
+        network: The network's class; for comparison, a variant of it.
     """
     names = list(PATTERNS)
     targets = torch.tensor([names.index(label) for label in labels])
@@ -180,22 +180,22 @@ def _fit(
 
 
 def augment(pictures: torch.Tensor) -> torch.Tensor:
-    """Change images such that their patterns stay.
+    """Augment images in ways that preserve their patterns.
 
-    - Reverse the order of the tokens on both axes, of every other image: columns stay columns,
-      diagonals diagonals, squares on the diagonal squares.
+    - Reverse the order of the tokens on both axes, in half of the images at random: columns,
+      diagonals and squares on the diagonal remain what they are.
     - Raise the weights to a power between 0.78 and 1.28, as a softmax at another temperature would.
     - Add a little noise to every cell.
 
-    What does not keep the pattern is not done: transposing makes rows of columns, turning by 90°
-    moves the diagonal, other orders of the tokens tear diagonals and squares apart, and a window of
-    the tokens may lose the column or leave one square of two.
+    Other transformations would change the pattern: transposing turns columns into rows, rotating by
+    90° moves the diagonal, permuting the tokens breaks up diagonals and squares, and cropping may
+    cut off the column or one of two squares.
 
     Args:
         pictures: [maps, size, size] within 0 and 1.
 
     Returns:
-        The same shape; chance comes from torch's generator.
+        The same shape. Random numbers come from torch's global generator.
     """
     count = len(pictures)
     turned = torch.where(torch.rand(count, 1, 1) < 0.5, pictures.flip(1, 2), pictures)
@@ -215,8 +215,8 @@ def save(net: PatternNet, temperature: float, folder: Path) -> None:
 
     Args:
         net: The network.
-        temperature: Divides its logits, so that its probabilities are calibrated.
-        folder: Where it will be.
+        temperature: Divides its logits to calibrate its probabilities.
+        folder: Folder to write.
     """
     from safetensors.torch import save_file
 
@@ -231,13 +231,13 @@ def load(folder: Path) -> tuple[PatternNet, float]:
     """Read a trained network and its temperature.
 
     Raises:
-        InputError: A file is missing, or the network knows other classes.
+        InputError: A file is missing, or the network has other classes.
     """
     from safetensors.torch import load_file
 
     missing = [name for name in (WEIGHTS, SETTINGS) if not (folder / name).is_file()]
     if missing:
-        raise InputError(f"{folder} is no classifier of patterns: {', '.join(missing)} is missing.")
+        raise InputError(f"{folder} is not a pattern classifier: {', '.join(missing)} is missing.")
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     if settings["classes"] != list(PATTERNS):
         raise InputError(

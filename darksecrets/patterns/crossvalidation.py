@@ -1,11 +1,11 @@
-"""How well maps are classified that were not learned from: cross-validation (section 4.1).
+"""Cross-validation of the pattern classifier (section 4.1).
 
-Folds are stratified by class, and no sentence is on both sides of one: two heads' maps of the same
-sentence can be much alike. Beside the network stand what a reader would ask for: always the
-commonest class, and a small model on hand-made features.
+Folds are stratified by class, and no sentence is in both the training and the test part of a fold,
+because two heads' maps of the same sentence can be very similar. The network is compared with two
+baselines: always the most frequent class, and a small model on hand-made features.
 
-The maps to classify may be of a model of which none were labelled. So, where the labelled maps are
-of several models, each model's are also classified by what learned from the others' alone.
+A run may classify maps of a model of which no maps were labelled. So, if the labelled maps are of
+several models, the maps of each model are also classified by training on the other models only.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Split = tuple[Integers, Integers]
 Classify = Callable[[Annotations, Integers, Integers], Floats]
-"""Learn from the maps of the first rows, give [maps, classes] logarithms of probabilities (to an
-added constant) for those of the second."""
+"""Train on the maps of the first rows and return [maps, classes] log probabilities, up to an
+additive constant, for those of the second."""
 
 _log = logging.getLogger(__name__)
 
 
 def folds(annotations: Annotations, count: int, seed: int) -> Integers:
-    """[maps] number of the fold, from 1, in which a map is tested."""
+    """[maps] number of the fold, from 1, in which each map is tested."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     splitter = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
@@ -54,19 +54,19 @@ def folds(annotations: Annotations, count: int, seed: int) -> Integers:
 
 
 def cross_validate(annotations: Annotations, count: int, training: cnn.Training) -> pd.DataFrame:
-    """Classify every annotated map by classifiers that never saw its example, or its model.
+    """Classify every labelled map by classifiers that were not trained on its example, or model.
 
     Args:
         annotations: Labelled maps.
         count: Number of folds.
-        training: Of the network; its seed is the folds', too.
+        training: Settings of the network's training; its seed is also that of the folds.
 
     Returns:
         The table `PATTERN_PREDICTIONS`: a row per classifier, map and what was left out of the
-        training. A model is left out only if the maps of others show at least two classes.
+        training. A model is left out only if the maps of the others have at least two classes.
         Probabilities are calibrated, see `_calibrate`.
     """
-    ways: dict[str, Classify] = {
+    classifiers: dict[str, Classify] = {
         NETWORK: lambda data, learned, tested: _network(data, learned, tested, training),
         FEATURES: lambda data, learned, tested: _features(data, learned, tested, training.seed),
         MAJORITY: _majority,
@@ -76,9 +76,9 @@ def cross_validate(annotations: Annotations, count: int, training: cnn.Training)
         MODEL: _by_model(annotations),
     }
     tables = []
-    for name, way in ways.items():
+    for name, classify in classifiers.items():
         inside, outside = (
-            _table(annotations, splits, way).assign(classifier=name, left_out=left_out)
+            _table(annotations, splits, classify).assign(classifier=name, left_out=left_out)
             for left_out, splits in parts.items()
         )
         for table in (inside, outside):
@@ -88,13 +88,13 @@ def cross_validate(annotations: Annotations, count: int, training: cnn.Training)
 
 
 def _by_fold(numbers: Integers) -> list[Split]:
-    """Rows to learn from and rows to test, fold by fold."""
+    """Training rows and test rows of every fold."""
     counted = range(1, numbers.max() + 1)
     return [(np.flatnonzero(numbers != one), np.flatnonzero(numbers == one)) for one in counted]
 
 
 def _by_model(annotations: Annotations) -> list[Split]:
-    """Rows of the other models, without the tested sentences, and rows of one model."""
+    """For every model: rows of the other models without the tested sentences, and its own rows."""
     models, groups = annotations.table["model"].to_numpy(), annotations.groups
     labels = np.array(annotations.labels)
     splits = []
@@ -106,22 +106,22 @@ def _by_model(annotations: Annotations) -> list[Split]:
     return splits
 
 
-def _table(annotations: Annotations, splits: Sequence[Split], way: Classify) -> pd.DataFrame:
-    """What a way of classifying says of the tested maps of all splits."""
+def _table(annotations: Annotations, splits: Sequence[Split], classify: Classify) -> pd.DataFrame:
+    """Outputs of a classifier for the test maps of all splits."""
     known = annotations.table[["map", "model", "label"]].assign(example=annotations.groups)
     tables = [pd.DataFrame(columns=[*known.columns, "fold", "predicted", *logit_columns()])]
     for number, (learned, tested) in enumerate(splits, start=1):
-        outputs = way(annotations, learned, tested)
+        outputs = classify(annotations, learned, tested)
         guesses = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
         table = known.iloc[tested].assign(fold=number, predicted=guesses)
         table[logit_columns()] = outputs
         tables.append(table)
-        _log.info("Classified part %d of %d", number, len(splits))
+        _log.info("Classified split %d of %d", number, len(splits))
     return pd.concat(tables[1:] or tables).sort_index(kind="stable")
 
 
 def logit_columns() -> list[str]:
-    """Names of the columns with outputs, in the order of the classes."""
+    """Names of the columns with logits, in the order of the classes."""
     return [f"logit_{name}" for name in PATTERNS]
 
 
@@ -139,7 +139,7 @@ def _network(
 
 
 def _features(data: Annotations, learned: Integers, tested: Integers, seed: int) -> Floats:
-    """Gradient-boosted trees on hand-made features, classes weighted as for the network."""
+    """Gradient-boosted trees on hand-made features, with the network's class weights."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     values = feature_table(data)
@@ -152,7 +152,7 @@ def _features(data: Annotations, learned: Integers, tested: Integers, seed: int)
     return outputs
 
 
-_IMPOSSIBLE = -30.0  # logarithm of a probability that stands for 0
+_IMPOSSIBLE = -30.0  # log probability of a class that was not learned
 
 
 def feature_table(data: Annotations) -> Floats:
@@ -170,7 +170,7 @@ def _digits(text: str) -> Integers:
 
 
 def _majority(data: Annotations, learned: Integers, tested: Integers) -> Floats:
-    """The class shares of the learned maps, whatever the map."""
+    """The class shares of the training maps, for every map."""
     counts = pd.Series([data.labels[i] for i in learned]).value_counts().reindex(list(PATTERNS))
     shares = counts.fillna(0).to_numpy() / len(learned)
     return np.tile(np.log(shares.clip(np.exp(_IMPOSSIBLE))), (len(tested), 1))
@@ -184,10 +184,10 @@ def softmax(outputs: Floats) -> Floats:
 
 
 def temperature(outputs: Floats, labels: Sequence[str]) -> float:
-    """The number by which to divide logits so that the labels are the most likely.
+    """The temperature that maximizes the likelihood of the labels.
 
     Args:
-        outputs: [maps, classes] logits of maps that were not learned from.
+        outputs: [maps, classes] logits of maps that the classifier was not trained on.
         labels: [maps] their classes.
     """
     from scipy.optimize import minimize_scalar
@@ -204,13 +204,13 @@ def temperature(outputs: Floats, labels: Sequence[str]) -> float:
 
 
 def _calibrate(table: pd.DataFrame, folds: pd.DataFrame) -> Floats:
-    """Logits divided by a temperature to which the tested maps did not contribute.
+    """Logits divided by a temperature that was fitted without the test maps.
 
     Args:
         table: Outputs of one classifier.
-        folds: Its cross-validation over folds. The temperature for the tested maps of a part of
-            ``table`` comes from what ``folds`` says of the other maps: of the other folds, or of
-            the models that were learned from.
+        folds: Its cross-validation over folds. The temperature for the test maps of a split of
+            ``table`` is fitted to the outputs in ``folds`` for the other maps: those of the other
+            folds, or of the models in the training set.
 
     Returns:
         [maps, classes].

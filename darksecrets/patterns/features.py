@@ -1,6 +1,6 @@
-"""Hand-made features of self-attention maps: what a baseline of the classifier sees (section 4.1).
+"""Hand-made features of self-attention maps, the input of a baseline classifier (section 4.1).
 
-They put the definitions of the five classes into numbers. No length of a map is among them.
+They express the definitions of the five classes as numbers. The length of a map is not a feature.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 DIAGONALS = (-2, -1, 0, 1, 2)
 NAMES = (
-    "special tokens",  # weight on [CLS], [SEP] and their like
+    "special tokens",  # weight on special tokens such as [CLS] and [SEP]
     *(f"diagonal {offset:+d}" for offset in DIAGONALS),
-    "own sentence",  # weight on tokens of the same sentence, special ones left out
-    "own sentence, part",  # the same, as a part of the weight on tokens that are not special
-    "entropy",  # of a row, as a part of a uniform row's
+    "own sentence",  # weight on tokens of the same sentence, without special tokens
+    "own sentence, part",  # the same, relative to the weight on tokens that are not special
+    "entropy",  # of a row, relative to that of a uniform row
     "column 1",  # greatest mean weight of a column
     "column 2",
     "column 1, rows",  # share of the rows in which that column has at least half of its mean weight
@@ -27,7 +27,7 @@ def features(
     special: npt.NDArray[np.bool_],
     segments: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
-    """Describe one map, as means over its rows.
+    """Compute the features of one map, as means over its rows.
 
     Args:
         weights: [L, L] weights, rows sum to 1.
@@ -59,6 +59,6 @@ def features(
 
 
 def _diagonal(rows: npt.NDArray[np.float64], offset: int) -> float:
-    """Mean weight along a diagonal; 0 where the map is too short to have it."""
+    """Mean weight along a diagonal; 0 if the map is too short to have it."""
     diagonal = np.diagonal(rows, offset)
     return float(diagonal.mean()) if len(diagonal) else 0.0

@@ -27,16 +27,15 @@ from darksecrets.plotting.style import (
 )
 
 _COLUMNS = ("label", "model", "task", "state", "layer", "head", "tokens")
-_BESIDE = 3  # maps beside each other
+_COLUMNS_OF_MAPS = 3
 
 
 def figure1(
     table: pd.DataFrame, maps: Sequence[npt.NDArray[np.floating]], run_label: str
 ) -> Figure:
-    """Draw one map per pattern, rows attend, darker = more attention.
+    """Draw one map per pattern. Rows are queries; darker = more attention.
 
-    Every map has a scale of its own, which ends at its L-th greatest weight, as on the page where
-    maps are labelled.
+    The scale of each map ends at its L-th greatest weight, as on the labelling page.
 
     Args:
         table: A row per map: ``label``, ``model``, ``task``, ``state``, ``layer``, ``head``,
@@ -48,10 +47,10 @@ def figure1(
         InputError: When columns are missing.
     """
     check_columns(table, _COLUMNS, "typical_maps.csv")
-    rows = -(-len(table) // _BESIDE)
+    rows = -(-len(table) // _COLUMNS_OF_MAPS)
     with style():
         figure = new_figure(PAGE, 2.45 * rows + 0.15)
-        axes = figure.subplots(rows, _BESIDE, squeeze=False).ravel()
+        axes = figure.subplots(rows, _COLUMNS_OF_MAPS, squeeze=False).ravel()
         for place, row, weights in zip(axes, table.to_dict("records"), maps, strict=False):
             place.set_label(row["label"])
             draw_map(place, weights, row["tokens"].split(), saturation(weights))
@@ -72,7 +71,7 @@ def draw(sources: Sources) -> Figure:
 
 
 def _origin(axes: Axes, row: Mapping[Hashable, object]) -> None:
-    """Say below the title where a map comes from, as far as it is known."""
+    """Write the origin of a map, as far as it is known, below its title."""
     where = [row["model"], row["task"], row["state"]]
     if row["layer"]:
         where.append(f"layer {row['layer']} head {row['head']}")
@@ -81,7 +80,7 @@ def _origin(axes: Axes, row: Mapping[Hashable, object]) -> None:
 
 
 def _scale(figure: Figure, axes: Axes) -> None:
-    """A bar for all maps: from no weight to the darkest of each."""
+    """Draw a colour bar for all maps, from weight 0 to the end of each map's scale."""
     from matplotlib.cm import ScalarMappable
 
     inner = axes.inset_axes((0.1, 0.55, 0.8, 0.05), label="colour bar")

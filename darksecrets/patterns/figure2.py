@@ -31,12 +31,13 @@ STATES = ("pretrained", "finetuned")
 PAPER_RANGE = (0.32, 0.61)
 """Smallest (MRPC) and largest (QQP) share of heterogeneous maps that the paper's text reports."""
 STACK = tuple(reversed(PATTERNS))
-"""From below: heterogeneous first, so that its share, which the paper reports, is read directly."""
+"""From the bottom. Heterogeneous is first, so that its share, which the paper reports, is easy to
+read."""
 
 _WIDTH = 0.38  # of a bar; tasks are 1 apart
-_OFFSETS = (-0.42, -0.28, 0.2, 0.31, 0.42)  # of the parts' whiskers, beside the numbers
+_OFFSETS = (-0.42, -0.28, 0.2, 0.31, 0.42)  # of the whiskers, in bar widths
 _WRITTEN = 0.06  # the smallest share whose number is written into its bar
-_LUMINOUS = 0.45  # colours below this luminance carry white letters
+_LUMINOUS = 0.45  # text on colours below this luminance is white
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ def figure2(
 ) -> Figure:
     """Draw stacked shares, pretrained beside finetuned, as classified and corrected.
 
-    A whisker is the 95% interval of a part's share, drawn at its upper end; that of the uppermost
-    part at its lower end.
-    Several seeds are averaged, their intervals, too.
+    A whisker is the 95% interval of a pattern's share, drawn at the upper end of its part of the
+    bar; for the uppermost pattern, at the lower end. Shares and intervals of several seeds are
+    averaged.
 
     Args:
         table: Columns ``task``, ``state``, ``pattern``, ``share``, ``ci_low``, ``ci_high``,
@@ -71,8 +72,8 @@ def figure2(
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
         published: For a run of the paper, the shares that the follow-up reports: ``task``,
-            ``model`` (`pretrained`, `finetuned`), ``pattern``, ``share``. They are drawn below,
-            and the paper's range of heterogeneous maps in every row.
+            ``model`` (`pretrained`, `finetuned`), ``pattern``, ``share``. They are drawn in a row
+            below, and the paper's range of heterogeneous maps in every row.
 
     Raises:
         InputError: When columns, or rows of a task, are missing.
@@ -117,7 +118,7 @@ def _panel(axes: Axes, view: _View, table: pd.DataFrame, tasks: Sequence[str]) -
 
 
 def _select(table: pd.DataFrame, task: str, state: str, view: _View) -> pd.DataFrame:
-    """Numbers of one bar, a row per pattern, from below, averaged over seeds."""
+    """Numbers of one bar, averaged over seeds: a row per pattern, from the bottom of the bar."""
     rows = table[(table["task"] == task) & (table["state"] == state)]
     columns = [name for name in (view.share, view.low, view.high) if name]
     means = rows.groupby("pattern")[columns].mean().reindex(STACK)
@@ -152,7 +153,7 @@ def _bar(axes: Axes, view: _View, rows: pd.DataFrame, place: float) -> None:
 
 
 def _whisker(axes: Axes, x: float, y: float, lengths: npt.NDArray[np.float64]) -> None:
-    # A percentile interval of a share near 0 or 1 need not hold the share itself.
+    # A percentile interval of a share near 0 or 1 may not contain the share itself.
     bar = axes.errorbar(
         *(x, y),
         yerr=lengths.clip(min=0)[:, None],
@@ -162,7 +163,7 @@ def _whisker(axes: Axes, x: float, y: float, lengths: npt.NDArray[np.float64]) -
         capthick=0.5,
     )
     _, caps, lines = bar.lines
-    for part in (*caps, *lines):  # else they could not be seen on the darkest colour
+    for part in (*caps, *lines):  # otherwise invisible on the darkest colour
         part.set_path_effects([withStroke(linewidth=1.2, foreground="white")])
 
 
@@ -172,7 +173,7 @@ def _luminance(colour: str) -> float:
 
 
 def _range(axes: Axes) -> None:
-    """The paper's range of heterogeneous maps, which begin at 0; bars and numbers lie above."""
+    """Draw the paper's range of the share of heterogeneous maps, behind bars and numbers."""
     for end in PAPER_RANGE:
         axes.axhline(end, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), zorder=0)
     low, high = (f"{100 * end:.0f}" for end in PAPER_RANGE)
@@ -187,7 +188,7 @@ def _range(axes: Axes) -> None:
 
 
 def _name_bars(axes: Axes, tasks: Sequence[str]) -> None:
-    """Under every bar its state, under both the task."""
+    """Write its state under every bar, and the task under both bars."""
     places = [number + (side - 0.5) * 0.42 for number in range(len(tasks)) for side in (0, 1)]
     axes.set_xticks(places, labels=["pre-\ntrained", "fine-\ntuned"] * len(tasks), fontsize=SMALL)
     for number, task in enumerate(tasks):

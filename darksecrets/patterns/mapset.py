@@ -1,10 +1,10 @@
 """A set of single attention maps, with labels where people gave some: one folder.
 
-- ``maps.npz``: all maps one after the other, half precision (``values``), compressed.
-- ``maps.csv``: a row per map, ``COLUMNS``: where it comes from and the tokens it is over.
-- ``labels.csv``: a row per label that somebody gave, ``LABEL_COLUMNS``; absent before the first.
+- ``maps.npz``: all maps in one flat array (``values``), half precision, compressed.
+- ``maps.csv``: a row per map, ``COLUMNS``: its origin and its tokens.
+- ``labels.csv``: a row per label, ``LABEL_COLUMNS``; absent before the first.
 
-`darksecrets/resources/patterns` is such a folder, and so is what the labelling page fills.
+`darksecrets/resources/patterns` is such a folder, and so is an annotation folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from darksecrets.run.files import atomic
 MAPS, TABLE, LABELS = "maps.npz", LABELLED_MAPS.file, LABELS_TABLE.file
 COLUMNS, LABEL_COLUMNS = LABELLED_MAPS.names, LABELS_TABLE.names
 SETTLED = 3
-"""The pass in which disagreements of the first two are looked at again; its labels hold."""
+"""The pass that settles disagreements of the first two; its labels override theirs."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class MapSet:
         return cls(table, list(_read_maps(folder, table)), labels)
 
     def settled(self) -> pd.DataFrame:
-        """The label that holds for every map on which passes agree or which was looked at again.
+        """The settled labels: of maps on which passes agree, or that pass ``SETTLED`` decided.
 
         Returns:
-            Columns ``map`` and ``label``; maps whose passes disagree and that were not settled
-            (pass ``SETTLED``) are left out.
+            Columns ``map`` and ``label``; maps on which passes disagree and that were not settled
+            are left out.
         """
         final = self.labels[self.labels["pass"] == SETTLED]
         first = self.labels[
@@ -89,12 +89,12 @@ class MapSet:
 def _read_table(folder: Path) -> pd.DataFrame:
     missing = [name for name in (MAPS, TABLE) if not (folder / name).is_file()]
     if missing:
-        raise InputError(f"{folder} is no set of maps: {', '.join(missing)} is missing.")
+        raise InputError(f"{folder} is not a set of maps: {', '.join(missing)} is missing.")
     return LABELLED_MAPS.read(folder / TABLE)
 
 
 def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.float16]]:
-    """Cut the long array into maps; their size is the number of tokens."""
+    """Split the flat array into maps; their length is the number of tokens."""
     with np.load(folder / MAPS, allow_pickle=False) as arrays:
         if "values" not in arrays:
             raise InputError(f"{folder / MAPS}: expected an array `values`, found {arrays.files}.")

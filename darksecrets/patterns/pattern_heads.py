@@ -1,4 +1,4 @@
-"""The commonest pattern of every head, before and after fine-tuning (section 4.1)."""
+"""The most frequent pattern of every head, before and after fine-tuning (section 4.1)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATES = ("pretrained", "finetuned")
 
 
 def pattern_heads(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw a square per head in the colour of its commonest pattern, paler where it is rarer.
+    """Draw a square per head in the colour of its most frequent pattern; paler = less frequent.
 
     Args:
         table: Columns ``task``, ``state``, ``layer``, ``head`` (from 1), ``pattern``, ``share``;
@@ -87,7 +87,7 @@ def _shares(table: pd.DataFrame, task: str, state: str) -> npt.NDArray[np.float6
 
 
 def colours(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """[layer, head, channel] colours of the commonest patterns, mixed with white.
+    """[layer, head, channel] colours of the most frequent patterns, mixed with white.
 
     Args:
         shares: [pattern, layer, head], sum to 1 over patterns.

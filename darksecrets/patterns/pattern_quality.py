@@ -1,4 +1,4 @@
-"""What the classifier of patterns confuses, and how sure it may be (section 4.1)."""
+"""Scores, confusions and calibration of the pattern classifier (section 4.1)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def draw(sources: Sources) -> Figure:
 
 
 def _name(maps_of: str) -> str:
-    """What the rows of the scores are about, in two lines."""
+    """The maps that scores are about, in two lines."""
     if maps_of == quality.ALL:
         return "all maps"
     model = maps_of.removeprefix(quality.unseen(""))

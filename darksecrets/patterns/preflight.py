@@ -9,7 +9,7 @@ from darksecrets.patterns import annotations as labelled_maps
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the labelled maps that the classifier learns from.
+    """Check the labelled maps that the classifier is trained on.
 
     Args:
         config: A resolved configuration.

@@ -1,4 +1,4 @@
-"""How far to trust the classifier of patterns: scores, intervals, calibration (section 4.1)."""
+"""Quality of the pattern classifier: scores, intervals, calibration (section 4.1)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BINS = 10  # of probabilities, for the calibration
 
 
 def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the network, trained on the other folds, among those of all classifiers."""
+    """The predictions of the network that was trained on the other folds."""
     rows = (predictions["classifier"] == NETWORK) & (predictions["left_out"] == EXAMPLE)
     return predictions[rows].reset_index(drop=True)
 
 
 def unseen(model: str) -> str:
-    """What the scores call the maps of a model that was left out of the training."""
+    """Name, in the scores, of the maps of a model that was left out of the training."""
     return f"unseen {model}"
 
 
@@ -36,7 +36,7 @@ def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = Non
 
     Args:
         table: A row per map, columns ``label`` and ``predicted``.
-        weights: [..., maps] how often each map counts; None for once.
+        weights: [..., maps] how often each map counts; once if None.
 
     Returns:
         [..., label, predicted] numbers of maps.
@@ -55,19 +55,19 @@ _COLUMNS = ("label", "predicted")
 def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     """Scores of every classifier with bootstrap intervals over examples.
 
-    The error of the calibration gets no interval: resamples are less even than the maps that they
-    are drawn from, so that their errors are greater than the one of which they tell.
+    The calibration error gets no interval: its bootstrap is biased upwards, because resamples are
+    less even than the maps that they are drawn from.
 
     Args:
-        table: Predictions as `crossvalidation.cross_validate` gives them.
-        resamples: For the intervals; the same ones for all classifiers.
-        seed: Of the resamples.
+        table: Predictions from `crossvalidation.cross_validate`.
+        resamples: Number of resamples for the intervals; all classifiers have the same ones.
+        seed: Seed of the resamples.
 
     Returns:
-        Columns ``maps_of`` (``ALL``; where the maps are of several models, each model; and, learned
-        from the other models alone, each model as `unseen` names it), ``classifier``, ``metric``,
-        ``pattern`` (empty for all together), ``score``, ``ci_low``, ``ci_high`` (× 100) and
-        ``maps``, the number of maps that the score is about.
+        Columns ``maps_of`` (``ALL``; if the maps are of several models, each model; and, for
+        training on the other models only, each model as `unseen` names it), ``classifier``,
+        ``metric``, ``pattern`` (empty for all together), ``score``, ``ci_low``, ``ci_high``
+        (× 100) and ``maps``, the number of maps that the score is about.
     """
     parts = []
     for maps_of, some in _parts(table):
@@ -89,7 +89,7 @@ _SCORES = ["maps_of", "classifier", "metric", "pattern", "score", "ci_low", "ci_
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Predictions by what they are scored for, with its name."""
+    """The sets of predictions to score, with their names."""
     inside, outside = (table[table["left_out"] == left_out] for left_out in (EXAMPLE, MODEL))
     yield ALL, inside
     if inside["model"].nunique() > 1:
@@ -104,7 +104,7 @@ def _keys(rows: pd.DataFrame) -> list[tuple[str, str, int]]:
 
 
 def _values(rows: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
-    """[resamples, scores] in the order of `_keys`; what has no maps counts as 0."""
+    """[resamples, scores] in the order of `_keys`; the score of a class without maps is 0."""
     counts = confusion(rows, weights)
     hits = np.diagonal(counts, axis1=-2, axis2=-1)
     labelled, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
@@ -122,15 +122,15 @@ def _values(rows: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
 
 
 def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats, Floats, Floats]:
-    """Maps, sure and right, by the probability of the predicted class.
+    """Number, confidence and accuracy of maps, binned by the probability of the predicted class.
 
     Args:
         table: Predictions of one classifier.
         weights: [resamples, maps] how often each map counts.
 
     Returns:
-        Three arrays [resamples, BINS]: number of maps, sum of their probabilities, and how many
-        are classified as they are labelled.
+        Three arrays [resamples, BINS]: number of maps, sum of their probabilities, and number of
+        maps that are classified correctly.
     """
     sure = table.filter(like="probability_").max(axis=1).to_numpy()
     place = np.minimum((sure * BINS).astype(int), BINS - 1)
@@ -146,8 +146,8 @@ def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats,
 def calibration_error(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
     """[resamples] expected calibration error.
 
-    The mean distance between how sure the classifier is and how often it is right, over `BINS`
-    classes of its probability, weighted by their numbers of maps.
+    This is the mean absolute difference between confidence and accuracy over `BINS` bins of the
+    probability, weighted by their numbers of maps.
     """
     numbers, sums, hits = bins(table, weights)
     error: Floats = np.abs(sums - hits).sum(axis=-1) / numbers.sum(axis=-1)

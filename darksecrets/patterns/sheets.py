@@ -1,4 +1,4 @@
-"""Contact sheets: nine numbered maps to a picture, for those who label pictures, not a page."""
+"""Contact sheets: pictures of nine numbered maps each, for labelling without the page."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _LINE = re.compile(rf"(\d+) ([{''.join(KEYS)}]) (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\
 
 
 def write_sheets(mapset: MapSet, folder: Path, seed: int, *, disputed: bool = False) -> int:
-    """Draw the maps in random order: ``sheetNN.png``, and ``order.txt``, a number and map a line.
+    """Draw the maps in random order as ``sheetNN.png``; ``order.txt`` has a number and map a line.
 
     Args:
         mapset: The maps; their labels are not shown.
-        folder: To write to.
-        seed: Of the order.
-        disputed: Only the maps on which passes disagree, in the order of all.
+        folder: Folder to write to.
+        seed: Seed of the order.
+        disputed: Draw only the maps on which passes disagree, in the same order.
 
     Returns:
         Number of sheets.
 
     Raises:
-        InputError: There is nothing to draw, or the folder has sheets.
+        InputError: There is nothing to draw, or the folder is not empty.
     """
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty. Write the sheets to a new folder.")
@@ -48,7 +48,7 @@ def write_sheets(mapset: MapSet, folder: Path, seed: int, *, disputed: bool = Fa
         wanted = set(mapset.disputed())
         places = [place for place in places if names[place] in wanted]
     if not places:
-        raise InputError("There is no map to draw: passes disagree on none.")
+        raise InputError("There is no map to draw: passes disagree on no map.")
     with atomic(folder) as temporary:
         temporary.mkdir()
         lines = [f"{number} {names[place]}\n" for number, place in enumerate(places, 1)]
@@ -77,22 +77,22 @@ def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
 def import_labels(
     mapset: MapSet, file: LabelFile, order: Path, labels: Path, annotator: str, number: int
 ) -> int:
-    """Add labels given on contact sheets to a set: all of them or, when one is wrong, none.
+    """Add labels given on contact sheets to a set: all of them, or none if one is wrong.
 
     Args:
         mapset: The set that the sheets show.
         file: Its labels.
         order: The sheets' ``order.txt``.
         labels: Lines ``number key time``, such as ``17 v 2026-01-31T12:00:00Z``.
-        annotator: Who labelled.
-        number: Of the pass.
+        annotator: Name of the annotator.
+        number: Number of the pass.
 
     Returns:
         Number of labels.
 
     Raises:
-        InputError: A line is not of that form, a number is not in the order file or stands there
-            twice, a map is not of this set, or has a label of this annotator in this pass.
+        InputError: A line is malformed, a number is not in the order file or is in it twice, or a
+            map is not in this set or already has a label of this annotator in this pass.
     """
     annotator = check_annotator(annotator)
     maps = dict(_read_order(order, set(mapset.table["map"])))

@@ -1,4 +1,4 @@
-"""Tables of section 4.1: labelled maps, the classifier's quality, the patterns of all maps."""
+"""Tables of section 4.1: labelled maps, quality of the classifier, patterns of all maps."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
     "hand-made features",
     "majority class",
 )
-"""What the cross-validation compares."""
+"""Classifiers that the cross-validation compares."""
 LEFT_OUT = EXAMPLE, MODEL = "example", "model"
 """What the cross-validation leaves out of the training."""
 OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
 BY_CLASS = ("precision", "recall", "f1")
-"""Scores of the classifier: over all classes, and of each."""
+"""Metrics of the classifier: over all classes, and of each class."""
 
 _CLASSES = tuple(PATTERNS)
 _PATTERN = Column("pattern", "text", "class of the map", values=_CLASSES)
 _SHARE = Column("share", "number", "", "share of maps", low=0, high=1)
 _MAP = Column("map", "text", "identity of the map, unique in its set")
-_LABEL = Column("label", "text", "class that people gave", values=_CLASSES)
+_LABEL = Column("label", "text", "class that an annotator gave", values=_CLASSES)
 _CLASSIFIER = Column("classifier", "text", "what classified", values=CLASSIFIERS)
 
 _ORIGIN = (
     _MAP,
     Column("model", "text", "pre-trained model, in words"),
-    Column("task", "text", "task; empty if unknown, as are the next two", optional=True),
-    Column("state", "text", "how the model was made", values=STATES, optional=True),
+    Column("task", "text", "task; empty if unknown, like the next two", optional=True),
+    Column("state", "text", "state of the model", values=STATES, optional=True),
     Column("seed", "integer", "seed of fine-tuning; empty for `pretrained`", low=0, optional=True),
     replace(IDX, meaning="number of the example in the validation split"),
     replace(LAYER, meaning="layer, from 1; 0 if unknown", low=0),
     replace(HEAD, meaning="head of the layer, from 1; 0 if unknown", low=0),
     Column("tokens", "text", "tokens, separated by spaces"),
     Column("segments", "text", "a digit per token: sentence 0 or 1"),
-    Column("special", "text", "a digit per token: 1 for [CLS], [SEP] and their like"),
+    Column("special", "text", "a digit per token: 1 for special tokens such as [CLS] and [SEP]"),
 )
 """Where a labelled map comes from."""
 
@@ -56,8 +56,10 @@ LABELS = Table(
     (
         _MAP,
         _LABEL,
-        Column("annotator", "text", "who gave it"),
-        Column("pass", "integer", "1 or 2; 3 settles maps on which these disagree", low=1, high=3),
+        Column("annotator", "text", "name of the annotator"),
+        Column(
+            "pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3
+        ),
         Column("time", "text", "when it was given (UTC)"),
     ),
     may_be_empty=True,
@@ -66,28 +68,28 @@ LABELS = Table(
 
 _PAIR = (
     Column("first", "text", "annotator and pass"),
-    Column("second", "text", "annotator and pass that are compared with it"),
+    Column("second", "text", "annotator and pass compared with it"),
 )
 
 AGREEMENT = Table(
     "agreement",
-    "How far two passes of labelling agree.",
+    "Agreement of two labelling passes.",
     (
         *_PAIR,
         Column("pattern", "text", "class, or `all`", values=("all", *_CLASSES)),
         Column(
-            "maps", "integer", "maps that both labelled; of a class: labels that name it", low=0
+            "maps", "integer", "maps that both labelled; for a class: labels that name it", low=0
         ),
         Column(
             "agreement",
             "number",
-            "share of maps with the same label; of a class: share of its labels that the other "
+            "share of maps with the same label; for a class: share of its labels that the other "
             "pass confirms; empty for a class that neither used",
             low=0,
             high=1,
             optional=True,
         ),
-        Column("kappa", "number", "Cohen's kappa; of `all` only", low=-1, high=1, optional=True),
+        Column("kappa", "number", "Cohen's kappa; for `all` only", low=-1, high=1, optional=True),
         *interval("kappa", bounds=(-1, 1), optional=True),
     ),
     key=("first", "second", "pattern"),
@@ -95,11 +97,11 @@ AGREEMENT = Table(
 
 CONFUSION = Table(
     "confusion",
-    "Which classes two passes of labelling confuse.",
+    "Classes that two labelling passes confuse.",
     (
         *_PAIR,
-        replace(_LABEL, name="label_first", meaning="class that the first gave"),
-        replace(_LABEL, name="label_second", meaning="class that the second gave"),
+        replace(_LABEL, name="label_first", meaning="class from the first pass"),
+        replace(_LABEL, name="label_second", meaning="class from the second pass"),
         Column("maps", "integer", "maps with these two labels", low=0),
     ),
     key=("first", "second", "label_first", "label_second"),
@@ -107,13 +109,14 @@ CONFUSION = Table(
 
 PATTERN_PREDICTIONS = Table(
     "pattern_predictions",
-    "What the cross-validated classifiers say of every labelled map.",
+    "Predictions of the cross-validated classifiers for every labelled map.",
     (
         _CLASSIFIER,
         Column(
             "left_out",
             "text",
-            "of the training: `example`, the maps of the same fold; `model`, all maps of the model",
+            "left out of the training: `example`, the maps of the same fold; `model`, all maps of "
+            "the model",
             values=LEFT_OUT,
         ),
         Column("fold", "integer", "maps that were tested together, from 1", low=1),
@@ -121,7 +124,7 @@ PATTERN_PREDICTIONS = Table(
         Column("model", "text", "pre-trained model, in words"),
         Column("example", "integer", "group of examples that share sentences", low=0),
         _LABEL,
-        replace(_LABEL, name="predicted", meaning="class that the classifier gives"),
+        replace(_LABEL, name="predicted", meaning="class that the classifier predicts"),
         *(Column(f"logit_{name}", "number", "output before softmax") for name in PATTERNS),
         *(
             Column(f"probability_{name}", "number", "calibrated probability", low=0, high=1)
@@ -139,7 +142,7 @@ PATTERN_CV = Table(
             "maps_of",
             "text",
             "`all`; if the maps are of several models, each; "
-            "`unseen <model>`: learned from the other models' maps only",
+            "`unseen <model>`: after training on the other models' maps only",
         ),
         _CLASSIFIER,
         Column("metric", "text", "score", values=(*OVERALL, *BY_CLASS)),
@@ -160,7 +163,14 @@ PATTERN_MAPS = Table(
         LAYER,
         HEAD,
         _PATTERN,
-        Column("probability", "number", "of it, calibrated", low=0, high=1, decimals=4),
+        Column(
+            "probability",
+            "number",
+            "calibrated probability of the pattern",
+            low=0,
+            high=1,
+            decimals=4,
+        ),
     ),
     key=names(*MAPS, IDX, LAYER, HEAD),
     every=("layer", "head"),
@@ -182,7 +192,7 @@ PATTERN_SHARES = Table(
         Column(
             "confusions_of",
             "text",
-            "whose confusions: the labelled maps' name of the run's model, or `other models`",
+            "whose confusions: the run's model, as labelled maps name it, or `other models`",
         ),
     ),
     key=(*names(*MAPS), "pattern"),
@@ -203,7 +213,7 @@ TYPICAL_MAPS = Table(
         *_ORIGIN,
         _LABEL,
         Column("agreed", "flag", "whether all of its labels are the same"),
-        Column("probability", "number", "of that class, cross-validated", low=0, high=1),
+        Column("probability", "number", "cross-validated probability of that class", low=0, high=1),
     ),
     key=("label",),
 )
@@ -217,4 +227,4 @@ TABLES = (
     TYPICAL_MAPS,
 )
 LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT, CONFUSION)
-"""Of a set of labelled maps, not of a run."""
+"""Tables of a set of labelled maps, not of a run."""

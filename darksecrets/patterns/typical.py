@@ -1,4 +1,4 @@
-"""A typical map of every pattern, with tokens that can be read (Figure 1)."""
+"""A typical map of every pattern, short enough for readable tokens (Figure 1)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
 READABLE = 20
-"""The longest map whose tokens can be read at the size of Figure 1."""
+"""Length of the longest map whose tokens are readable at the size of Figure 1."""
 
 
 def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Choose the map of every class that annotators and classifier are surest of.
+    """Choose the map of every class that annotators and classifier are most certain of.
 
-    Among the annotated maps that were always labelled the same, that the network, which did not
-    learn from them, puts into the same class, and that are no longer than `READABLE`, it is the one
-    of the greatest probability. Where a class has no such map, the conditions are let go one after
-    the other, the length first.
+    It is the map with the greatest cross-validated probability among the labelled maps that meet
+    three conditions: all labels agree, the network predicts the same class, and the map is no
+    longer than `READABLE`. If a class has no such map, the conditions are dropped one after the
+    other, beginning with the length.
 
     Args:
         annotations: The labelled maps.
-        predictions: The network's cross-validation of them.
+        predictions: The network's cross-validation.
 
     Returns:
         A row per class that has maps, in the order of the classes: the columns of the maps' table,

@@ -1,4 +1,4 @@
-"""What each attention head looks at: the table that shows what pre-training has made of it."""
+"""What each head of the tiny BERT attends to after pre-training, as a table."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from darksecrets.attention.entropy import entropy_sums
 if TYPE_CHECKING:
     from transformers import BertForPreTraining, PreTrainedTokenizerBase
 
-# Where a word's attention goes, each key counted once: the special tokens first, then the word
-# itself and its neighbours, then the other words of its segment and those of the other one.
+# Where a word's attention goes; every key counts once. First the special tokens, then the word
+# itself and its neighbours, then the other words of its segment and those of the other segment.
 PLACES = ("cls", "sep", "self", "previous", "next", "same_segment", "other_segment")
 MEASURES = (*PLACES, "same_piece", "entropy", "relative_entropy")
 
@@ -32,7 +32,7 @@ def places(segments: np.ndarray, cls: np.ndarray, sep: np.ndarray) -> np.ndarray
         sep: ``[tokens]``, whether the token is [SEP].
 
     Returns:
-        ``[tokens, tokens]``, query by key. The neighbours count only where they are words.
+        ``[tokens, tokens]``, query by key. Neighbours are words, never special tokens.
     """
     position = np.arange(len(segments))
     distance = position[None, :] - position[:, None]
@@ -52,7 +52,7 @@ def places(segments: np.ndarray, cls: np.ndarray, sep: np.ndarray) -> np.ndarray
 def measure(
     maps: np.ndarray, ids: np.ndarray, segments: np.ndarray, cls: int, sep: int
 ) -> np.ndarray:
-    """Sum what the heads do over the words of one input; [CLS] and [SEP] are no queries here.
+    """Sum the measures of all heads over the words of one input; [CLS] and [SEP] are not queries.
 
     Args:
         maps: Self-attention maps ``[layer, head, query, key]`` without padding; rows sum to 1.
@@ -78,7 +78,7 @@ def measure(
 
 
 def kind(row: pd.Series) -> str:
-    """Name what a head mostly does: one of ``NAMED``, ``spread``, or else ``mixed``."""
+    """Kind of a head: one of ``NAMED``, ``spread``, or else ``mixed``."""
     shares = row[list(NAMED)].astype(float)
     if shares.max() > MOSTLY:
         return str(shares.idxmax())
@@ -90,11 +90,11 @@ def head_table(
     tokenizer: PreTrainedTokenizerBase,
     examples: Iterable[dict[str, list[int]]],
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Measure all heads of a model on examples, one at a time and so without padding.
+    """Measure all heads of a model on examples, one at a time, without padding.
 
     Args:
         model: The model.
-        tokenizer: Says which ids [CLS] and [SEP] have.
+        tokenizer: Its tokenizer, for the ids of [CLS] and [SEP].
         examples: ``input_ids`` and ``token_type_ids`` of each.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Tables that ship with the tiny BERT: what its heads look at, and how it was trained."""
+"""Tables that ship with the tiny BERT: what its heads attend to, and its learning curve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENTROPY = Column("entropy", "number", "entropy of a word's attention", "nats", 
 
 HEADS = Table(
     "heads",
-    "Where words attend in every head of the tiny BERT, on held-out documents.",
+    "What words attend to in every head of the tiny BERT, on held-out documents.",
     (
         LAYER,
         HEAD,
@@ -21,7 +21,9 @@ HEADS = Table(
         replace(_SHARE, name="same_piece", meaning="to equal word pieces elsewhere"),
         _ENTROPY,
         replace(_ENTROPY, name="relative_entropy", unit="", meaning="relative to a uniform map"),
-        Column("kind", "text", "what the head mostly does", values=(*NAMED, "spread", "mixed")),
+        Column(
+            "kind", "text", "what the head mostly attends to", values=(*NAMED, "spread", "mixed")
+        ),
     ),
     key=("layer", "head"),
     every=("layer", "head"),
@@ -34,13 +36,13 @@ def _held_out(name: str, meaning: str, high: float) -> Column:
 
 LOG = Table(
     "pretraining_log",
-    "Progress of the pre-training of the tiny BERT.",
+    "Learning curve of the pre-training of the tiny BERT.",
     (
         Column("step", "integer", "optimizer steps so far", low=0),
-        _held_out("mlm_loss", "loss of the masked words", float("inf")),
-        _held_out("nsp_loss", "loss of the next sentence", float("inf")),
-        _held_out("mlm_accuracy", "accuracy of the masked words", 1),
-        _held_out("nsp_accuracy", "accuracy of the next sentence", 1),
+        _held_out("mlm_loss", "masked language modelling loss", float("inf")),
+        _held_out("nsp_loss", "next sentence prediction loss", float("inf")),
+        _held_out("mlm_accuracy", "masked language modelling accuracy", 1),
+        _held_out("nsp_accuracy", "next sentence prediction accuracy", 1),
     ),
     key=("step",),
 )

@@ -1,9 +1,9 @@
 """Pre-training of the tiny BERT: masked language model and next sentence prediction.
 
 Both tasks as in Devlin et al. (2018), section 3.1, on the built-in corpus. The weights ship in
-``resources/tiny-bert``; this module makes them again. All randomness derives from the seed: every
+``resources/tiny-bert``; this module reproduces them. All randomness derives from the seed: every
 example is a function of the seed and its number, so that a run that was killed and resumed from a
-checkpoint ends with the weights of one that was not.
+checkpoint ends with the same weights as one that was not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from darksecrets.pretraining.tables import HEADS, LOG
 from darksecrets.run.files import atomic, write_json, write_text
 from darksecrets.run.provenance import environment
 
-IGNORED = -100  # label of positions that are not to be predicted, PyTorch's convention
+IGNORED = -100  # PyTorch's label of positions that are not predicted
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 QUERY_RANGE = 0.05  # standard deviation of the first query and key weights
 HARD = 0.75  # share of the random second segments that share words with the first
@@ -51,21 +51,21 @@ SPECIALS_OF_A_PAIR = 3  # [CLS] A [SEP] B [SEP]
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the tiny BERT is and how it is pre-trained; the defaults made the shipped weights.
+    """Size of the tiny BERT and settings of its pre-training; the shipped weights use the defaults.
 
     Attributes:
         documents: Documents of the built-in corpus to train on.
-        heldout_documents: Further documents, for the learning curve only.
+        heldout_documents: Further documents, for evaluation only.
         heldout_pairs: Sentence pairs drawn from them.
         table_pairs: Sentence pairs drawn from them for the table of heads.
-        vocabulary: Word pieces, the special ones included.
-        max_length: Longest pair in word pieces, special ones included; longer ones are cut.
-        steps: Updates of the weights.
-        learning_rate: Its peak, after ``warmup_steps``; then it falls linearly to 0.
-        dropout: While pre-training; 0, because no example comes twice.
-        finetuning_dropout: What the saved configuration says, for the training that follows.
-        mask_probability: Share of the word pieces to predict; of these 80% become [MASK], 10% a
-            random piece and 10% stay.
+        vocabulary: Size of the vocabulary, special tokens included.
+        max_length: Longest pair in word pieces, special tokens included; longer ones are cut.
+        steps: Optimizer steps.
+        learning_rate: Peak learning rate, after ``warmup_steps``; then it falls linearly to 0.
+        dropout: Dropout in pre-training; 0, because no example is used twice.
+        finetuning_dropout: Dropout in the saved configuration, for fine-tuning.
+        mask_probability: Share of the word pieces to predict; of these, 80% become [MASK], 10% a
+            random word piece, and 10% are unchanged.
     """
 
     documents: int = 80_000
@@ -94,10 +94,10 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Text:
-    """Tokenised documents, flat: consecutive sentences are one slice of the word pieces.
+    """Tokenised documents in flat arrays: consecutive sentences are one slice of the word pieces.
 
     Attributes:
-        pieces: Word-piece ids of all sentences of all documents, one after the other.
+        pieces: Word-piece ids of all sentences of all documents, concatenated.
         sentences: ``[sentences + 1]``, where each sentence begins in ``pieces``, and the end.
         documents: ``[documents + 1]``, where each document begins in ``sentences``, and the end.
     """
@@ -107,7 +107,7 @@ class Text:
     documents: np.ndarray
 
     def slice(self, first: int, last: int) -> np.ndarray:
-        """Return the word pieces of the sentences from ``first`` up to and without ``last``."""
+        """Return the word pieces of the sentences from ``first`` up to, but without, ``last``."""
         return self.pieces[self.sentences[first] : self.sentences[last]]
 
 
@@ -115,8 +115,8 @@ class Text:
 class Pairs:
     """Segments A and B of every example, as ranges of sentences of a ``Text``.
 
-    All arrays have one entry an example; the last sentence of a range is not part of it.
-    ``is_random`` is 0 where B follows A in its document and 1 where B comes from another one.
+    All arrays have one entry per example; the end of a range is exclusive. ``is_random`` is 0 if B
+    follows A in its document, and 1 if B is from another one.
     """
 
     a_first: np.ndarray
@@ -134,7 +134,7 @@ class Pairs:
 
 
 def tokenise(documents: Sequence[Sequence[str]], tokenizer: PreTrainedTokenizerBase) -> Text:
-    """Turn documents (lists of sentences) into word pieces, without special ones."""
+    """Turn documents (lists of sentences) into word pieces, without special tokens."""
     sentences = [sentence for document in documents for sentence in document]
     ids = tokenizer(sentences, add_special_tokens=False, return_attention_mask=False)["input_ids"]
     return Text(
@@ -149,18 +149,19 @@ def similar_sentences(
 ) -> np.ndarray:
     """Draw for every anchor a sentence of another document that shares words with it.
 
-    Of ``candidates`` sentences that have one of the anchor's word pieces, drawn more often the
-    rarer it is, the likest: the one with the greatest weight of shared pieces (inverse document
-    frequency). Sentences that share nearly all pieces say the same and are passed over.
+    First, ``candidates`` sentences are drawn that share a word piece with the anchor; rare pieces
+    are preferred. The most similar candidate is chosen: the one with the greatest total weight of
+    shared pieces (inverse document frequency). Sentences that share nearly all pieces are skipped,
+    because they say the same.
 
     Args:
         text: The sentences to draw from.
         anchors: Numbers of sentences.
         rng: Source of randomness.
-        candidates: Sentences to choose from.
+        candidates: Number of candidates per anchor.
 
     Returns:
-        A sentence number for every anchor, -1 where no candidate would do.
+        A sentence number for every anchor, -1 if no candidate is suitable.
     """
     weights = _weights_of_pieces(text)
     holders = weights.tocsc()
@@ -189,7 +190,7 @@ def similar_sentences(
 
 
 def _weights_of_pieces(text: Text) -> csr_array:
-    """Inverse document frequency of every sentence's different pieces, sentence by piece."""
+    """Inverse document frequency of every sentence's distinct word pieces, [sentence, piece]."""
     sentences = len(text.sentences) - 1
     row = np.repeat(np.arange(sentences), np.diff(text.sentences))
     counts = csr_array((np.ones(len(row)), (row, text.pieces)))
@@ -202,16 +203,16 @@ def _weights_of_pieces(text: Text) -> csr_array:
 def draw_pairs(text: Text, count: int, rng: np.random.Generator) -> Pairs:
     """Draw examples for next sentence prediction.
 
-    A is one sentence of a random document or, less often, some; in half of the examples B is what
-    follows in that document, in the others it begins at a random sentence of another document,
-    mostly one that shares words with A, since the tasks to come are about small differences.
-    A few examples have many sentences, so that late positions are learned too.
+    A is one sentence of a random document or, less often, several. In half of the examples, B is
+    the text that follows A. In the others, B begins at a random sentence of another document,
+    usually one that shares words with A, because the tasks of fine-tuning depend on small
+    differences. A few examples have many sentences, so that late positions are trained, too.
     """
     first, last = text.documents[:-1], text.documents[1:]
     usable = np.flatnonzero(last - first >= 2)
     place = rng.integers(0, len(usable), count)
     is_random = rng.integers(0, 2, count)
-    # Any other document: 1 … n−1 places further in the circle of n.
+    # Any other document: an offset of 1 … n−1, modulo n.
     distance = rng.integers(1, len(usable), count)
     document, other = usable[place], usable[(place + distance) % len(usable)]
 
@@ -228,7 +229,7 @@ def draw_pairs(text: Text, count: int, rng: np.random.Generator) -> Pairs:
 
 
 def pair_lengths(text: Text, pairs: Pairs, max_length: int) -> np.ndarray:
-    """Return each example's length in word pieces, special ones included, after cutting."""
+    """Return each example's length in tokens, special tokens included, after truncation."""
     starts = text.sentences
     a = starts[pairs.a_last] - starts[pairs.a_first]
     b = starts[pairs.b_last] - starts[pairs.b_first]
@@ -239,7 +240,7 @@ def pair_lengths(text: Text, pairs: Pairs, max_length: int) -> np.ndarray:
 def order_by_length(
     lengths: np.ndarray, batch_size: int, rng: np.random.Generator, pool: int = 50
 ) -> np.ndarray:
-    """Order examples so that a batch holds similar lengths, and little of it is padding.
+    """Order examples so that those of a batch have similar lengths, with little padding.
 
     Examples are sorted within random pools of ``pool`` batches; then the batches are shuffled.
     """
@@ -255,7 +256,7 @@ def order_by_length(
 def encode(
     text: Text, pairs: Pairs, index: int, tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Any]:
-    """Build one example: [CLS] A [SEP] B [SEP], cut at the end of the longer segment."""
+    """Build one example: [CLS] A [SEP] B [SEP], truncated at the end of the longer segment."""
     a = text.slice(pairs.a_first[index], pairs.a_last[index])
     b = text.slice(pairs.b_first[index], pairs.b_last[index])
     room = max_length - SPECIALS_OF_A_PAIR
@@ -271,7 +272,7 @@ def encode(
 
 
 class Examples(torch.utils.data.Dataset[dict[str, Any]]):
-    """Examples by their number, built when asked for."""
+    """Examples by number, built on access."""
 
     def __init__(
         self, text: Text, pairs: Pairs, tokenizer: PreTrainedTokenizerBase, max_length: int
@@ -289,10 +290,10 @@ class Examples(torch.utils.data.Dataset[dict[str, Any]]):
 def masking_collator(
     tokenizer: PreTrainedTokenizerBase, probability: float, seed: int
 ) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
-    """Make the function that pads examples to a batch and masks words in it.
+    """Make the function that pads the examples of a batch and masks words in them.
 
-    The random numbers of a batch come from the seed and the number of its first example, not
-    from a stream, because a resumed run does not go through the batches it skips.
+    The random numbers of a batch derive from the seed and the number of its first example, not from
+    a running generator, because a resumed run skips the batches before it.
     """
     mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability)
 
@@ -313,7 +314,7 @@ def evaluate(
 
     Returns:
         ``mlm_loss`` (nats per masked word piece), ``mlm_accuracy``, ``nsp_loss`` (nats per
-        pair) and ``nsp_accuracy``; accuracies lie in 0…1.
+        pair) and ``nsp_accuracy``; accuracies are in [0, 1].
     """
     sums = np.zeros(6)
     model.train(False)
@@ -351,12 +352,12 @@ def sinusoids(positions: int, hidden: int) -> torch.Tensor:
 def new_model(
     configuration: Configuration, tokenizer: PreTrainedTokenizerBase, seed: int
 ) -> BertForPreTraining:
-    """Make a BERT with random weights (normal, standard deviation 0.02), but for two things.
+    """Make a BERT with random weights (normal, standard deviation 0.02), with two exceptions.
 
-    Position embeddings begin as sinusoids of that size, between which a distance is the same
-    product everywhere, and keys begin equal to queries, so that heads begin by looking at like
-    tokens and near ones (Trockman and Kolter 2023 begin alike). From there heads for the previous
-    and the next token are found in a thousand steps; BERT's own training takes a million.
+    Position embeddings are initialized as sinusoids of that size: their inner product depends only
+    on the distance. Keys are initialized equal to queries, so that heads first attend to similar
+    and near tokens (as in Trockman and Kolter 2023). From there, heads for the previous and the
+    next token emerge within a thousand steps; BERT's own training takes a million.
     """
     set_seed(seed)
     model = BertForPreTraining(
@@ -372,7 +373,7 @@ def new_model(
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    # On a processor the fused kernel's backward pass takes longer than the rest of so small a
+    # On a CPU, the backward pass of the fused kernel takes longer than the rest of such a small
     # model: 0.23 s a step instead of 0.14 s.
     model.set_attn_implementation("eager")
     parameters = dict(model.named_parameters())
@@ -389,7 +390,7 @@ def new_model(
 def training_arguments(
     configuration: Configuration, checkpoints: Path, seed: int
 ) -> TrainingArguments:
-    """Translate the configuration into ``TrainingArguments``."""
+    """The ``TrainingArguments`` of a configuration."""
     return TrainingArguments(
         output_dir=str(checkpoints),
         per_device_train_batch_size=configuration.batch_size,
@@ -399,9 +400,9 @@ def training_arguments(
         warmup_steps=configuration.warmup_steps,
         weight_decay=configuration.weight_decay,
         bf16=resolve(configuration.precision) == "bfloat16",
-        use_cpu=not torch.accelerator.is_available(),  # bf16 on a processor must be asked for
+        use_cpu=not torch.accelerator.is_available(),  # required for bf16 on a CPU
         seed=seed,
-        train_sampling_strategy="sequential",  # the examples are in order already
+        train_sampling_strategy="sequential",  # the examples are already in order
         remove_unused_columns=False,
         label_names=["labels", "next_sentence_label"],
         eval_strategy="steps",
@@ -422,7 +423,7 @@ class PretrainingTrainer(Trainer):
     """
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - Trainer's own
-        """Score the model; the scores go to the log history, and so into checkpoints."""
+        """Score the model; the log history, and so checkpoints, keep the scores."""
         batches = cast("Sequence[dict[str, torch.Tensor]]", self.eval_dataset)
         scores = evaluate(cast("torch.nn.Module", self.model), batches)
         scores = {f"eval_{name}": score for name, score in scores.items()}
@@ -434,9 +435,9 @@ class PretrainingTrainer(Trainer):
 
 
 def learning_curve(history: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Extract the held-out scores from a trainer's log history, one row an evaluation.
+    """Extract the held-out scores from a trainer's log history, one row per evaluation.
 
-    A run that went on from a checkpoint has scored it twice.
+    A resumed run scored its checkpoint twice; only one row is kept.
     """
     columns = ["mlm_loss", "nsp_loss", "mlm_accuracy", "nsp_accuracy"]
     rows = [entry for entry in history if "eval_mlm_loss" in entry]
@@ -474,9 +475,9 @@ def train(
     configuration: Configuration,
     seed: int,
 ) -> tuple[BertForPreTraining, pd.DataFrame]:
-    """Train a new model; go on from the last checkpoint in ``checkpoints`` where there is one."""
+    """Train a new model, or resume from the last checkpoint in ``checkpoints`` if there is one."""
     rng = np.random.default_rng([seed, 0])
-    count = configuration.steps * configuration.batch_size  # no pair and no mask twice
+    count = configuration.steps * configuration.batch_size  # no pair or mask is used twice
     pairs = draw_pairs(text, count, rng)
     lengths = pair_lengths(text, pairs, configuration.max_length)
     pairs = pairs.take(order_by_length(lengths, configuration.batch_size, rng))
@@ -513,7 +514,7 @@ def record(
     seed: int,
     threads: int,
 ) -> dict[str, Any]:
-    """Collect what made the weights: configuration, seed, corpus, versions, machine, time."""
+    """Record how the weights were made: configuration, seed, corpus, versions, machine, time."""
     training, heldout = (
         {"sentences": len(t.sentences) - 1, "pieces": len(t.pieces)} for t in texts
     )
@@ -532,16 +533,16 @@ def record(
 def pretrain(
     output: Path, *, checkpoints: Path, configuration: Configuration, seed: int, threads: int
 ) -> None:
-    """Pre-train the tiny BERT on the built-in corpus and describe what came out.
+    """Pre-train the tiny BERT on the built-in corpus, and write its tables and provenance.
 
     Args:
         output: Folder for the model (with the heads of both pre-training tasks), its tokenizer,
             ``pretraining.json``, ``pretraining_log.csv``, ``heads.csv`` and ``heads.md``.
-        checkpoints: Folder for checkpoints. A run that was killed goes on from the last one; the
+        checkpoints: Folder for checkpoints. A run that was killed resumes from the last one; the
             folder is removed at the end.
-        configuration: The model and its training.
-        seed: Decides the corpus, the pairs, the masks and the weights.
-        threads: Processor threads to use.
+        configuration: Size and training of the model.
+        seed: Seed of the corpus, the pairs, the masks and the weights.
+        threads: Number of CPU threads.
     """
     torch.set_num_threads(threads)
     c = configuration

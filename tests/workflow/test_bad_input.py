@@ -170,7 +170,7 @@ def test_links_file_without_a_sentence_to_keep(refused, tmp_path):
     file = tmp_path / "links.tsv"
     file.write_text("sentence\ttarget\tcore_elements\nKim slept .\tslept\tKim\n")
     message = refused(configuration(framenet={"source": "tsv", "file": str(file)}))
-    assert "found no sentence that the paper's selection keeps" in message
+    assert "no sentence passes the paper's selection" in message
 
 
 def test_framenet_folder_without_its_index(refused, root, tmp_path):

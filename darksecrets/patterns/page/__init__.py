@@ -1,1 +1,1 @@
-"""The labelling page: a local web page that shows one map after the other and takes a label."""
+"""The labelling page: a local web page that shows one map after another and saves its label."""

@@ -1,7 +1,7 @@
 """The labelling page as a web application; `darksecrets.patterns.page.server` serves it.
 
-It shows what an annotator may see: the map, its tokens, how far the pass is. Not the map's task,
-layer or head, no label of anybody, no guess of a model.
+To keep labels unbiased, it shows only the map, its tokens and the progress of the pass: not the
+map's task, layer or head, nobody's labels, and no prediction of a model.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from darksecrets.patterns.page.pictures import picture_of_example, picture_of_ma
 from darksecrets.run.errors import InputError
 
 _HEADERS = {
-    # Nothing from elsewhere is loaded (maps are shown from memory, hence blob:) and no other page
-    # may frame, embed or keep what is here.
+    # Nothing is loaded from other hosts (maps are shown from memory, hence blob:), and no other
+    # page may frame, embed or cache this one.
     "Content-Security-Policy": (
         "default-src 'none'; img-src 'self' blob:; style-src 'self'; script-src 'self'; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -88,11 +88,11 @@ def create_app(labelling: Pass) -> Flask:
 
 
 def _refuse_others() -> None:
-    """Refuse what another web page could send through the annotator's browser.
+    """Refuse requests that another web page could send through the annotator's browser.
 
-    The name in ``Host`` must be the loopback's, or a foreign name made to point here could read
-    the page (DNS rebinding); a request that changes something must be JSON, which browsers let
-    no foreign page send without asking first, and no foreign ``Origin`` is served.
+    ``Host`` must be a loopback name, so that a foreign name that resolves to this machine cannot
+    read the page (DNS rebinding). A request that changes something must be JSON, which browsers do
+    not let a foreign page send without a preflight request. Foreign ``Origin``s are refused.
     """
     port = request.environ["SERVER_PORT"]
     hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
@@ -121,7 +121,7 @@ def _explain_disk(error: OSError) -> tuple[dict[str, str], int]:
 
 
 def _texts(*names: str) -> list[str]:
-    """The texts of the request's JSON object, which has these keys and no others."""
+    """The values of the request's JSON object, which must have these keys and no others."""
     content = request.get_json()
     if not isinstance(content, dict) or set(content) != set(names):
         abort(400, f"Expected an object with the keys {list(names)}.")
@@ -142,7 +142,7 @@ def _state(labelling: Pass) -> dict[str, Any]:
 
 
 def _answer(labelling: Pass, done: bool) -> tuple[dict[str, Any], int]:
-    """What is to be labelled now; 409 where the page was behind, for example in a second tab."""
+    """The new state; status 409 if the page was out of date, for example in a second tab."""
     return _state(labelling), 200 if done else 409
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 _WIDTH, _RESOLUTION = 5.2, 220
-"""Of a map in inches, and its pixels per inch: twice those of the page, for sharp letters."""
+"""Width of a map in inches, and its pixels per inch: twice those of the page, for sharp text."""
 
 # [CLS] and two sentences of four words, each with its [SEP].
 _FIRST, _SECOND = slice(1, 6), slice(6, 11)
@@ -49,7 +49,7 @@ def picture_of_example(pattern: str) -> bytes:
 
 
 def example(pattern: str) -> Array:
-    """A map made up to show a class, [query, key]: of no model, and the same for everybody."""
+    """A synthetic map that illustrates a class, [query, key]."""
     weights = np.full((_LENGTH, _LENGTH), 0.02)
     if pattern in ("vertical", "vertical+diagonal"):
         weights[:, [5, 10]] += [0.5, 0.9] if pattern == "vertical" else [0.0, 0.9]
@@ -67,7 +67,7 @@ def example(pattern: str) -> Array:
 
 
 def _png(draw: Callable[[Axes], object], width: float) -> bytes:
-    """Draw a square of ``width`` inches; its labels stand outside and make the picture larger."""
+    """Draw a square of ``width`` inches; labels outside it enlarge the picture."""
     with _drawing, style():
         figure = Figure(figsize=(width, width))
         draw(figure.add_axes((0, 0, 1, 1)))

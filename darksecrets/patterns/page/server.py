@@ -1,4 +1,4 @@
-"""Serve the labelling page on this machine, to this machine."""
+"""Serve the labelling page, to this machine only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def serve(folder: Path, sample: Path | None, annotator: str, number: int, port: 
 
     Args:
         folder: The annotation folder, see `darksecrets.patterns.annotation`.
-        sample: The maps that a new folder gets a copy of.
-        annotator: Who labels.
-        number: Of the pass.
-        port: To listen at; 0 takes a free one.
+        sample: The maps to copy into a new folder.
+        annotator: Name of the annotator.
+        number: Number of the pass.
+        port: Port to listen on; 0 takes a free one.
 
     Raises:
         InputError: The folder, the name or the port cannot be used.
@@ -45,7 +45,7 @@ def serve(folder: Path, sample: Path | None, annotator: str, number: int, port: 
         sys.stdout.write(
             f"Pass {number} of {labelling.annotator}: {labelling.labelled} of {labelling.total} "
             f"maps are labelled.\nOpen http://{HOST}:{server.effective_port}/ in a browser; stop "
-            f"with Ctrl+C. Every label is written to {file.path} at once.\n"
+            f"with Ctrl+C. Every label is saved to {file.path} immediately.\n"
         )
         sys.stdout.flush()
         server.run()

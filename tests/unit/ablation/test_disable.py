@@ -1,4 +1,4 @@
-"""Disabling heads, against outputs put together by hand from the model's own weights."""
+"""Disabling heads, against outputs computed by hand from the model's own weights."""
 
 import pytest
 import torch
@@ -57,7 +57,7 @@ def parts(model, layer):
 
 
 def observe(model, layer, batch):
-    """Run the model; return what the heads of a layer give, and the values, [n, L, head, size]."""
+    """Run the model; return the outputs of a layer's heads, and the values, [n, L, head, size]."""
     seen = {}
     value, output = parts(model, layer)
     handles = [
@@ -212,7 +212,7 @@ def test_attention_that_cannot_be_reached_is_refused(family, words, tmp_path):
 
 
 def test_a_function_that_computes_something_else_is_refused(tmp_path, monkeypatch):
-    """A kind of attention that the function knows nothing of, such as a bias by position."""
+    """Attention that the function does not implement, for example with a position bias."""
     folder = save_classifier(tmp_path, "bert", TASKS["RTE"])
     bert = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     original = hooks._attention

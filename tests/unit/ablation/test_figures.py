@@ -270,7 +270,7 @@ def test_nothing_is_cut_off_and_no_labels_overlap(name, shape, tasks, recwarn):
 
 
 def written(canvas: FigureCanvasAgg) -> list[Text]:
-    """Texts that are seen: without the labels of ticks outside of the axes' limits."""
+    """Visible texts, without labels of ticks outside of the axes' limits."""
     hidden = set()
     for axes in canvas.figure.axes:
         for axis in (axes.xaxis, axes.yaxis):

@@ -1,4 +1,4 @@
-"""Agreement between seeds, and the effects of heads that other experiments single out."""
+"""Agreement between seeds, and effects of the heads above the 99th percentile elsewhere."""
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def test_equal_deltas_have_no_rank_correlation():
 
 
 def test_the_published_direction_has_the_name_that_the_table_of_heads_gives_it():
-    """A word in a table: packages of sections do not import each other."""
+    """It is repeated here because packages of sections do not import each other."""
     assert DIRECTION == ELEMENT_TO_PREDICATE
 
 

@@ -18,7 +18,7 @@ def _config(model=BUILTIN, **keys):
 
 
 def test_a_model_from_the_hub_is_checked_when_it_is_a_folder():
-    """Its layers and heads are not known before; then the job that fetches it checks."""
+    """Its layers and heads are unknown before; the job that downloads it checks them."""
     preflight.check(_config({"source": "hub"}, sets=[7]))
     own = {"source": "folder", "folder": str(FOLDER)}
     for config in (_config(sets=[7]), _config(own, sets=[7])):

@@ -72,7 +72,7 @@ def test_the_sample_is_the_same_every_time_and_of_a_known_size():
 
 
 class Known:
-    """A shared backend whose logits are known beforehand."""
+    """A shared backend with given logits."""
 
     def __init__(self, logits):
         self.exact, self.asked = logits, []

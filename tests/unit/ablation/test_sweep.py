@@ -181,7 +181,7 @@ def test_shared_backend_gives_the_loops_outputs(family, mode, data, tmp_path):
 
 
 class Identity(Intervention):
-    """Every token of some heads attends to itself alone."""
+    """In some heads, every token attends only to itself."""
 
     def __init__(self, heads):
         self.heads = heads
@@ -194,7 +194,7 @@ class Identity(Intervention):
 
 
 class Half(Intervention):
-    """Some heads give half of what they give."""
+    """Halves the output of some heads."""
 
     def __init__(self, heads):
         self.heads = heads
@@ -351,7 +351,7 @@ def test_near_ties_are_recomputed(data, tmp_path):
 
 
 def test_ties_are_decided_by_the_example_alone(data, tmp_path):
-    """A classifier without weights has ties only: both logits are the same number."""
+    """A classifier with zero weights has only ties: both logits are equal."""
     folder = save_model(tmp_path / "model", scale=0.0)
     found, details = run(folder, data, tmp_path / "sweep", screening="on")
     assert details["ties"] == found.predictions.size
@@ -419,7 +419,7 @@ def another(change, bert, data, folder):
 def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
     bert, data, tmp_path, monkeypatch, change
 ):
-    """With `auto`, bfloat16 that nothing has checked must not be taken for float32."""
+    """With `auto`, unchecked bfloat16 must not be mistaken for float32."""
     monkeypatch.setitem(module.BLOCK, "cpu", 16)
     monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: True)
     with monkeypatch.context() as patch:
@@ -441,7 +441,7 @@ def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
 
 
 def test_every_setting_is_part_of_the_identity(bert, data, tmp_path):
-    """So that a new key cannot be forgotten."""
+    """A new setting cannot be left out of it."""
     (chunk,) = run_chunks(bert, data, tmp_path, 1)
     identity = resuming.read_identity(chunk)
     assert {field.name for field in dataclasses.fields(Settings)} <= identity.keys()
@@ -559,7 +559,7 @@ def test_a_chunk_of_another_sweep_is_refused(bert, data, tmp_path, monkeypatch, 
 
 
 def test_a_folder_that_is_no_chunk_is_refused(bert, data, tmp_path):
-    with pytest.raises(InputError, match=r"none is no chunk of a sweep"):
+    with pytest.raises(InputError, match=r"none is not a chunk of a sweep"):
         run(bert, data, tmp_path / "sweep", chunks=[tmp_path / "none"])
     assert not list(tmp_path.iterdir())
 

@@ -25,7 +25,7 @@ def words(*tokens):
         (["dogs/NNS", "saw/VBD", "Kim/NNP", "and/CC", "she/PRP"], 0, 2),
         (["dogs/NNS", "saw/VBD", "Kim/NNP", "and/CC", "they/PRP"], 0, 0),
         (["Kim/NNP", "./.", "She/PRP"], 2, None),  # in the sentence before
-        (["Kim/NNP", "saw/VBD", "me/PRP"], 0, None),  # a noun is no first person
+        (["Kim/NNP", "saw/VBD", "me/PRP"], 0, None),  # the first person stands for no noun
         (["He/PRP", "saw/VBD", "Kim/NNP"], 2, None),
         (["cats/NNS", "like/VBP", "its/PRP$"], 0, None),
     ],
@@ -164,4 +164,4 @@ def test_only_data_without_gold_annotation_need_a_pipeline(tmp_path):
     config = resolve({"run": "r", "data": {"source": "hub"}, "model": builtin, **wanted})
     with pytest.raises(InputError, match="no_such_pipeline"):
         annotation.check(config)
-    preflight.check(config)  # a plan needs none
+    preflight.check(config)  # planning needs no pipeline

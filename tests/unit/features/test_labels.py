@@ -1,4 +1,4 @@
-"""Labels of both families, and the paper's negation words."""
+"""Dependency labels of both sets, and the paper's negation words."""
 
 import numpy as np
 import pytest

@@ -282,7 +282,7 @@ def test_one_sentence_by_hand(tmp_path: Path) -> None:
 
 
 def test_controls_are_the_same_statistic_of_the_drawn_cells(store, tokens) -> None:
-    """The cells are drawn again, and their statistic taken by loops."""
+    """The cells are drawn again, and their statistic is computed by loops."""
     found = measure(store, tokens, 3)
     chances = measures.feature_chances(tokens)
     drawn = [measures.control_cells([one], chances, 3) for one in tokens]
@@ -408,7 +408,7 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_examples(tmp_path: Path) -> None:
-    """Of the annotation, too: read, brought to the tokens, and measured."""
+    """This includes reading the annotation and mapping it to the tokens."""
     rng = np.random.default_rng(0)
     weights = rng.random((6, 6, 40, 40))
     maps = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)

@@ -31,7 +31,7 @@ def root_of_project(request):
 
 
 def split(text):
-    """Words as a parser of English cuts them: clitics and punctuation apart."""
+    """Words as a parser of English splits them: clitics and punctuation are separate."""
     pattern = r"(?:\w|\u0301|\u0302)+?(?=n['’]t\b)|n['’]t\b|['’]s\b|(?:\w|\u0301|\u0302)+|[^\w\s]"
     return [
         {"text": m[0], "start": m.start(), "end": m.end(), "tag": "XX", "dep": "dep", "head": 0}
@@ -135,7 +135,7 @@ SENTENCES = [
         word(0, "It", "PRP", "nsubj", 1, antecedent=3),
         word(3, "barks", "VBZ", "ROOT", 1),
         word(8, ",", ",", "punct", 1),
-        word(10, "kim", "NN", "nsubj", 2),  # whose head is no verb
+        word(10, "kim", "NN", "nsubj", 2),  # its head is no verb
     ],
 ]
 

@@ -1,4 +1,4 @@
-"""Baselines: they solve what words alone can solve, and not the built-in corpus."""
+"""Baselines solve tasks that words alone can solve, but not the built-in corpus."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_words_alone_solve_what_words_tell() -> None:
 
 
 def test_each_sentence_of_a_pair_has_its_own_words() -> None:
-    # Which sentence says "good" decides: not to be seen in the words of both together.
+    # The label depends on which sentence has "good": the words of both together do not tell.
     first = ["good"] * 20 + ["bad"] * 20
     second = ["bad"] * 20 + ["good"] * 20
     table = {"sentence1": first, "sentence2": second, "label": [1] * 20 + [0] * 20}

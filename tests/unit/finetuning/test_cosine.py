@@ -38,7 +38,7 @@ def save(folder: Path, maps: Maps, idx: list[int] | None = None, word: str = "w"
 
 
 def cosine(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> float:
-    """The reference: one number after the other."""
+    """The reference, one number at a time."""
     dot = norm_a = norm_b = 0.0
     for x, y in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True):
         dot += x * y

@@ -165,7 +165,7 @@ def test_weights_are_those_of_a_plain_loop(task: str, inputs: Path, tmp_path: Pa
     [("MRPC", "finetuned"), ("SST-2", "finetuned-from-normal"), ("STS-B", "finetuned")],
 )
 def test_the_task_is_learned(task: str, state: str, inputs: Path, tmp_path: Path) -> None:
-    """A standard deviation of 0.2, because 16 hidden units see nothing through weights of 0.02."""
+    """With a standard deviation of 0.2: with 0.02, 16 hidden units carry too little signal."""
     (tmp_path / "model").symlink_to(inputs / "model")
     save_dataset(tmp_path / task, TASKS[task], 100, 40)
     settings = {"epochs": 8, "learning_rate": 5e-3, "from_normal_std": 0.2}
@@ -178,7 +178,7 @@ def test_the_task_is_learned(task: str, state: str, inputs: Path, tmp_path: Path
 
 
 def test_from_normal_begins_without_the_pretrained_weights(inputs: Path, tmp_path: Path) -> None:
-    """With a learning rate of next to nothing the weights stay what was drawn."""
+    """With a tiny learning rate, the weights remain as initialized."""
     finetune(inputs, tmp_path, state="finetuned-from-normal", learning_rate=1e-12, epochs=1)
     model, _ = loading.load_classifier(inputs / "model", TASKS["MRPC"], 3)
     loading.draw_from_normal(model, 3, 0.02)

@@ -101,7 +101,7 @@ def loop(store, idx, direction, layer, head, shifts=None) -> float:
 
 
 def places(idx: int) -> list[tuple[int, ...]]:
-    """Every way to move the links of a sentence as wholes within its words."""
+    """Every possible shift of the links of a sentence, each moved as a whole within its words."""
     elements, predicate = POSITIONS[idx]
     size = len(SENTENCES[idx])
     fitting = []
@@ -279,7 +279,7 @@ def test_correlation_with_the_published_weights() -> None:
         spearman = np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1]
         assert found.loc[(direction, "pearson"), "value"] == pytest.approx(pearson)
         assert found.loc[(direction, "spearman"), "value"] == pytest.approx(spearman)
-    with pytest.raises(InputError, match="published weights are of 144 heads, found 36"):
+    with pytest.raises(InputError, match="published weights of 144 heads, but this run has 36"):
         heads.compare(ours[(ours["layer"] <= 6) & (ours["head"] <= 6)], released)
 
 

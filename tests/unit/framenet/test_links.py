@@ -178,7 +178,7 @@ def write(path: Path, *lines: str, header: str = "sentence\ttarget\tcore_element
 
 
 def found(path: Path) -> list[list[str]]:
-    """Texts before and including each span, which tell occurrences apart."""
+    """Texts up to the end of each span, which distinguish occurrences."""
     return [
         [a.sentence[:end] for _, end in (a.predicate, *(e.span for e in a.elements))]
         for a in sources.from_tsv(path)
@@ -234,11 +234,11 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path, line, words) -> None:
 def test_a_file_without_header_sentences_or_itself_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="first line"):
         sources.from_tsv(write(tmp_path / "a", header="text\tverb\tsubject"))
-    with pytest.raises(InputError, match="found no sentence that the paper's selection keeps"):
+    with pytest.raises(InputError, match="no sentence passes the paper's selection"):
         sources.from_tsv(write(tmp_path / "b", "Kim slept .\tslept\tKim"))
     with pytest.raises(InputError, match="no such file"):
         sources.from_tsv(tmp_path / "c")
-    with pytest.raises(InputError, match="here: found no sentence"):
+    with pytest.raises(InputError, match="here: no sentence passes"):
         require_some([], "here")
 
 

@@ -70,7 +70,7 @@ def test_only_maps_that_both_labelled_count_and_all_pairs_are_compared():
         x1=["block", "block", "diagonal", None],
         x2=["block", None, "diagonal", "vertical"],
         y1=[None, "diagonal", None, None],
-        x3=["vertical", None, "block", None],  # of what was disputed: says nothing
+        x3=["vertical", None, "block", None],  # of disputed maps only: not compared
     )
     pairs = agreements(labels)
     found = {(pair.first, pair.second): pair.maps for pair in pairs}
@@ -103,7 +103,7 @@ def test_the_text_and_the_tables_say_the_same(two, tmp_path):
 
 def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
     assert main(["agreement", str(tmp_path)]) == 1
-    assert "is no set of maps" in capsys.readouterr().err
+    assert "is not a set of maps" in capsys.readouterr().err
     toy_set(4).save(tmp_path / "set")
     labels = table(x1=["block"] * 4, x2=["block", "block", "diagonal", "block"])
     labels["map"] = [f"toy-{1 + int(name[1]):04d}" for name in labels["map"]]

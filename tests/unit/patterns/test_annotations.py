@@ -15,7 +15,7 @@ def one_map(length, seed=0, padded=0):
 
 @pytest.fixture
 def published(tmp_path):
-    """An archive as the follow-up's, in small."""
+    """A small archive in the follow-up's format."""
     folder = tmp_path / "archive"
     (folder / "maps").mkdir(parents=True)
     for number in range(12):
@@ -50,7 +50,7 @@ def test_what_was_filled_up_is_cut_off(published):
     [
         ("striped = 1, 2\n", "line 1: found the unknown class 'striped', expected one of vertical"),
         ("diagonal: 1, 2\n", "line 1: found 'diagonal: 1, 2', expected `label = id"),
-        ("diagonal = 1\nblock = 1\n", "line 2: the map 1 has a label already"),
+        ("diagonal = 1\nblock = 1\n", "line 2: the map 1 already has a label"),
         ("diagonal = 1, 77\n", "1 labelled maps have no array, such as 77.npy"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_map_in_two_sets_is_refused(tmp_path):
 
 
 def test_folders_that_are_missing_or_not_labelled_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere is no folder; expected a set of labelled maps"):
+    with pytest.raises(InputError, match=r"nowhere is not a folder; expected a set"):
         annotations.check([str(tmp_path / "nowhere")], 5)
     labelled_maps(["vertical"], 2).save(tmp_path / "set")
     with pytest.raises(InputError, match=r"set: labels.csv is missing. Label the maps first"):

@@ -83,7 +83,7 @@ def by_loops(layer, planes):
 
 @pytest.mark.parametrize("size", [9, 12])
 def test_the_network_computes_what_plain_loops_do(size):
-    """All layers, with statistics and parameters that leave no step without effect."""
+    """All layers, with statistics and parameters for which every step has an effect."""
     torch.manual_seed(size)
     net = cnn.PatternNet().eval()
     with torch.no_grad():
@@ -206,7 +206,5 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(net, 
     with pytest.raises(InputError, match=r"found the classes vertical, diagonal, .*blob"):
         cnn.load(folder)
     (folder / "model.safetensors").unlink()
-    with pytest.raises(
-        InputError, match=r"no classifier of patterns: model.safetensors is missing"
-    ):
+    with pytest.raises(InputError, match=r"not a pattern classifier: model.safetensors is missing"):
         cnn.load(folder)

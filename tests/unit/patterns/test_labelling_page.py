@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def start(folder):
-    """Open the page; the one before is as good as killed."""
+    """Open the page anew, as if the previous process had been killed."""
     open_files = []
 
     def start(annotator="x", number=1):
@@ -285,7 +285,7 @@ def test_bad_input_is_said_in_a_line(folder, tmp_path, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     for line, words in zip(
-        lines, ("annotator's name ''", "nowhere is no set", "nothing is no set"), strict=True
+        lines, ("annotator's name ''", "nowhere is not a set", "nothing is not a set"), strict=True
     ):
         assert words in line
     with pytest.raises(SystemExit):

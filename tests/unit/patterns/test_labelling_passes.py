@@ -24,7 +24,7 @@ def folder(sample, tmp_path):
 
 @contextlib.contextmanager
 def labelling(folder, annotator="x", number=1):
-    """Start labelling, as the page does; leaving the context is as good as killing it."""
+    """Start labelling, as the page does; leaving the context is equivalent to killing it."""
     with open_labels(folder) as file:
         yield Pass(MapSet.load(folder), file, annotator, number)
 
@@ -253,10 +253,10 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(sample, tmp_path):
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "letter.txt").write_text("Dear")
-    with pytest.raises(InputError, match="holds something else"):
+    with pytest.raises(InputError, match="holds something other"):
         prepare(folder, sample)
     assert (folder / "letter.txt").read_text() == "Dear"
-    with pytest.raises(InputError, match=r"is no set of maps: maps.csv"), open_labels(folder):
+    with pytest.raises(InputError, match=r"is not a set of maps: maps.csv"), open_labels(folder):
         pass
 
 

@@ -65,7 +65,7 @@ def test_cross_validation_never_tests_what_it_learned(separable, monkeypatch):
 
 
 def test_each_model_is_classified_by_what_learned_from_the_others_alone(separable, monkeypatch):
-    """Model n shares a sentence with x-0000 of model m; nobody but it shows the class block."""
+    """Model n shares a sentence with x-0000 of model m; only model n has the class block."""
     table = separable.table.copy()
     table["model"] = np.where(table["label"] == "block", "n", "m")
     table.loc[table["label"] == "diagonal", "model"] = "n"
@@ -108,7 +108,7 @@ def test_each_model_is_classified_by_what_learned_from_the_others_alone(separabl
 
 
 def check_accuracy(scores, name, rows):
-    """The accuracy of the hand-made features, which are right in part."""
+    """Check the accuracy of the hand-made features, which is below 1."""
     rows = rows[rows["classifier"] == tables.FEATURES]
     chosen = (scores["classifier"] == tables.FEATURES) & (scores["metric"] == "accuracy")
     found = scores[chosen & (scores["maps_of"] == name)]
@@ -280,7 +280,7 @@ def counted(rows):
 
 
 def chosen(drawn, known, view):
-    """Confusion of one resample as the text says it, class by class."""
+    """Confusion of one resample by its definition, class by class."""
     rows = []
     for label in NAMES:
         of_label = [table[table["label"] == label] for table in (drawn, known)]

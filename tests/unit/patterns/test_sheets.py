@@ -72,7 +72,7 @@ def test_labels_come_in_as_they_were_given(folder, sheets):
 
 
 def test_sheets_of_what_is_disputed(folder, sheets, tmp_path):
-    with pytest.raises(InputError, match="disagree on none"):
+    with pytest.raises(InputError, match="disagree on no map"):
         write_sheets(MapSet.load(folder), tmp_path / "none", 7, disputed=True)
     run_import(folder, sheets, "".join(f"{n} v {TIME}\n" for n in range(1, 12)))
     second = [f"{n} {'b' if n in (3, 8) else 'v'} {TIME}\n" for n in range(1, 12)]

@@ -1,4 +1,4 @@
-"""What heads look at, against a loop over pairs of tokens."""
+"""What heads attend to, against a loop over pairs of tokens."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ TINY = Configuration(
 
 @pytest.fixture(scope="module")
 def documents() -> list[list[str]]:
-    """Every sentence says which document it is from and where it stands there."""
+    """Documents whose sentences contain their document's number and their position."""
     rng = np.random.default_rng(0)
     return [
         [f"d{d} s{s} " + " ".join(f"w{w}" for w in rng.integers(0, 9, rng.integers(1, 9)))
@@ -291,7 +291,7 @@ def test_the_same_seed_gives_the_same_model_after_a_kill_too(
     assert (tmp_path / "checkpoints" / "checkpoint-4").is_dir()
     steps = 100
     pretrain()
-    assert steps == 100 + TINY.steps - 4  # went on, did not begin again
+    assert steps == 100 + TINY.steps - 4  # resumed, did not start again
 
     expected, resumed = weights(trained), weights(tmp_path / "model")
     assert expected.keys() == resumed.keys()

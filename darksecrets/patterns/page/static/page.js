@@ -1,8 +1,8 @@
 "use strict";
 
-// The server knows what is to be labelled now; the page shows it and sends what the annotator
-// decides, with the name of the map on the screen. The server takes no label for another map, and
-// keys are ignored until the next map is drawn: no map is labelled unseen.
+// The server decides which map is labelled next. The page shows it and sends the annotator's label
+// with the name of the map on the screen. The server accepts no label for another map, and keys are
+// ignored until the next map is drawn, so no map is labelled unseen.
 
 const find = (id) => document.getElementById(id);
 const pictures = new Map(); // name of a map -> promise of a URL: the one shown and the next
@@ -23,7 +23,7 @@ async function picture(name) {
   try {
     return await pictures.get(name);
   } catch (error) {
-    pictures.delete(name); // to try again
+    pictures.delete(name); // so that it can be tried again
     throw error;
   }
 }
@@ -92,7 +92,7 @@ async function act(path, content, done) {
     await show(now);
     say(now.behind ? "Another window was ahead: nothing was changed." : done);
   } catch (error) {
-    const lost = error instanceof TypeError; // what fetch throws without an answer
+    const lost = error instanceof TypeError; // fetch throws it if there is no answer
     say(lost ? "The server does not answer. Start it again and reload." : error.message, true);
   }
   find("map").classList.remove("old");
@@ -117,7 +117,7 @@ function press(button) {
 for (const button of buttons) button.addEventListener("click", () => press(button));
 
 document.addEventListener("keydown", (event) => {
-  // A held key gives one label: not even a button that has the focus takes it again.
+  // A held key gives one label, even on a focused button.
   if (event.repeat && event.target.closest("button")) event.preventDefault();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   const button = buttons.find((one) => one.dataset.key === event.key.toLowerCase());
