@@ -90,8 +90,11 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
             "stderr": str(errors),
         }
         print(json.dumps(request), file=process.stdin, flush=True)
-        code = int(process.stdout.readline())
-        return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
+        answer = process.stdout.readline()
+        assert answer, f"the server of Snakemake ended with code {process.wait()}"
+        return subprocess.CompletedProcess(
+            arguments, int(answer), output.read_text(), errors.read_text()
+        )
 
     with subprocess.Popen([sys.executable, server], **pipes) as process:
         yield call
