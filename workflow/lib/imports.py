@@ -39,7 +39,7 @@ def _imports(path: Path) -> tuple[Path, ...]:
 
 def _names(tree: ast.AST) -> Iterator[str]:
     """Modules that a file imports, and names imported from them, which may be modules, too."""
-    for node in ast.walk(tree):
+    for node in _executed(tree):
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 raise ValueError(f"line {node.lineno}: imports here are absolute, not relative")
@@ -47,6 +47,15 @@ def _names(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes, except those that only type checkers read."""
+    yield node
+    checked = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    children = node.orelse if checked else ast.iter_child_nodes(node)
+    for child in children:
+        yield from _executed(child)
 
 
 def _locate(name: str) -> list[Path]:
