@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import Floats, plain, require_usable, weighted
@@ -107,9 +108,10 @@ def p_values(
     if metric == "f1":
         positive, gold = result.predictions == 1, result.labels == 1
         return np.array([permutation.f1_permutation(positive[0], row, gold) for row in positive])
-    ranks = metric == "spearman"
-    predictions = standardized(without_rounding(result.predictions), ranks=ranks)
-    labels = standardized(result.labels, ranks=ranks)
+    predictions, labels = without_rounding(result.predictions), result.labels.astype(np.float64)
+    if metric == "spearman":
+        predictions, labels = rankdata(predictions, axis=-1), rankdata(labels)
+    predictions, labels = standardized(predictions), standardized(labels)
     return permutation.correlation_permutation(predictions, labels, permutations, rng)
 
 

@@ -25,22 +25,16 @@ def without_rounding(values: npt.NDArray[np.generic]) -> Floats:
     return numbers
 
 
-def standardized(values: npt.NDArray[np.generic], *, ranks: bool = False) -> Floats:
+def standardized(values: npt.NDArray[np.generic]) -> Floats:
     """Scale to mean 0 and mean square 1, so that a correlation is a mean product.
 
     Args:
-        values: [..., examples]; constant rows become 0.
-        ranks: Whether to rank them first, ties sharing their mean rank (for Spearman's
-            correlation).
+        values: [..., examples], or their ranks for Spearman's correlation; constant rows become 0.
 
     Returns:
         [..., examples].
     """
     numbers = np.asarray(values, dtype=np.float64)
-    if ranks:
-        from scipy.stats import rankdata
-
-        numbers = rankdata(numbers, axis=-1)
     centered = numbers - numbers.mean(axis=-1, keepdims=True)
     spread = np.sqrt(np.mean(centered**2, axis=-1, keepdims=True))
     return ratio(centered, spread)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -52,8 +52,10 @@ def _names(tree: ast.AST) -> Iterator[str]:
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes, except those that only type checkers read."""
     yield node
-    checked = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    children = node.orelse if checked else ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        children: Iterable[ast.AST] = node.orelse
+    else:
+        children = ast.iter_child_nodes(node)
     for child in children:
         yield from _executed(child)
 

@@ -16,6 +16,11 @@ from darksecrets.stats.permutation import (
 )
 
 
+def scaled(values, ranks):
+    """Standardized values, or ranks of values for Spearman's correlation."""
+    return standardized(scipy.stats.rankdata(values, axis=-1) if ranks else values)
+
+
 def test_mcnemar_by_hand():
     # 5 examples won, 1 lost: 2 * (1 + 6) / 64
     right = np.array([[0, 0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 0, 1]], dtype=bool)
@@ -82,7 +87,7 @@ def ratings(sets: int, examples: int, changed: float = 1.0):
 
 @pytest.mark.parametrize("ranks", [False, True], ids=["pearson", "spearman"])
 def test_the_test_of_correlations_agrees_with_all_swaps(ranks):
-    predictions, labels = (standardized(values, ranks=ranks) for values in ratings(6, 10))
+    predictions, labels = (scaled(values, ranks) for values in ratings(6, 10))
     rng = np.random.default_rng(0)
     found = correlation_permutation(predictions, labels, 20_000, rng)
     for number in range(1, len(predictions)):
@@ -100,8 +105,8 @@ def test_the_test_of_correlations_agrees_with_all_swaps(ranks):
 def test_a_shift_and_a_scale_of_predictions_are_no_difference(ranks):
     predictions, labels = ratings(1, 40)
     exact = np.round(predictions[0] * 64)  # so that nothing is rounded
-    moved = standardized(np.stack([exact, 4 * exact + 8, exact / 2 - 4]), ranks=ranks)
-    labels = standardized(labels, ranks=ranks)
+    moved = scaled(np.stack([exact, 4 * exact + 8, exact / 2 - 4]), ranks)
+    labels = scaled(labels, ranks)
     p = correlation_permutation(moved, labels, 200, np.random.default_rng(0))
     assert (p == 1).all()
 
