@@ -160,7 +160,7 @@ def measure(options: argparse.Namespace) -> None:
         ("extraction / plain, eager", ratios.median(), f"at most {BOUND}"),
         ("extraction / plain, eager: smallest", ratios.min(), ""),
         ("extraction / plain, eager: largest", ratios.max(), ""),
-        ("extraction / plain, eager: processor time", cpu.median(), ""),
+        ("extraction / plain, eager: CPU time", cpu.median(), ""),
         ("extraction / plain, fused", fused.median(), "for information"),
         (f"peak memory, {options.examples} examples", peaks[1], "MiB"),
         (f"peak memory, {4 * options.examples} examples", peaks[4], "MiB"),

@@ -133,7 +133,7 @@ def main() -> None:
         ("statistics / extraction", ratios.median(), f"at most {BOUND:g}"),
         ("statistics / extraction: smallest", ratios.min(), ""),
         ("statistics / extraction: largest", ratios.max(), ""),
-        ("statistics / extraction: processor time", cpu.median(), ""),
+        ("statistics / extraction: CPU time", cpu.median(), ""),
     ]
     notes = (
         f"BERT-base with random weights (12 layers, 12 heads), {options.examples} sentence pairs "
