@@ -208,15 +208,9 @@ def test_a_real_model(tmp_path: Path) -> None:
 
     idx = load_from_disk(str(tmp_path / "data"))["validation"]["idx"]
     pd.DataFrame({"idx": idx}).to_csv(tmp_path / "sample.csv", index=False)
-    extraction.extract(
-        tmp_path / "model",
-        tmp_path / "data",
-        tmp_path / "sample.csv",
-        tmp_path / "store",
-        task=task,
-        max_length=32,
-        batch_size=4,
-    )
+    examples = extraction.read_sample(tmp_path / "data", tmp_path / "sample.csv")
+    model, output = tmp_path / "model", tmp_path / "store"
+    extraction.extract(model, examples, output, max_length=32, batch_size=4)
     store = AttentionStore.open(tmp_path / "store")
     rng = np.random.default_rng(0)
     tokens = [

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from darksecrets.plotting.drawing import Sources, write
+from darksecrets.run.errors import InputError
+from darksecrets.run.tables import Column, Table
 
+TABLE = Table(
+    "t", "Of a test.", (Column("token", "text", ""), Column("value", "integer", "")), key=("token",)
+)
 FACTS = {"script": "darksecrets.section.name", "description": "name, run"}
 
 
@@ -21,10 +27,9 @@ def sources(tmp_path: Path) -> Sources:
 
 
 def test_sources_are_read_by_name(sources: Sources) -> None:
-    assert sources.table()["token"].isna().all()
-    assert sources.table(keep_default_na=False)["token"].tolist() == ["null"]
-    assert sources.optional_table("published") is None
-    assert sources.optional_table("table") is not None
+    assert sources.table(TABLE)["token"].tolist() == ["null"], "a word, not a missing value"
+    with pytest.raises(InputError, match=r"t\.csv: found the columns token,value; expected value"):
+        sources.table(replace(TABLE, columns=TABLE.columns[1:], key=()))
     with pytest.raises(ValueError, match="too many"):
         sources.file("data")
 
