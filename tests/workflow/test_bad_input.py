@@ -209,7 +209,7 @@ def test_labels_of_an_unknown_class(refused, root, tmp_path):
     labels = folder / "labels.csv"
     labels.write_text(labels.read_text().replace("heterogeneous", "horizontal"))
     message = refused(configuration(patterns={"annotations": [str(folder)]}))
-    assert "unknown classes horizontal" in message
+    assert "labels.csv: found `horizontal` in column `label`" in message
 
 
 def test_no_hub_and_no_cache(refused, tmp_path, monkeypatch):
