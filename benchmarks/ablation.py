@@ -58,6 +58,7 @@ from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
 
 NOTEBOOK_LENGTH, LOOP_BATCH = 200, 32
+BASE = "BERT-base"
 PROGRAMS = NOTEBOOK, LOOP, SHARED, SCREENED = (
     "notebook: one example, padded",
     "loop with hooks, batches of 32",
@@ -522,13 +523,18 @@ def part(split: EncodedSplit, rows: list[int]) -> EncodedSplit:
     )
 
 
-def memory() -> dict[str, float]:
+def programs_for(task: Task) -> tuple[str, ...]:
+    """The programs that a task can be timed with: a regression is not screened."""
+    return tuple(p for p in PROGRAMS if p != SCREENED or not task.is_regression)
+
+
+def memory(task: Task) -> dict[str, float]:
     """Peak memory of a process that runs one program on the longest examples, in MiB.
 
     On a GPU it is the device's memory, else the process's.
     """
     peaks = {}
-    for program in (LOOP, SHARED, SCREENED):
+    for program in programs_for(task)[1:]:
         run = subprocess.run(
             [sys.executable, __file__, *sys.argv[1:], "--child", program],
             env=os.environ,
@@ -560,7 +566,7 @@ def races(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]
     for name in options.tasks:
         task = TASKS[name]
         split = examples(options, task)
-        programs = tuple(p for p in PROGRAMS if p != SCREENED or not task.is_regression)
+        programs = programs_for(task)
         for threads in options.threads:
             model, eager = load(options, task, "sdpa"), load(options, task, "eager")
             race = Race(model, eager, split, threads, programs, peak)
@@ -571,12 +577,13 @@ def races(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]
         split = random_split(glue_lengths(options.base_examples))
         race = Race(bert, eager_copy(bert), split, options.threads[0], peak=peak)
         race.run()
-        yield f"BERT-base, random, {options.base_examples} examples", race
+        yield f"{BASE}, random, {options.base_examples} examples", race
 
 
 def measure(options: argparse.Namespace) -> None:
     """Run everything and write the results."""
-    sizes = memory()  # before this process grows: a child process starts with its parent's peak
+    # Before this process grows: a child process starts with its parent's peak.
+    sizes = memory(TASKS[options.tasks[0]])
     torch.set_num_threads(options.threads[0])
     peak = Peak(devices.best())
     peak.update(8)
@@ -623,11 +630,15 @@ def notes(peak: Peak, table: pd.DataFrame) -> str:
         f"{peak.rates['float32'] / 1e9:.0f} (float32) and {peak.rates['bfloat16'] / 1e9:.0f} "
         "(bfloat16) billion operations per second of CPU time. The share of the peak is also in "
         "CPU time; with screening it is relative to the rate in bfloat16, although the sample and "
-        "recomputed pairs are in float32. BERT-base has few examples and random weights, whose "
-        "margins are small compared with the errors of bfloat16. So screening gains little: the "
-        "sample (50 pairs of every layer) and the unsure pairs are a large part of all, and ties "
-        "cost the same 64 trials for few examples as for many."
+        "recomputed pairs are in float32."
     )
+    if table["model"].str.contains(BASE).any():
+        text += (
+            f" {BASE} has few examples and random weights, whose margins are small compared with "
+            "the errors of bfloat16. So screening gains little: the sample (50 pairs of every "
+            "layer) and the unsure pairs are a large part of all, and ties cost the same 64 trials "
+            "for few examples as for many."
+        )
     if (table["share of peak"] > 1).any():
         text += (
             "\n\n**A share above 1 is impossible: the peak was never reached when it was measured. "
