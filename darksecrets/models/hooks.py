@@ -278,14 +278,12 @@ def _session(model: PreTrainedModel) -> Iterator[_Session]:
     modules = list(encoder.modules())
     for module in modules:
         module.__dict__[_SESSION] = session
-    before = model.config._attn_implementation
-    model.set_attn_implementation(_NAME)
     handle = encoder.register_forward_pre_hook(lambda *_: session.begin())
     try:
-        yield session
+        with _through(model, _NAME):
+            yield session
     finally:
         handle.remove()
-        model.set_attn_implementation(before)
         for module in modules:
             del module.__dict__[_SESSION]
 
@@ -310,10 +308,25 @@ def _reported(model: PreTrainedModel, kinds: set[str], seen: Observation) -> Ite
         encoder.register_forward_hook(keep),
     ]
     try:
-        yield
+        with _through(model, "eager") if "maps" in kinds else contextlib.nullcontext():
+            yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+@contextlib.contextmanager
+def _through(model: PreTrainedModel, implementation: str) -> Iterator[None]:
+    """Let a model compute its attention by an implementation; fused ones report no maps."""
+    before = model.config._attn_implementation
+    if before == implementation:  # a model that has this one only cannot be asked to change
+        yield
+        return
+    model.set_attn_implementation(implementation)
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
 
 
 def _problem(model: PreTrainedModel) -> str:

@@ -244,6 +244,22 @@ def test_capped_scores_are_refused():
         require_reachable(AutoModel.from_config(config).eval())
 
 
+def test_maps_are_seen_also_where_a_fused_kernel_reports_none():
+    """An encoder that uses the interface in a way of its own, loaded with a fused kernel."""
+    torch.manual_seed(0)
+    config = AutoConfig.for_model("bert", **SIZES)
+    model = AutoModel.from_config(config, attn_implementation="sdpa").eval()
+    vars(model)["_darksecrets_problem"] = "made up"
+    with torch.inference_mode(), observe(model, maps=True) as seen:
+        model(**inputs())
+    assert model.config._attn_implementation == "sdpa"
+    with torch.inference_mode():
+        reported = eager(model)(**inputs(), output_attentions=True).attentions
+    assert list(seen.maps) == [1, 2, 3]
+    for layer in (1, 2, 3):
+        torch.testing.assert_close(seen.maps[layer], reported[layer - 1])
+
+
 def test_a_call_says_what_is_real(bert):
     calls = []
 
