@@ -30,8 +30,6 @@ setup: $(INSTALLED) ## install the pinned dependencies into .venv
 .PHONY: demo
 demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2)
 	snakemake --cores $(CORES) all report
-	@echo; cat $(RESULTS)/figures/table1.md
-	@echo; echo "Figures: $(RESULTS)/figures   Report: $(RESULTS)/report.html"
 
 # Another run than the demonstration: make label CONFIG=results/<run>/config.yaml, make plan CONFIG=config/paper.yaml
 CONFIG ?= config/config.yaml

@@ -39,7 +39,15 @@ add_code()
 
 
 onstart:
-    start_run()
+    start_run(log)
+
+
+onsuccess:
+    finish_run(log)
+
+
+onerror:
+    fail_run(log)
 
 
 rule all:

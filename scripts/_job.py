@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.run import gpus, provenance
-from darksecrets.run.errors import InputError
+from darksecrets.run.errors import STOPPED, InputError
 from darksecrets.run.files import PROVENANCE, write_json
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _run(main: Main, snakemake: Snakemake) -> None:
         details = main(Job(snakemake)) or {}
         _record(snakemake, details, time.perf_counter() - start)
     except InputError as error:
-        _log.error("%s", error)
+        _log.error("%s%s", STOPPED, error)
         sys.exit(1)
     except Exception:
         _log.error("%s", traceback.format_exc())
@@ -99,15 +99,11 @@ def _run(main: Main, snakemake: Snakemake) -> None:
 
 
 def _redirect(log: Path) -> None:
-    """Redirect everything printed or logged to the rule's log, at the file-descriptor level.
-
-    On a terminal, standard error is not redirected: progress bars are drawn there.
-    """
+    """Redirect everything printed or logged to the rule's log, at the file-descriptor level."""
     log.parent.mkdir(parents=True, exist_ok=True)
     stream = log.open("w", encoding="utf-8", buffering=1)
-    os.dup2(stream.fileno(), sys.stdout.fileno())
-    if not sys.stderr.isatty():
-        os.dup2(stream.fileno(), sys.stderr.fileno())
+    for printed in (sys.stdout, sys.stderr):
+        os.dup2(stream.fileno(), printed.fileno())
     logging.basicConfig(
         level=logging.INFO, stream=stream, format="%(asctime)s %(message)s", datefmt="%H:%M:%S"
     )

@@ -6,3 +6,7 @@ class InputError(Exception):
 
     The message says what was found, what was expected and what to do.
     """
+
+
+STOPPED = "Stopped: "
+"""In the log of a job, what precedes the message of the `InputError` that ended it."""

@@ -9,11 +9,14 @@ a ``HostingProviderFile``.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from snakemake.io import sourcecache_entry
+from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 
 
 def in_place(path: str | Path) -> str:
@@ -82,3 +85,28 @@ def submission_of(dag: Any, job: Any) -> object:  # noqa: ANN401
 def workflow_behind(api: Any) -> Any:  # noqa: ANN401
     """The workflow of a ``snakemake.api.WorkflowApi``, which does not expose its graph publicly."""
     return api._workflow_store
+
+
+def own_handler() -> logging.StreamHandler[Any] | None:
+    """The handler that writes Snakemake's output; None if a logger plugin does."""
+    named = (h for h in logger.handlers if h.name == "DefaultStreamHandler")
+    return next((h for h in named if isinstance(h, logging.StreamHandler)), None)
+
+
+def exchange_handler(old: logging.Handler, new: logging.Handler) -> None:
+    """Write Snakemake's output with another handler."""
+    logger.removeHandler(old)
+    logger.addHandler(new)
+
+
+def shows_steps(workflow: Any) -> bool:  # noqa: ANN401
+    """Whether a user who runs jobs asked for nothing else than the usual output."""
+    asked = workflow.output_settings
+    special = asked.dryrun or asked.verbose or asked.debug_dag or asked.printshellcmds
+    return not special and set(asked.quiet or ()) <= {Quietness.HOST, Quietness.REASON}
+
+
+def cores_of(workflow: Any) -> int:  # noqa: ANN401
+    """CPU cores given to a run."""
+    cores: int = workflow.cores
+    return cores

@@ -40,6 +40,27 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
+def read(file: Path) -> dict[str, Any]:
+    """Read a configuration file.
+
+    Raises:
+        InputError: If it is not there, or is not YAML with keys.
+    """
+    expected = "expected a YAML file with the keys of a run, such as config/config.yaml"
+    try:
+        config = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        found = "a folder" if file.is_dir() else f"no file that can be read ({error})"
+        found = found if file.exists() else "no such file"
+        raise InputError(f"{file}: found {found}, {expected}.") from None
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{file}: found text that is not YAML ({reason}), {expected}.") from None
+    if not isinstance(config, dict):
+        raise InputError(f"{file}: found no keys, {expected}.")
+    return config
+
+
 def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 

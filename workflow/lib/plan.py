@@ -14,14 +14,14 @@ import contextlib
 import io
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import yaml
 
-from workflow.lib import compat, resources
+from workflow.lib import compat, configuration, resources
 
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
@@ -46,6 +46,55 @@ class Step:
     threads: int
     gpu: bool
     submission: object
+
+    @property
+    def seconds(self) -> float:
+        """Expected time from start to end."""
+        return self.need.time(self.threads, gpu=self.gpu)
+
+
+@dataclass
+class Outlook:
+    """How long a run takes on this machine.
+
+    Attributes:
+        expected: All steps of the run, by the number of their job.
+        cores: CPU cores of the run.
+        gpus: GPUs of the run, at least 1.
+        took: Measured seconds of finished steps.
+    """
+
+    expected: Mapping[int, Step]
+    cores: int
+    gpus: int = 1
+    took: dict[int, float] = field(default_factory=dict)
+
+    def left(self, running: Mapping[int, float] | None = None) -> float:
+        """Seconds until the end.
+
+        Args:
+            running: Seconds since the start of every step that is running.
+        """
+        running = running or {}
+        spent = sum(self.took.values()) + _PRIOR
+        pace = spent / (sum(self.expected[job].seconds for job in self.took) + _PRIOR)
+        cores = gpus = longest = 0.0
+        for job, step in self.expected.items():
+            if job not in self.took:
+                seconds = max(0.0, pace * step.seconds - running.get(job, 0.0))
+                cores += seconds * step.threads
+                gpus += seconds * step.gpu
+                longest = max(longest, seconds)
+        return max(cores / self.cores, gpus / self.gpus, longest)
+
+
+_PRIOR = 60.0
+"""Seconds of finished steps that count as much as the estimates."""
+
+
+def outlook(dag: Any, cores: int, gpus: int = 1) -> Outlook:  # noqa: ANN401
+    """How long the steps take that Snakemake will run."""
+    return Outlook({job.jobid: _step(dag, job) for job in compat.jobs_of(dag)}, cores, gpus)
 
 
 def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
@@ -84,7 +133,7 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
     """
     rows = []
     for step in planned:
-        seconds = step.need.time(step.threads, gpu=step.gpu)
+        seconds = step.seconds
         core, gpu = (0.0, seconds) if step.gpu else (seconds * step.threads, 0.0)
         memory = resources.memory_asked(step.need, gpu=step.gpu) / 1000
         rows.append((step.rule, core / HOUR, gpu / HOUR, seconds / MINUTE, memory))
@@ -98,19 +147,26 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
     return result if result["GPU hours"].any() else result.drop(columns="GPU hours")
 
 
-def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
-    """Cost of a run in one line."""
+def summary(planned: Iterable[Step], config: Mapping[str, Any], here: Outlook | None = None) -> str:
+    """Cost of a run in one line; `here` if it runs on this machine."""
     planned = list(planned)
     if not planned:
         return f"Run {config['run']}: nothing to be done."
     rules = table(planned)
     gpu = rules["GPU hours"].sum() if "GPU hours" in rules else 0
     jobs = len({step.submission for step in planned})  # as many as steps where nothing is submitted
+    steps = f"{len(planned)} steps"
+    if here:
+        cost = [steps, f"about {duration(here.left())} on {here.cores} cores"]
+    else:
+        cost = [
+            steps + (f" ({jobs} jobs on a cluster)" if jobs < len(planned) else ""),
+            f"about {duration(rules['core hours'].sum() * HOUR)} of one core",
+        ]
     parts = [
-        f"{len(planned)} steps" + (f" ({jobs} jobs on a cluster)" if jobs < len(planned) else ""),
-        f"about {_time(rules['core hours'].sum())} of one core",
-        *([f"about {_time(gpu)} of a GPU (assumed, not measured)"] if gpu else []),
-        f"the longest step {_time(rules['longest (min)'].max() * MINUTE / HOUR)}",
+        *cost,
+        *([f"about {duration(gpu * HOUR)} of a GPU (assumed, not measured)"] if gpu else []),
+        f"the longest step {duration(rules['longest (min)'].max() * MINUTE)}",
         f"up to {rules['memory (GB)'].max():.1f} GB of memory for one",
         f"{resources.disk_needed(config) / 1e9:.1f} GB of disk for the whole run",
         *_checkpoints(planned),
@@ -130,7 +186,9 @@ def _assumed(config: Mapping[str, Any]) -> list[str]:
     return [] if known else [f"assuming that {model}, not fetched yet, has BERT-base's size"]
 
 
-def _time(hours: float) -> str:
+def duration(seconds: float) -> str:
+    """Rounded time, as hours or minutes."""
+    hours = seconds / HOUR
     return f"{hours:.1f} h" if hours >= 1 else f"{max(1, round(60 * hours))} min"
 
 
@@ -163,6 +221,7 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
     """Cost of every rule of a plan, and the total; see `dry_run`."""
     messages = io.StringIO()
     try:
+        configuration.read(config_file)
         with contextlib.redirect_stderr(messages):
             workflow = dry_run(config_file, targets, **keys)
             planned, config = steps(workflow.dag), workflow.globals["config"]

@@ -17,7 +17,9 @@ from darksecrets.models import checkpoints
 from darksecrets.patterns import annotations
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
-from workflow.lib import compat, configuration, imports, plan, preflight, resources
+from workflow.lib import compat, configuration, imports, plan, preflight, resources, terminal
+
+SCREEN = terminal.install(workflow)
 
 try:
     config.update(configuration.resolve(config))
@@ -282,10 +284,12 @@ def add_code() -> None:
             compat.add_input(each, code=[compat.in_place(os.path.relpath(file)) for file in files])
 
 
-def start_run() -> None:
-    """Before the first job: log the estimated cost, check disk and Hub, record the configuration."""
-    steps = plan.steps(workflow.dag)
-    logger.info(plan.summary(steps, config))
+def start_run(logs: list[str]) -> None:
+    """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
+    expected = plan.outlook(workflow.dag, compat.cores_of(workflow)) if workflow.local_exec else None
+    SCREEN.start(expected)
+    logger.info(plan.summary(plan.steps(workflow.dag), config, expected))
+    logger.info(f"Full log: {terminal.relative(logs)}")
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
@@ -298,3 +302,14 @@ def start_run() -> None:
         preflight.record_run(config)
     except InputError as error:
         raise WorkflowError(str(error)) from None
+
+
+def finish_run(logs: list[str]) -> None:
+    """After the last job: show Table 1 and where the results are."""
+    text, links = terminal.closing(RESULTS, logs, SCREEN)
+    logger.info(text, extra={"links": links})
+
+
+def fail_run(logs: list[str]) -> None:
+    """After a failure or Ctrl-C: say how to go on."""
+    logger.error(terminal.how_to_go_on(logs, SCREEN))

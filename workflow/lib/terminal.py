@@ -1,0 +1,324 @@
+"""What a run shows: one line a step, failures with their cause, links at the end.
+
+Snakemake finds plugins for its log only among installed packages, and this workflow runs without
+being installed. The rule files therefore exchange Snakemake's own handler for `Screen` when they
+are read. Nothing is lost: Snakemake's complete log is in ``.snakemake/log``. Dry runs, ``--verbose``,
+jobs that are submitted elsewhere, and workflows that use this one as a module keep Snakemake's
+output.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from darksecrets.run.errors import STOPPED
+from workflow.lib import compat
+from workflow.lib.plan import Outlook, duration
+
+_ROOT = Path(__file__).parents[2]
+SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
+
+LINES_OF_LOG = 12
+"""Lines that are shown of the log of a job that failed without an `InputError`."""
+
+# Messages of Snakemake that tell a user nothing, by their first words.
+_NOISE = (
+    *("Assuming unrestricted", "Building DAG", "Using shell", "Group jobs", "Select jobs"),
+    *("Conda environments: ignored", "Singularity containers: ignored", "Waiting at most"),
+    *("Removing output files", "Exiting because", "Shutting down", "Terminating processes"),
+    *("Complete log", "Elapsed time", "Trying to restart", "Will exit after"),
+)
+# Where an exception was raised, around the message of a `WorkflowError`.
+_INNARDS = re.compile(
+    r'\A\w+( in rule \w+)?( in file ".*", line \d+)?:\n|\n {2}File ".*\Z', re.DOTALL
+)
+_TIME = re.compile(r"^\d\d:\d\d:\d\d ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A job as Snakemake announces it.
+
+    Attributes:
+        rule: Name of its rule.
+        message: What it does.
+        wildcards: What distinguishes it from the rule's other jobs.
+        logs: Its log files.
+        start: When it started (`time.monotonic`).
+    """
+
+    rule: str
+    message: str
+    wildcards: Mapping[str, str] = field(default_factory=dict)
+    logs: tuple[str, ...] = ()
+    start: float = 0.0
+
+
+class Screen(logging.Handler):
+    """Shows the events of a run on a terminal, or in a file that its output goes to.
+
+    Args:
+        default: Handler that writes Snakemake's own output; its stream and filters are used.
+        own: Whether to show steps; if not, only errors that stop the workflow differ from
+            Snakemake's own output.
+    """
+
+    def __init__(self, default: logging.StreamHandler[Any], *, own: bool = True) -> None:
+        super().__init__()
+        self.default, self.own = default, own
+        self.filters = list(default.filters)
+        self.failed = 0
+        self._outlook: Outlook | None = None
+        self._steps: dict[int, Step] = {}
+        self._running: dict[int, Step] = {}
+        self._start = time.monotonic()
+        self._status = False  # whether the last line shows what is running
+        self._show: dict[LogEvent | None, Callable[[Any], None]] = {
+            LogEvent.JOB_INFO: self._started,
+            LogEvent.JOB_FINISHED: self._finished,
+            LogEvent.JOB_ERROR: self._failed,
+            None: self._said,
+        }
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal; None if the output goes elsewhere, or the terminal is dumb."""
+        stream = self.default.stream
+        if not stream.isatty() or os.environ.get("TERM") == "dumb":
+            return None
+        try:
+            return os.get_terminal_size(stream.fileno()).columns or 80
+        except OSError:
+            return shutil.get_terminal_size().columns
+
+    def start(self, outlook: Outlook | None) -> None:
+        """Begin to count the steps of a run on this machine; None if its jobs run elsewhere."""
+        self._outlook, self._start = outlook, time.monotonic()
+        self.own = self.own and outlook is not None
+
+    @property
+    def spent(self) -> str:
+        """Time since the first step, as minutes and seconds."""
+        return _clock(time.monotonic() - self._start)
+
+    @property
+    def done(self) -> int:
+        """Finished steps."""
+        return len(self._outlook.took) if self._outlook else 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record of Snakemake's log."""
+        try:
+            event = getattr(record, "event", None)
+            if event == LogEvent.ERROR:
+                self._stopped(record)
+            elif not self.own:
+                self.default.handle(record)
+            elif event in self._show:
+                self._show[event](record)
+        except Exception:
+            self.handleError(record)
+
+    def _started(self, record: Any) -> None:  # noqa: ANN401 - a record with Snakemake's attributes
+        message = record.rule_msg or record.rule_name
+        logs = tuple(map(str, record.log))
+        step = Step(record.rule_name, message, record.wildcards, logs, time.monotonic())
+        self._steps[record.jobid] = self._running[record.jobid] = step
+        self._write()
+
+    def _finished(self, record: Any) -> None:  # noqa: ANN401
+        step = self._running.pop(record.job_id, None)
+        if step is None or self._outlook is None or record.job_id not in self._outlook.expected:
+            return
+        took = time.monotonic() - step.start
+        self._outlook.took[record.job_id] = took
+        self._write(self._line(step, took))
+
+    def _line(self, step: Step, took: float) -> str:
+        """A finished step; on a terminal, its message is shortened to one line."""
+        assert self._outlook is not None
+        total = len(self._outlook.expected)
+        head = f"[{self.done:{len(str(total))}}/{total}] {self.spent}  "
+        seconds, left = f"{took:.0f} s", self._left()
+        tails = [f"({seconds}, about {left} left)", f"({seconds}, ~{left})"] if left else []
+        tails = tails or [f"({seconds})"]
+        width = self.width
+        if width is None:
+            return f"{head}{step.message:<70} {tails[0]}"
+        room = {tail: width - len(head) - len(tail) - 1 for tail in tails}
+        tail = next((tail for tail in tails if room[tail] >= len(step.message)), tails[-1])
+        return f"{head}{_shorten(step.message, room[tail]):<{min(70, room[tail])}} {tail}"
+
+    def _left(self) -> str:
+        if self._outlook is None or self.done == len(self._outlook.expected):
+            return ""
+        now = time.monotonic()
+        return duration(self._outlook.left({n: now - s.start for n, s in self._running.items()}))
+
+    def _failed(self, record: Any) -> None:  # noqa: ANN401
+        self._running.pop(record.jobid, None)
+        logs = tuple(map(str, record.log))
+        step = self._steps.get(record.jobid) or Step(record.rule_name, record.rule_name, {}, logs)
+        self.failed += 1
+        self._write(failure(step))
+
+    def _stopped(self, record: logging.LogRecord) -> None:
+        """An exception: that of a job was already shown, any other stops the workflow."""
+        message = str(record.msg)
+        if "CalledProcessError" in message or "At least one job did not" in message:
+            if not self.own:
+                self.default.handle(record)
+            return
+        self._write(plain(message))
+
+    def _said(self, record: logging.LogRecord) -> None:
+        message = str(record.msg or "")
+        if message and not message.startswith(_NOISE):
+            self._write(message, getattr(record, "links", ()))
+
+    def _write(self, text: str = "", links: Iterable[Path] = ()) -> None:
+        """Write text above the last line, which on a terminal shows what is running."""
+        width, stream = self.width, self.default.stream
+        if width is None:
+            if text:
+                stream.write(f"{text}\n")
+        else:
+            if self._status:
+                stream.write("\r\033[K")
+            if text:
+                stream.write(f"{linked(_wrap(text, width), links)}\n")
+            running = "; ".join(step.message for step in self._running.values())
+            self._status = bool(running)
+            if running:
+                stream.write(_cut(f"Running: {running}", width - 1))
+        stream.flush()
+
+
+def install(workflow: Any) -> Screen:  # noqa: ANN401 - Snakemake's
+    """Show the events of a workflow on a `Screen`, unless it only uses this one as a module."""
+    default = compat.own_handler()
+    screen = Screen(default or logging.StreamHandler(), own=compat.shows_steps(workflow))
+    ours = Path(str(workflow.main_snakefile)).resolve() in SNAKEFILES
+    if default and ours and workflow.is_main_process:
+        compat.exchange_handler(default, screen)
+    return screen
+
+
+def relative(logs: Iterable[str]) -> str:
+    """Paths of Snakemake's log files, from the working directory."""
+    return ", ".join(os.path.relpath(log) for log in logs) or "none"
+
+
+def closing(results: Path, logs: Iterable[str], screen: Screen) -> tuple[str, list[Path]]:
+    """What a run ends with: Table 1 if it is there, and the paths to open."""
+    table = results / "figures" / "table1.md"
+    text = table.read_text(encoding="utf-8") if table.is_file() else ""
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    places = {
+        "Report": results / "report.html",
+        "Figures": results / "figures",
+        "Tables": results / "tables",
+    }
+    there = {name: path for name, path in places.items() if path.exists()}
+    lines = ["", *(["Table 1", "", *rows, ""] if rows else [])]
+    lines += [f"{name + ':':9} {path}" for name, path in there.items()]
+    lines += [f"Done in {screen.spent}. Full log: {relative(logs)}"]
+    return "\n".join(lines), list(there.values())
+
+
+def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
+    """The last words of a run that failed or was interrupted."""
+    failed = (
+        f"{screen.failed} step{'s' * (screen.failed > 1)} failed" if screen.failed else "Stopped"
+    )
+    return (
+        f"{failed} after {screen.spent}; {screen.done} finished steps are kept. "
+        f"{'Once that is repaired, the' if screen.failed else 'The'} same command goes on from here. "
+        f"Full log: {relative(logs)}"
+    )
+
+
+def failure(step: Step) -> str:
+    """Which step failed, and why: the end of its log, or all of an `InputError`."""
+    keys = ", ".join(f"{name} {value}" for name, value in step.wildcards.items())
+    return "\n".join(
+        [
+            "",
+            f"Failed: {step.message}",
+            f"  Rule: {step.rule}" + (f" ({keys})" if keys else ""),
+            *(f"  Log:  {log}" for log in step.logs),
+            "",
+            *(f"  {line}" for log in step.logs for line in _reason(Path(log))),
+            "",
+        ]
+    )
+
+
+def _reason(log: Path) -> list[str]:
+    """The message of the `InputError` that ended a job, or the last lines of its log."""
+    try:
+        text = log.read_text(encoding="utf-8", errors="replace").rstrip()
+    except OSError:
+        return ["It ended before it wrote a log; it may have been killed (too little memory?)."]
+    if STOPPED in text:
+        return text.rpartition(STOPPED)[2].strip().splitlines()
+    return _TIME.sub("", text).splitlines()[-LINES_OF_LOG:] or ["It wrote nothing into its log."]
+
+
+def plain(message: str) -> str:
+    """The message of an exception, without the place in a rule file where it was raised."""
+    return _INNARDS.sub("", message).strip()
+
+
+def linked(text: str, links: Iterable[Path]) -> str:
+    """Make paths in a text links that a terminal can open (OSC 8)."""
+    for path in links:
+        link = f"\033]8;;{path.absolute().as_uri()}\033\\{path}\033]8;;\033\\"
+        text = re.sub(rf"{re.escape(str(path))}(?=\s|$)", lambda _, link=link: link, text)
+    return text
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes:02}:{rest:02}"
+
+
+def _shorten(text: str, width: int) -> str:
+    """Leave out the middle of a text that is too long: its end names task and seed."""
+    if len(text) <= width:
+        return text
+    half = max(0, width - 1) // 2
+    return f"{text[: max(0, width - 1 - half)]}…{text[len(text) - half :]}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _wrap(text: str, width: int) -> str:
+    """Break lines at spaces; paths stay whole, and tables lose the columns that do not fit."""
+    return "\n".join(part for line in text.splitlines() for part in _fit(line, width))
+
+
+def _fit(line: str, width: int) -> list[str]:
+    if line.startswith("|"):
+        while len(line) > width and line.count("|") > 2:
+            line = f"{line[:-1].rpartition('|')[0]}|"
+        return [line]
+    if len(line) <= width:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
