@@ -107,8 +107,7 @@ def check_files(folder: Path) -> None:
             f"{folder}: found {', '.join(names) or 'nothing'}; missing {' and '.join(missing)}. "
             "Save the model and its tokenizer there with save_pretrained."
         )
-    for file in sorted(folder.glob("model*.safetensors")):
-        _check_whole(file)
+    check_weights(folder)
 
 
 def _missing(folder: Path) -> Iterator[str]:
@@ -127,18 +126,25 @@ def _missing(folder: Path) -> Iterator[str]:
         yield f"a tokenizer (one of {', '.join(TOKENIZERS)})"
 
 
-def _check_whole(file: Path) -> None:
-    """Check the size of a safetensors file against its header."""
+def check_weights(folder: Path) -> None:
+    """Check the size of a checkpoint's weight files against their headers.
+
+    Raises:
+        InputError: Names the file that is damaged, and how to make it again.
+    """
     from safetensors import SafetensorError, safe_open
 
-    try:
-        with safe_open(file, framework="numpy"):
-            pass
-    except SafetensorError as error:
-        raise InputError(
-            f"{file}: found {file.stat().st_size} bytes that are not a complete safetensors file "
-            f"({error}). Copy or download it again."
-        ) from error
+    for file in sorted(folder.glob("model*.safetensors")):
+        try:
+            with safe_open(file, framework="numpy"):
+                pass
+        except SafetensorError as error:
+            raise InputError(
+                f"{file}: found {file.stat().st_size} bytes that are not a complete safetensors "
+                f"file ({error}), expected the weights of a model. If this run made it, delete its "
+                "folder and run the same command again, which makes it anew; otherwise copy or "
+                "download it again."
+            ) from error
 
 
 def check_attention(folder: Path) -> None:

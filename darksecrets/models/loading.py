@@ -191,6 +191,7 @@ def _load(
     import torch
     import transformers
 
+    checkpoints.check_weights(folder)
     config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, **settings)
     try:
         with torch.random.fork_rng(devices=[]), quiet():

@@ -110,3 +110,10 @@ def cores_of(workflow: Any) -> int:  # noqa: ANN401
     """CPU cores given to a run."""
     cores: int = workflow.cores
     return cores
+
+
+def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
+    """Files that were asked for, also by way of a rule that has only inputs."""
+    asked = list(dag.targetjobs)
+    files = [path for job in asked for path in (job.output or job.input)]
+    return list(dict.fromkeys(map(str, files)))

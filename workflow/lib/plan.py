@@ -155,7 +155,7 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any], here: Outlook | 
     rules = table(planned)
     gpu = rules["GPU hours"].sum() if "GPU hours" in rules else 0
     jobs = len({step.submission for step in planned})  # as many as steps where nothing is submitted
-    steps = f"{len(planned)} steps"
+    steps = f"{len(planned)} step{'s' * (len(planned) > 1)}"
     if here:
         cost = [steps, f"about {duration(here.left())} on {here.cores} cores"]
     else:

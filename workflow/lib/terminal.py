@@ -2,9 +2,9 @@
 
 Snakemake finds plugins for its log only among installed packages, and this workflow runs without
 being installed. The rule files therefore exchange Snakemake's own handler for `Screen` when they
-are read. Nothing is lost: Snakemake's complete log is in ``.snakemake/log``. Dry runs, ``--verbose``,
-jobs that are submitted elsewhere, and workflows that use this one as a module keep Snakemake's
-output.
+are read. Nothing is lost: Snakemake's complete log is in ``.snakemake/log``. Dry runs, runs with
+``--verbose``, jobs that are submitted elsewhere, and workflows that use this one as a module keep
+Snakemake's output.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from darksecrets.run.errors import STOPPED
 from workflow.lib import compat
 from workflow.lib.plan import Outlook, duration
 
+FILES = 5
+"""Files that are named at the end of a run of single targets."""
+
 _ROOT = Path(__file__).parents[2]
 SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
 
@@ -34,7 +37,14 @@ LINES_OF_LOG = 12
 
 # Messages of Snakemake that tell a user nothing, by their first words.
 _NOISE = (
-    *("Assuming unrestricted", "Building DAG", "Using shell", "Group jobs", "Select jobs"),
+    *(
+        "Assuming unrestricted",
+        "Building DAG",
+        "Using shell",
+        "Group jobs",
+        "Select jobs",
+        "Config file",
+    ),
     *("Conda environments: ignored", "Singularity containers: ignored", "Waiting at most"),
     *("Removing output files", "Exiting because", "Shutting down", "Terminating processes"),
     *("Complete log", "Elapsed time", "Trying to restart", "Will exit after"),
@@ -220,31 +230,36 @@ def relative(logs: Iterable[str]) -> str:
     return ", ".join(os.path.relpath(log) for log in logs) or "none"
 
 
-def closing(results: Path, logs: Iterable[str], screen: Screen) -> tuple[str, list[Path]]:
-    """What a run ends with: Table 1 if it is there, and the paths to open."""
-    table = results / "figures" / "table1.md"
-    text = table.read_text(encoding="utf-8") if table.is_file() else ""
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    places = {
-        "Report": results / "report.html",
-        "Figures": results / "figures",
-        "Tables": results / "tables",
-    }
-    there = {name: path for name, path in places.items() if path.exists()}
-    lines = ["", *(["Table 1", "", *rows, ""] if rows else [])]
-    lines += [f"{name + ':':9} {path}" for name, path in there.items()]
-    lines += [f"Done in {screen.spent}. Full log: {relative(logs)}"]
-    return "\n".join(lines), list(there.values())
+def closing(
+    results: Path, made: Iterable[str], logs: Iterable[str], screen: Screen
+) -> tuple[str, list[Path]]:
+    """What a run ends with, and the paths in it that can be opened.
+
+    Args:
+        results: Folder of the run.
+        made: Files that were asked for; with Table 1 among them, it and the folders are shown.
+        logs: Snakemake's log files.
+        screen: Knows how long the run took.
+    """
+    made, table = list(made), results / "figures" / "table1.md"
+    lines, links = [""], [Path(path) for path in made[:FILES]]
+    if str(table) in made:
+        text = table.read_text(encoding="utf-8")
+        lines += ["Table 1", "", *(row for row in text.splitlines() if row.startswith("|")), ""]
+        wanted = (results / name for name in ("report.html", "figures", "tables"))
+        links = [path for path in wanted if path.exists()]
+    lines += [f"  {path}" for path in links]
+    lines += ["", f"Done in {screen.spent}. Full log: {relative(logs)}"]
+    return "\n".join(lines), links
 
 
 def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
     """The last words of a run that failed or was interrupted."""
-    failed = (
-        f"{screen.failed} step{'s' * (screen.failed > 1)} failed" if screen.failed else "Stopped"
-    )
+    count, kept = screen.failed, f"{screen.done} finished steps are kept"
+    said = f"{count} step{'s' * (count > 1)} failed" if count else "Stopped"
+    advice = "Once that is repaired, the same command" if count else "The same command"
     return (
-        f"{failed} after {screen.spent}; {screen.done} finished steps are kept. "
-        f"{'Once that is repaired, the' if screen.failed else 'The'} same command goes on from here. "
+        f"{said} after {screen.spent}; {kept}. {advice} goes on from here. "
         f"Full log: {relative(logs)}"
     )
 
@@ -273,7 +288,8 @@ def _reason(log: Path) -> list[str]:
         return ["It ended before it wrote a log; it may have been killed (too little memory?)."]
     if STOPPED in text:
         return text.rpartition(STOPPED)[2].strip().splitlines()
-    return _TIME.sub("", text).splitlines()[-LINES_OF_LOG:] or ["It wrote nothing into its log."]
+    lines = [line for line in _TIME.sub("", text).splitlines() if line.strip(" ^~")]
+    return lines[-LINES_OF_LOG:] or ["It wrote nothing into its log."]
 
 
 def plain(message: str) -> str:
@@ -285,12 +301,12 @@ def linked(text: str, links: Iterable[Path]) -> str:
     """Make paths in a text links that a terminal can open (OSC 8)."""
     for path in links:
         link = f"\033]8;;{path.absolute().as_uri()}\033\\{path}\033]8;;\033\\"
-        text = re.sub(rf"{re.escape(str(path))}(?=\s|$)", lambda _, link=link: link, text)
+        text = f"{text}\n".replace(f" {path}\n", f" {link}\n")[:-1]
     return text
 
 
 def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, rest = divmod(round(seconds), 60)
     return f"{minutes:02}:{rest:02}"
 
 

@@ -306,7 +306,7 @@ def start_run(logs: list[str]) -> None:
 
 def finish_run(logs: list[str]) -> None:
     """After the last job: show Table 1 and where the results are."""
-    text, links = terminal.closing(RESULTS, logs, SCREEN)
+    text, links = terminal.closing(RESULTS, compat.targets_of(workflow.dag), logs, SCREEN)
     logger.info(text, extra={"links": links})
 
 
