@@ -113,7 +113,9 @@ def cores_of(workflow: Any) -> int:  # noqa: ANN401
 
 
 def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
-    """Files that were asked for, also by way of a rule that has only inputs."""
-    asked = list(dag.targetjobs)
-    files = [path for job in asked for path in (job.output or job.input)]
-    return list(dict.fromkeys(map(str, files)))
+    """Files that were asked for, by name or by way of a rule."""
+    files: dict[str, None] = {}
+    for job in dag.targetjobs:
+        named = [path for path in job.output if path in dag.targetfiles]
+        files |= dict.fromkeys(map(str, named or job.output or job.input))
+    return list(files)

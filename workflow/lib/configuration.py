@@ -47,15 +47,16 @@ def read(file: Path) -> dict[str, Any]:
         InputError: If it is not there, or is not YAML with keys.
     """
     expected = "expected a YAML file with the keys of a run, such as config/config.yaml"
+    if not file.is_file():
+        found = "a folder" if file.is_dir() else "no such file"
+        raise InputError(f"{file}: found {found}, {expected}.")
     try:
         config = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        found = "a folder" if file.is_dir() else f"no file that can be read ({error})"
-        found = found if file.exists() else "no such file"
-        raise InputError(f"{file}: found {found}, {expected}.") from None
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{file}: found text that is not YAML ({reason}), {expected}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or error
+        raise InputError(f"{file}: found no YAML{where} ({problem}), {expected}.") from None
     if not isinstance(config, dict):
         raise InputError(f"{file}: found no keys, {expected}.")
     return config

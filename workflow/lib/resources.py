@@ -31,16 +31,23 @@ the same machine doubles that."""
 
 MB, MINUTE = 10**6, 60
 
-# Word pieces per example, generous means over the tasks: sentence pairs, single sentences.
-_TOKENS_OF_PAIR, _TOKENS_OF_ONE = 60, 26
+# Word pieces per example, means over the tasks: sentence pairs, single sentences. GLUE's are generous.
+_TOKENS, _TOKENS_OF_BUILTIN = (60, 26), (30, 15)
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
 _ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
-_START = 6.0  # seconds until a model is loaded
-_MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps, one core
-_MAPS_PER_SECOND = 3000.0  # through the classifier of patterns, one core
+
+# Expected seconds of one core; `python benchmarks/resources.py results/<run>` compares them with a
+# run's.
+_START = 5.0  # until torch and transformers are imported and a model is loaded
+_START_OF_TABLES = 1.0  # until NumPy and pandas are imported
+_START_OF_CLASSIFIER = 3.2  # until torch is imported and a store opened
+_UPDATE = 0.01  # of an update of the weights, besides its operations
+_MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
+_MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
+_TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.
 #: Those of the GPU are conservative assumptions, not measured. The sweep counts the passes of a
@@ -59,6 +66,7 @@ class Work:
         validation: Validation examples.
         sample: Examples whose attention is studied.
         tokens: Mean length of an example.
+        regression: Whether the task's scores are correlations.
         config: The run's resolved configuration.
     """
 
@@ -67,6 +75,7 @@ class Work:
     validation: int
     sample: int
     tokens: int
+    regression: bool
     config: Mapping[str, Any]
 
     @property
@@ -122,7 +131,7 @@ def finetuning(work: Work) -> Need:
         host=_IMPORTS_MB + work.encoding(work.train),
         operations=epochs * (3 * work.forward(work.train) + work.forward(work.validation)),
         kind="training",
-        seconds=_START + 0.02 * steps,
+        seconds=_START + _UPDATE * steps,
         disk=4 * model.weights / MB,
         passing=24 * model.weights / MB,  # a checkpoint, and the one that replaces it
     )
@@ -157,7 +166,7 @@ def extraction_chunk(work: Work) -> Need:
 
 def gathering(work: Work) -> Need:
     """Gathering a store from its chunks."""
-    seconds = _START + work.maps / _MAP_BYTES_PER_SECOND
+    seconds = _START_OF_TABLES + work.maps / _MAP_BYTES_PER_SECOND
     return Need(memory=_IMPORTS_MB, seconds=seconds, disk=work.maps / MB)
 
 
@@ -195,14 +204,17 @@ def _chunk(need: Need, chunks: int) -> Need:
 
 def scoring(work: Work) -> Need:
     """Intervals and tests of every disabled set."""
-    pairs = _sets(work) * work.validation
-    return Need(memory=450 + 3e-5 * pairs, seconds=5 + 0.4 * _sets(work) + 1e-5 * pairs)
+    sets, pairs = _sets(work), _sets(work) * work.validation
+    correlations = (0.1 * sets + 1.8e-4 * pairs) * work.regression
+    seconds = _START_OF_TABLES + 1e-5 * pairs + correlations
+    return Need(memory=450 + 3e-5 * pairs, seconds=seconds)
 
 
 def classification(work: Work) -> Need:
     """Classifying the pattern of every map of a store."""
     maps = work.model.layers * work.model.heads * work.sample
-    return Need(400 + 120 * maps / MB, seconds=10 + maps / _MAPS_PER_SECOND, disk=6 * maps / MB)
+    seconds = _START_OF_CLASSIFIER + maps / _MAPS_PER_SECOND
+    return Need(400 + 120 * maps / MB, seconds=seconds, disk=6 * maps / MB)
 
 
 def links(work: Work) -> Need:
@@ -211,14 +223,14 @@ def links(work: Work) -> Need:
         return Need(
             2500, seconds=1200
         )  # a generous guess for FrameNet's 13,000 files; not measured
-    return Need(_TABLE_MB, seconds=6)
+    return Need(_TABLE_MB, seconds=5)
 
 
 def _rows(work: Work) -> int:
     return work.train + work.validation
 
 
-def table(memory: float, *, seconds: float, disk: float = 0.0) -> Need:
+def table(memory: float = 0.0, *, seconds: float = _START_OF_TABLES, disk: float = 0.0) -> Need:
     """Reading and writing tables; `memory` is in addition to pandas."""
     return Need(_TABLE_MB + memory, seconds=seconds, disk=disk)
 
@@ -226,32 +238,44 @@ def table(memory: float, *, seconds: float, disk: float = 0.0) -> Need:
 def dataset(work: Work) -> Need:
     """Reading and checking a task's examples from any source."""
     rows = _rows(work)
-    return table(1.5e-3 * rows, seconds=5 + 1e-4 * rows, disk=3e-4 * rows)
+    return table(1.5e-3 * rows, seconds=1.5 + 4e-5 * rows, disk=3e-4 * rows)
 
 
 def baselines(work: Work) -> Need:
     """The bag-of-words baseline."""
-    return table(5e-3 * _rows(work), seconds=5 + 6e-4 * _rows(work))
+    return table(5e-3 * _rows(work), seconds=2 + 2.5e-4 * _rows(work))
 
 
 def pretrained_model(work: Work) -> Need:
     """Fetching, reading and writing a model."""
     memory = _IMPORTS_MB + 12 * work.model.weights / MB
-    return Need(memory, seconds=30, disk=4 * work.model.weights / MB)
+    seconds = 30 if work.config["model"]["source"] == "hub" else _START
+    return Need(memory, seconds=seconds, disk=4 * work.model.weights / MB)
 
 
 def annotation(work: Work) -> Need:
-    """Tagging and parsing the sampled sentences."""
-    return Need(700, seconds=10 + 0.02 * work.sample)
+    """Tagging and parsing the sampled sentences; those of the built-in corpus are annotated."""
+    parsed = work.config["data"]["source"] != "builtin"
+    return Need(700, seconds=_START_OF_TABLES + parsed * (2 + 0.008 * work.sample))
 
 
 def reading_stores(number: int) -> Callable[[Work], Need]:
     """Statistics of all maps of some stores."""
-    return lambda work: table(0, seconds=3 + number * work.maps / _MAP_BYTES_PER_SECOND)
+    return lambda work: table(seconds=_START_OF_TABLES + number * work.maps / _MAP_BYTES_PER_SECOND)
 
 
-READS_TABLES = Need(300, seconds=6)
+READS_TABLES = Need(300, seconds=_TABLE_OR_FIGURE)
 """Need of every rule that declares no resources."""
+SAMPLING = table()
+LABELLING = table(seconds=10)
+"""Drawing maps to label."""
+CROSS_VALIDATION = Need(600, seconds=80)
+CLASSIFIER_TRAINING = Need(450, seconds=16)
+SHARES = table(seconds=2.5)
+FRAMENET = table(seconds=600, disk=900)
+"""Downloading FrameNet; assumed, not measured."""
+FRAMENET_HEADS = table(seconds=4)
+PRETRAINING = Need(3000, seconds=4000)
 
 
 @dataclass(frozen=True)
@@ -302,12 +326,14 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         return max(works, key=lambda work: work.maps)
     train, validation = examples(config, task)
     size, _ = size_of(config)
+    pair, single = _TOKENS_OF_BUILTIN if config["data"]["source"] == "builtin" else _TOKENS
     return Work(
         model=size,
         train=train,
         validation=validation,
         sample=min(validation, config["samples"]["size"]),
-        tokens=_TOKENS_OF_PAIR if TASKS[task].is_pair else _TOKENS_OF_ONE,
+        tokens=pair if TASKS[task].is_pair else single,
+        regression=TASKS[task].is_regression,
         config=config,
     )
 

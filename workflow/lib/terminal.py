@@ -29,30 +29,24 @@ from workflow.lib.plan import Outlook, duration
 FILES = 5
 """Files that are named at the end of a run of single targets."""
 
+LINES_OF_LOG = 8
+"""Lines that are shown of the log of a job that failed without an `InputError`."""
+
 _ROOT = Path(__file__).parents[2]
 SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
 
-LINES_OF_LOG = 12
-"""Lines that are shown of the log of a job that failed without an `InputError`."""
-
 # Messages of Snakemake that tell a user nothing, by their first words.
-_NOISE = (
-    *(
-        "Assuming unrestricted",
-        "Building DAG",
-        "Using shell",
-        "Group jobs",
-        "Select jobs",
-        "Config file",
-    ),
-    *("Conda environments: ignored", "Singularity containers: ignored", "Waiting at most"),
-    *("Removing output files", "Exiting because", "Shutting down", "Terminating processes"),
-    *("Complete log", "Elapsed time", "Trying to restart", "Will exit after"),
+_NOISE = re.compile(
+    "Assuming unrestricted|Building DAG|Using shell|Group jobs|Select jobs|Config file"
+    "|Conda environments: ignored|Singularity containers: ignored|Waiting at most|Removing output"
+    "|Exiting because|Shutting down|Complete log|Elapsed time|Trying to restart|Will exit after"
 )
 # Where an exception was raised, around the message of a `WorkflowError`.
 _INNARDS = re.compile(
     r'\A\w+( in rule \w+)?( in file ".*", line \d+)?:\n|\n {2}File ".*\Z', re.DOTALL
 )
+_INTERRUPTED = "Terminating processes on user request"
+_CODE = re.compile(rf'(?<=File ")(?:[^"]*/site-packages/|{re.escape(str(_ROOT))}/)')
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ", re.MULTILINE)
 
 
@@ -89,6 +83,7 @@ class Screen(logging.Handler):
         self.default, self.own = default, own
         self.filters = list(default.filters)
         self.failed = 0
+        self._stopping = False
         self._outlook: Outlook | None = None
         self._steps: dict[int, Step] = {}
         self._running: dict[int, Step] = {}
@@ -180,6 +175,8 @@ class Screen(logging.Handler):
         self._running.pop(record.jobid, None)
         logs = tuple(map(str, record.log))
         step = self._steps.get(record.jobid) or Step(record.rule_name, record.rule_name, {}, logs)
+        if self._stopping:
+            return  # its job ended because the run was interrupted
         self.failed += 1
         self._write(failure(step))
 
@@ -194,7 +191,11 @@ class Screen(logging.Handler):
 
     def _said(self, record: logging.LogRecord) -> None:
         message = str(record.msg or "")
-        if message and not message.startswith(_NOISE):
+        if message.startswith(_INTERRUPTED):
+            self._stopping = True
+            self._running.clear()
+            self._write("\nStopping …")
+        elif message and not _NOISE.match(message):
             self._write(message, getattr(record, "links", ()))
 
     def _write(self, text: str = "", links: Iterable[Path] = ()) -> None:
@@ -259,7 +260,7 @@ def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
     said = f"{count} step{'s' * (count > 1)} failed" if count else "Stopped"
     advice = "Once that is repaired, the same command" if count else "The same command"
     return (
-        f"{said} after {screen.spent}; {kept}. {advice} goes on from here. "
+        f"\n{said} after {screen.spent}; {kept}. {advice} goes on from here. "
         f"Full log: {relative(logs)}"
     )
 
@@ -275,7 +276,6 @@ def failure(step: Step) -> str:
             *(f"  Log:  {log}" for log in step.logs),
             "",
             *(f"  {line}" for log in step.logs for line in _reason(Path(log))),
-            "",
         ]
     )
 
@@ -288,7 +288,8 @@ def _reason(log: Path) -> list[str]:
         return ["It ended before it wrote a log; it may have been killed (too little memory?)."]
     if STOPPED in text:
         return text.rpartition(STOPPED)[2].strip().splitlines()
-    lines = [line for line in _TIME.sub("", text).splitlines() if line.strip(" ^~")]
+    text = _CODE.sub("", _TIME.sub("", text))
+    lines = [line for line in text.splitlines() if line.strip(" ^~")]
     return lines[-LINES_OF_LOG:] or ["It wrote nothing into its log."]
 
 

@@ -38,7 +38,7 @@ rule sample_examples:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.table(0, seconds=3)),
+        **ask(resources.SAMPLING),
     params:
         size=lookup(dpath="samples/size", within=config),
         seed=lookup(dpath="samples/seed", within=config),

@@ -17,7 +17,7 @@ rule get_framenet:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.table(0, seconds=600, disk=900)),
+        **ask(resources.FRAMENET),
     message:
         "Download FrameNet 1.7"
     script:
@@ -97,7 +97,7 @@ rule compute_framenet_heads:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.table(0, seconds=10)),
+        **ask(resources.FRAMENET_HEADS),
     params:
         draws=lookup(dpath="framenet/draws", within=config),
         seed=lookup(dpath="framenet/seed", within=config),

@@ -17,7 +17,7 @@ rule sample_maps:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.table(0, seconds=10)),
+        **ask(resources.LABELLING),
     params:
         tasks=lookup(dpath="tasks", within=config),
         model_seed=config["seeds"][0],
@@ -49,7 +49,7 @@ rule cross_validate_patterns:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.Need(600, seconds=50)),
+        **ask(resources.CROSS_VALIDATION),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -75,7 +75,7 @@ rule train_pattern_classifier:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.Need(450, seconds=15)),
+        **ask(resources.CLASSIFIER_TRAINING),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -127,7 +127,7 @@ rule estimate_pattern_shares:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.table(0, seconds=30)),
+        **ask(resources.SHARES),
     params:
         patterns=lookup(dpath="patterns", within=config),
         model=configuration.describe_model(config),

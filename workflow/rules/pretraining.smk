@@ -16,7 +16,7 @@ rule pretrain_tiny_bert:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.Need(3000, seconds=4000)),
+        **ask(resources.PRETRAINING),
     params:
         configuration={},
         seed=1,
