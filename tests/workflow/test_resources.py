@@ -110,7 +110,7 @@ def test_a_run_says_what_it_costs_and_once_that_there_is_no_gpu(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     target = "results/smoke/samples/RTE.csv"
     said = snakemake(tmp_path, target, "--config", "gpu=1", config=smoke_config).stderr
-    assert said.count("Run smoke: 2 steps, about 1 min of one core") == 1
+    assert said.count("Run smoke: 2 steps, about 1 min on 2 cores") == 1
     assert said.count("Found no GPU here") == 1
     planned = _plan(root, tmp_path, smoke_config, target)
     assert planned.stdout == "Run smoke: nothing to be done.\n"

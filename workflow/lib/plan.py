@@ -76,8 +76,8 @@ class Outlook:
             running: Seconds since the start of every step that is running.
         """
         running = running or {}
-        spent = sum(self.took.values()) + _PRIOR
-        pace = spent / (sum(self.expected[job].seconds for job in self.took) + _PRIOR)
+        spent = sum(self.took.values()) + PRIOR
+        pace = spent / (sum(self.expected[job].seconds for job in self.took) + PRIOR)
         cores = gpus = longest = 0.0
         for job, step in self.expected.items():
             if job not in self.took:
@@ -88,7 +88,7 @@ class Outlook:
         return max(cores / self.cores, gpus / self.gpus, longest)
 
 
-_PRIOR = 60.0
+PRIOR = 60.0
 """Seconds of finished steps that count as much as the estimates."""
 
 

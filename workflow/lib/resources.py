@@ -31,7 +31,7 @@ the same machine doubles that."""
 
 MB, MINUTE = 10**6, 60
 
-# Word pieces per example, means over the tasks: sentence pairs, single sentences. GLUE's are generous.
+# Word pieces per example, means over the tasks (generous for GLUE): pairs, single sentences.
 _TOKENS, _TOKENS_OF_BUILTIN = (60, 26), (30, 15)
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured

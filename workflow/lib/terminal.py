@@ -216,11 +216,16 @@ class Screen(logging.Handler):
         stream.flush()
 
 
-def install(workflow: Any) -> Screen:  # noqa: ANN401 - Snakemake's
-    """Show the events of a workflow on a `Screen`, unless it only uses this one as a module."""
+def install(workflow: Any, snakefiles: Iterable[Path] = SNAKEFILES) -> Screen:  # noqa: ANN401
+    """Show the events of a workflow on a `Screen`, unless it only uses this one as a module.
+
+    Args:
+        workflow: Snakemake's workflow.
+        snakefiles: Main files of the workflows that have a `Screen`.
+    """
     default = compat.own_handler()
     screen = Screen(default or logging.StreamHandler(), own=compat.shows_steps(workflow))
-    ours = Path(str(workflow.main_snakefile)).resolve() in SNAKEFILES
+    ours = Path(str(workflow.main_snakefile)).resolve() in snakefiles
     if default and ours and workflow.is_main_process:
         compat.exchange_handler(default, screen)
     return screen

@@ -1,0 +1,198 @@
+"""What the terminal shows of made events: one line a step, causes of failures, links."""
+
+import io
+import logging
+import re
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from workflow.lib import plan, resources, terminal
+
+DONE = re.compile(r"\[ *(\d+)/(\d+)\] \d\d:\d\d  (.+?) +\((\d+) s(?:, (.*))?\)")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def steps(seconds, *, threads=1, gpu=False):
+    need = resources.Need(100, seconds=seconds)
+    return plan.Step("finetune", need, threads, gpu, object())
+
+
+@pytest.fixture
+def screen():
+    """Make a screen that writes to a stream, in a run of two steps of ten minutes each."""
+
+    def make(stream, *, own=True):
+        made = terminal.Screen(logging.StreamHandler(stream), own=own)
+        made.start(plan.Outlook({1: steps(600), 2: steps(600)}, cores=2))
+        return made
+
+    return make
+
+
+def emit(screen, event=None, message=None, level=logging.INFO, **attributes):
+    record = logging.LogRecord("snakemake", level, "", 0, message, (), None)
+    vars(record).update(event=event, **attributes)
+    screen.handle(record)
+
+
+def start(screen, job, message, log=(), **wildcards):
+    job = {"jobid": job, "rule_name": "finetune", "rule_msg": message, "log": log}
+    emit(screen, LogEvent.JOB_INFO, wildcards=wildcards, **job)
+
+
+def fail(screen, job, log=()):
+    emit(screen, LogEvent.ERROR, "RuleException:\nCalledProcessError in file x, line 3:\nCommand …")
+    emit(screen, LogEvent.JOB_ERROR, jobid=job, rule_name="finetune", log=log, aux={})
+
+
+def test_a_file_gets_one_line_a_step_and_no_control_codes(screen):
+    stream = io.StringIO()
+    shown = screen(stream)
+    for message in ("Building DAG of jobs...", "Select jobs to execute...", None):
+        emit(shown, message=message)
+    emit(shown, LogEvent.PROGRESS, done=0, total=3)
+    for job in (1, 2):
+        start(shown, job, f"Fine-tune on RTE: finetuned, seed {job}")
+    for job in (1, 2, 0):  # the last has no output and is no step
+        emit(shown, LogEvent.JOB_FINISHED, job_id=job)
+    lines = stream.getvalue().splitlines()
+    first, second = (DONE.fullmatch(line).groups() for line in lines)
+    assert first == ("1", "2", "Fine-tune on RTE: finetuned, seed 1", "0", "about 1 min left")
+    assert second == ("2", "2", "Fine-tune on RTE: finetuned, seed 2", "0", None)
+    assert "\033" not in stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_lines_fit_a_terminal_and_end_in_what_tells_steps_apart(screen, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+    shown = screen(stream)
+    start(shown, 1, f"Fine-tune on RTE: {'very ' * 9}long, seed 12")
+    start(shown, 2, "Draw figure1")
+    emit(shown, LogEvent.JOB_FINISHED, job_id=1)
+    emit(shown, message="| a | b |\n| 1 | " + "2" * 200 + " |\n" + "word " * 60)
+    emit(shown, LogEvent.JOB_FINISHED, job_id=2)
+    parts = re.split(r"\n|\r\033\[K", stream.getvalue())
+    assert max(map(len, parts)) <= width
+    assert any(part.startswith("[1/2]") and "seed 12 " in part for part in parts)
+    assert parts[-3].startswith("[2/2]") or parts[-2].startswith("[2/2]")
+    assert "Running: Draw figure1" in parts
+
+
+def test_time_left_follows_the_pace_and_the_cores():
+    outlook = plan.Outlook({job: steps(600) for job in range(4)}, cores=2)
+    assert outlook.left() == pytest.approx(1200)
+    outlook.took[0] = 1200.0
+    pace = (1200 + plan.PRIOR) / (600 + plan.PRIOR)
+    assert outlook.left() == pytest.approx(3 * 600 * pace / 2)
+    assert outlook.left({1: 60.0}) == pytest.approx((3 * 600 * pace - 60) / 2)
+    outlook.took |= {1: 1200.0, 2: 1200.0}
+    pace = (3600 + plan.PRIOR) / (1800 + plan.PRIOR)
+    assert outlook.left() == pytest.approx(600 * pace)  # one step does not use both cores
+    on_gpu = plan.Outlook({job: steps(100, gpu=True) for job in range(4)}, cores=8)
+    # The operations of a step are 0, so its time on a GPU is that of the rest.
+    assert on_gpu.left() == pytest.approx(400)
+
+
+def test_a_failure_shows_the_message_of_an_input_error(screen, tmp_path):
+    log = tmp_path / "seed-1.log"
+    log.write_text(
+        "12:00:00 started\n12:00:07 Stopped: model.safetensors: found 3 bytes,\nexpected more.\n"
+    )
+    stream = io.StringIO()
+    shown = screen(stream)
+    start(shown, 1, "Fine-tune on RTE", log=[str(log)], task="RTE", seed="1")
+    fail(shown, 1, [str(log)])
+    assert stream.getvalue() == (
+        "\nFailed: Fine-tune on RTE\n  Rule: finetune (task RTE, seed 1)\n"
+        f"  Log:  {log}\n\n  model.safetensors: found 3 bytes,\n  expected more.\n"
+    )
+    said = terminal.how_to_go_on(["run.log"], shown)
+    for words in ("1 step failed", "0 finished steps are kept", "same command", "run.log"):
+        assert words in said
+
+
+def test_a_failure_shows_the_end_of_a_traceback(screen, tmp_path):
+    log = tmp_path / "seed-1.log"
+    trace = [
+        f'  File "/x/lib/site-packages/torch/part{i}.py", line {i}\n    ^^^^' for i in range(30)
+    ]
+    log.write_text("\n".join(["12:00:00 Traceback", *trace, "ValueError: no such layer"]))
+    stream = io.StringIO()
+    shown = screen(stream)
+    start(shown, 1, "Fine-tune on RTE", log=[str(log)])
+    fail(shown, 1, [str(log)])
+    lines = stream.getvalue().splitlines()
+    assert lines[-1] == "  ValueError: no such layer"
+    assert lines[-2] == '    File "torch/part29.py", line 29'
+    assert len(lines) == 5 + terminal.LINES_OF_LOG
+    assert "CalledProcessError" not in stream.getvalue()
+
+
+def test_a_job_without_log_was_killed(screen, tmp_path):
+    stream = io.StringIO()
+    shown = screen(stream)
+    start(shown, 1, "Fine-tune on RTE", log=[str(tmp_path / "none.log")])
+    fail(shown, 1, [str(tmp_path / "none.log")])
+    assert "may have been killed" in stream.getvalue()
+
+
+def test_interrupted_jobs_are_no_failures(screen):
+    stream = io.StringIO()
+    shown = screen(stream)
+    start(shown, 1, "Fine-tune on RTE")
+    emit(shown, message="Terminating processes on user request, this might take some time.")
+    fail(shown, 1)
+    assert stream.getvalue() == "\nStopping …\n"
+    assert terminal.how_to_go_on([], shown).startswith("\nStopped after 00:00")
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_errors_of_the_configuration_do_not_name_rule_files(screen, own):
+    stream = io.StringIO()
+    emit(
+        screen(stream, own=own),
+        LogEvent.ERROR,
+        'WorkflowError in file "/x/common.smk", line 30:\nseeds: found 1.\nExpected a list.\n'
+        '  File "/x/Snakefile", line 35, in <module>\n  File "/x/common.smk", line 3, in <module>',
+        level=logging.ERROR,
+    )
+    assert stream.getvalue() == "seeds: found 1.\nExpected a list.\n"
+
+
+def test_dry_runs_keep_the_output_of_snakemake(screen):
+    stream = io.StringIO()
+    emit(screen(stream, own=False), message="Building DAG of jobs...")
+    assert stream.getvalue() == "Building DAG of jobs...\n"
+
+
+def test_a_run_ends_with_table_1_and_links(screen, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    results = tmp_path / "r"
+    (results / "figures").mkdir(parents=True)
+    table = results / "figures" / "table1.md"
+    table.write_text(
+        "| Task | finetuned |\n| ---- | --------- |\n| RTE  | 70.0      |\n\n- Scores.\n"
+    )
+    (results / "report.html").touch()
+    for stream in (Terminal(), io.StringIO()):
+        shown = screen(stream)
+        text, links = terminal.closing(results, [str(table)], ["run.log"], shown)
+        emit(shown, message=text, links=links)
+        said = stream.getvalue()
+        assert "| RTE  | 70.0      |" in said
+        assert "- Scores." not in said
+        link = (
+            f"\033]8;;{(results / 'report.html').as_uri()}\033\\{results / 'report.html'}\033]8;;"
+        )
+        assert (link in said) == stream.isatty()
+        assert ("\033" in said) == stream.isatty()
+        assert f"  {results / 'figures'}\n" in said or stream.isatty()
+    text, links = terminal.closing(results, ["r/a.csv", "r/b.csv"], [], shown)
+    assert "Table 1" not in text
+    assert "  r/a.csv\n  r/b.csv\n" in text
