@@ -4,7 +4,8 @@ python benchmarks/resources.py results/demo results/real
 
 Used: from Snakemake's benchmark files of the run. Requested: from `workflow.lib.resources`, with
 the run's configuration. For every rule, the job that used most memory and the one that took
-longest. A run's data must still be in place.
+longest; then the estimated and measured CPU time of all its jobs, by which the constants of
+`workflow.lib.resources` are set. A run's data must still be in place.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from workflow.lib import configuration, plan, resources
 
 MEMORY = ("memory used (MB)", "requested (MB)")
 TIME = ("time used (min)", "requested (min)")
+WALL = "wall clock (s)"
 CPU = ("its CPU time (s)", "estimated (s)")
+FORMATS_OF_TIMES = ("", ".0f", ".0f", ".0f", ".0f", ".1f")
 FORMATS = ("", ".0f", ".0f", ".1f", ".0f", ".0f", ".0f", ".1f", ".1f")
 TASK = re.compile("|".join(TASKS))
 
@@ -51,14 +54,14 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
             MEMORY[1]: resources.memory_asked(need, gpu=False),
             CPU[0]: measured["cpu_time"],
             CPU[1]: need.time(1),
+            WALL: measured["s"],
             TIME[0]: measured["s"] / 60,
             TIME[1]: resources.minutes_asked(need, config["threads"], gpu=False),
         }
 
 
-def summary(run: Path) -> pd.DataFrame:
+def summary(table: pd.DataFrame) -> pd.DataFrame:
     """The job of every rule that used most memory, and the one that took longest."""
-    table = pd.DataFrame(jobs(run))
     largest, longest = (
         table.loc[table.groupby("rule")[column].idxmax(), ["rule", *columns]].set_index("rule")
         for column, columns in ((MEMORY[0], MEMORY), (TIME[0], (*TIME, *CPU)))
@@ -67,6 +70,16 @@ def summary(run: Path) -> pd.DataFrame:
     result["memory covered"] = result[MEMORY[1]] / result[MEMORY[0]]
     result["time covered"] = result[TIME[1]] / result[TIME[0]]
     return result.sort_values(MEMORY[0], ascending=False).reset_index()
+
+
+def times(table: pd.DataFrame) -> pd.DataFrame:
+    """Estimated and measured seconds of all jobs of every rule, and of all rules."""
+    groups = table.groupby("rule")
+    sums = groups[[CPU[1], CPU[0], WALL]].sum().sort_values(CPU[1], ascending=False)
+    sums.insert(0, "jobs", groups.size())
+    sums.loc["all"] = sums.sum()
+    sums = sums.rename(columns={CPU[0]: "CPU time (s)"})
+    return sums.assign(ratio=sums[CPU[1]] / sums["CPU time (s)"]).reset_index()
 
 
 def disk(run: Path) -> str:
@@ -88,8 +101,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=Path, nargs="+", help="folders of finished runs")
     for run in parser.parse_args().runs:
-        table = summary(run).to_markdown(index=False, floatfmt=FORMATS)
-        print(f"### {run.name}\n\n{table}\n\n{disk(run)}\n")
+        table = pd.DataFrame(jobs(run))
+        print(f"### {run.name}\n")
+        print(summary(table).to_markdown(index=False, floatfmt=FORMATS), end="\n\n")
+        print(times(table).to_markdown(index=False, floatfmt=FORMATS_OF_TIMES), end="\n\n")
+        print(disk(run), end="\n\n")
 
 
 if __name__ == "__main__":

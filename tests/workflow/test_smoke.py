@@ -33,8 +33,13 @@ def call(project, snakemake, smoke_config):
 
 
 @pytest.fixture(scope="module")
-def run(project, call):
-    call("all", "report")
+def said(call):
+    """What the run shows where its output goes to a file."""
+    return call("all", "report").stderr
+
+
+@pytest.fixture(scope="module")
+def run(project, said):
     return project / "results" / "smoke"
 
 
@@ -46,6 +51,23 @@ def rerun(call, planned, run):
         return set(planned(call("-n", *arguments).stdout))
 
     return plan
+
+
+def test_the_run_shows_a_line_a_step_and_ends_with_table_1(said):
+    lines = said.splitlines()
+    steps = [line for line in lines if line.startswith("[")]
+    count = len(steps)
+    assert [line.split("]")[0] for line in steps] == [
+        f"[{done:{len(str(count))}}/{count}" for done in range(1, count + 1)
+    ]
+    assert len(lines) - count < 25
+    for line in (
+        f"Run smoke: {count} steps, about",
+        "Table 1",
+        "| RTE ",
+        "  results/smoke/report.html",
+    ):
+        assert any(shown.startswith(line) for shown in lines)
 
 
 def test_table1_has_every_state_task_and_seed_and_agrees_with_the_predictions(run):

@@ -122,6 +122,11 @@ class Screen(logging.Handler):
         """Finished steps."""
         return len(self._outlook.took) if self._outlook else 0
 
+    @property
+    def total(self) -> int:
+        """Steps of the run."""
+        return len(self._outlook.expected) if self._outlook else 0
+
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record of Snakemake's log."""
         try:
@@ -152,9 +157,7 @@ class Screen(logging.Handler):
 
     def _line(self, step: Step, took: float) -> str:
         """A finished step; on a terminal, its message is shortened to one line."""
-        assert self._outlook is not None
-        total = len(self._outlook.expected)
-        head = f"[{self.done:{len(str(total))}}/{total}] {self.spent}  "
+        head = f"[{self.done:{len(str(self.total))}}/{self.total}] {self.spent}  "
         seconds, left = f"{took:.0f} s", self._left()
         tails = [f"({seconds}, about {left} left)", f"({seconds}, ~{left})"] if left else []
         tails = tails or [f"({seconds})"]
@@ -166,7 +169,7 @@ class Screen(logging.Handler):
         return f"{head}{_shorten(step.message, room[tail]):<{min(70, room[tail])}} {tail}"
 
     def _left(self) -> str:
-        if self._outlook is None or self.done == len(self._outlook.expected):
+        if self._outlook is None or self.done == self.total:
             return ""
         now = time.monotonic()
         return duration(self._outlook.left({n: now - s.start for n, s in self._running.items()}))
@@ -261,12 +264,13 @@ def closing(
 
 def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
     """The last words of a run that failed or was interrupted."""
-    count, kept = screen.failed, f"{screen.done} finished steps are kept"
-    said = f"{count} step{'s' * (count > 1)} failed" if count else "Stopped"
+    count = screen.failed
+    said = f"{count} step{'s' * (count > 1)} failed" if count else "The run ended early"
+    done = f" ({screen.done} of {screen.total} steps)" if screen.own else ""
     advice = "Once that is repaired, the same command" if count else "The same command"
     return (
-        f"\n{said} after {screen.spent}; {kept}. {advice} goes on from here. "
-        f"Full log: {relative(logs)}"
+        f"\n{said} after {screen.spent}; what is finished{done} is kept. {advice} goes on from "
+        f"here. Full log: {relative(logs)}"
     )
 
 

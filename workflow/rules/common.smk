@@ -286,7 +286,9 @@ def add_code() -> None:
 
 def start_run(logs: list[str]) -> None:
     """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
-    expected = plan.outlook(workflow.dag, compat.cores_of(workflow)) if workflow.local_exec else None
+    expected = (
+        plan.outlook(workflow.dag, compat.cores_of(workflow)) if workflow.local_exec else None
+    )
     SCREEN.start(expected)
     logger.info(plan.summary(plan.steps(workflow.dag), config, expected))
     logger.info(f"Full log: {terminal.relative(logs)}")

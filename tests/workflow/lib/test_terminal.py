@@ -113,7 +113,7 @@ def test_a_failure_shows_the_message_of_an_input_error(screen, tmp_path):
         f"  Log:  {log}\n\n  model.safetensors: found 3 bytes,\n  expected more.\n"
     )
     said = terminal.how_to_go_on(["run.log"], shown)
-    for words in ("1 step failed", "0 finished steps are kept", "same command", "run.log"):
+    for words in ("1 step failed", "finished (0 of 2 steps) is kept", "same command", "run.log"):
         assert words in said
 
 
@@ -149,7 +149,7 @@ def test_interrupted_jobs_are_no_failures(screen):
     emit(shown, message="Terminating processes on user request, this might take some time.")
     fail(shown, 1)
     assert stream.getvalue() == "\nStopping …\n"
-    assert terminal.how_to_go_on([], shown).startswith("\nStopped after 00:00")
+    assert terminal.how_to_go_on([], shown).startswith("\nThe run ended early after 00:00")
 
 
 @pytest.mark.parametrize("own", [True, False])
