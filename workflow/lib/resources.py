@@ -66,8 +66,8 @@ class Work:
         validation: Validation examples.
         sample: Examples whose attention is studied.
         tokens: Mean length of an example.
-        regression: Whether the task's scores are correlations.
         config: The run's resolved configuration.
+        regression: Whether the task's scores are correlations.
     """
 
     model: Size
@@ -75,8 +75,8 @@ class Work:
     validation: int
     sample: int
     tokens: int
-    regression: bool
     config: Mapping[str, Any]
+    regression: bool = False
 
     @property
     def maps(self) -> int:

@@ -136,8 +136,31 @@ def test_requests_are_rounded_up():
 def test_disk_is_that_of_models_and_maps(root):
     config = _config(tasks=["RTE", "MRPC"], seeds=[1, 2, 3], samples={"size": 50})
     weights = (RESOURCES / "tiny-bert" / "model.safetensors").stat().st_size
-    maps = sum(2 * 6 * 6 * 60 * 60 * 50 for _ in range(2) for _ in range(1 + 3))
+    maps = sum(2 * 6 * 6 * 30 * 30 * 50 for _ in range(2) for _ in range(1 + 3))
     assert resources.disk_needed(config) == pytest.approx(
         weights * (1 + 2 * 2 * 3) + maps, rel=0.05
     )
     assert 5e10 < resources.disk_needed(_config(seeds=[1, 2, 3, 4, 5], data=HUB, model=HUB)) < 1e11
+
+
+def test_expected_times_are_near_those_measured():
+    """CPU seconds of the runs in docs/resources.md: of the demonstration's jobs, and RTE's sweep."""
+    demo = _config(data={**BUILTIN, "train": 2000}, samples={"size": 100})
+    measured = {
+        (resources.finetuning, "RTE"): 16.0,
+        (resources.finetuning, "SST-2"): 12.3,
+        (resources.scoring, "RTE"): 1.6,
+        (resources.scoring, "STS-B"): 9.1,
+        (resources.classification, "QQP"): 4.1,
+        (resources.prediction, "MNLI"): 5.2,
+        (resources.dataset, "MNLI"): 2.0,
+        (resources.baselines, "MRPC"): 2.5,
+    }
+    for (kind, task), seconds in measured.items():
+        expected = _need(kind, demo, task).time(1)
+        assert 0.6 < expected / seconds < 1.7, (kind, task)
+
+
+def test_requested_time_keeps_a_margin_over_the_expected():
+    need = resources.Need(100, seconds=1000)
+    assert 60 * resources.minutes_asked(need, 1, gpu=False) >= 6 * need.time(1) + 120
