@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t
 
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import bootstrap_weights, interval
@@ -109,3 +110,39 @@ def mean_intervals(values: Floats, resamples: int, rng: np.random.Generator) -> 
     low, high = LEVEL / 2, 1 - LEVEL / 2
     ends = np.nanquantile(means, (low, high), axis=0) if np.isnan(means).any() else interval(means)
     return ends.reshape(2, *shape)
+
+
+@dataclass(frozen=True)
+class Student:
+    """Student's paired t: means, their intervals and one-sided tests.
+
+    Attributes:
+        mean: [...]; NaN without units.
+        low: [...] lower end of the interval; NaN with fewer than two units.
+        high: [...] its upper end.
+        p: [...] p-value of a mean above 0; 1 where all differences are 0, or with fewer than two.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+
+
+def student(sums: Floats, squares: Floats, units: npt.NDArray[np.int64]) -> Student:
+    """Test mean differences from sums, where there are too many differences to keep.
+
+    Args:
+        sums: [...] sum of the differences over independent units.
+        squares: [...] sum of their squares.
+        units: [...] number of units, of the same shape or broadcast to it.
+    """
+    freedom = np.broadcast_to(units - 1, sums.shape).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums / units
+        spread = np.sqrt(np.maximum(squares / units - mean**2, 0) / np.maximum(freedom, 0))
+        reach = np.where(freedom > 0, t.ppf(1 - LEVEL / 2, freedom) * spread, np.nan)
+        p = t.sf(mean / spread, freedom)
+    return Student(
+        mean, mean - reach, mean + reach, np.where((freedom > 0) & (squares > 0), p, 1.0)
+    )
