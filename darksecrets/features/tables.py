@@ -30,7 +30,7 @@ OVER_CONTROLS = (
     replace(
         _CONTROL,
         name="same_key",
-        meaning="the same from other tokens of the sentence to the same ones; empty if there are none",
+        meaning="the same from other tokens of the sentence to the same ones; empty without any",
         optional=True,
     ),
     *_over("over_control", "mean difference from `control` over examples"),

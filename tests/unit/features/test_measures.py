@@ -20,7 +20,7 @@ from darksecrets.data.tasks import TASKS
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
 from darksecrets.features.measures import DRAWS, measure
-from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tables import OVER_CONTROLS, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
 
@@ -397,7 +397,9 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
     assert found["equal_words"].empty
     assert not found["stripes"].isna().to_numpy().any()
     assert list(found["token_pairs"].columns) == [
-        *("relation", "layer", "head", "weight", "control", "diagonal", "examples")
+        *("relation", "layer", "head", "weight", "control"),
+        *(column.name for column in OVER_CONTROLS),
+        *("diagonal", "examples"),
     ]
 
 

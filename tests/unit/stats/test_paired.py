@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from darksecrets.stats.paired import intersection_union, mean_intervals, sign_flips
+from darksecrets.stats.paired import intersection_union, mean_intervals, sign_flips, student
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -110,3 +110,25 @@ def test_intervals_agree_with_scipys_bootstrap_and_leave_out_missing_values():
     empty = mean_intervals(np.full((5, 2), np.nan), 99, rng(0))
     assert empty.shape == (2, 2)
     assert np.isnan(empty).all()
+
+
+def test_students_t_from_sums_is_scipys():
+    values = rng(8).normal(0.2, [1, 3], size=(25, 2))
+    found = student(values.sum(axis=0), (values**2).sum(axis=0), np.array(25))
+    for column in range(2):
+        test = scipy.stats.ttest_1samp(values[:, column], 0)
+        interval = test.confidence_interval(0.95)
+        assert found.mean[column] == pytest.approx(values[:, column].mean())
+        assert found.low[column] == pytest.approx(interval.low)
+        assert found.high[column] == pytest.approx(interval.high)
+        greater = scipy.stats.ttest_1samp(values[:, column], 0, alternative="greater").pvalue
+        assert found.p[column] == pytest.approx(greater)
+
+
+def test_students_t_without_differences_or_without_units_finds_nothing():
+    found = student(np.array([0.0, 0.5, 0.0]), np.array([0.0, 0.25, 0.0]), np.array([9, 1, 0]))
+    assert (found.p == 1).all()
+    assert found.low[0] == found.high[0] == found.mean[0] == 0
+    assert np.isnan(found.low[1:]).all()
+    assert found.mean[1] == 0.5
+    assert np.isnan(found.mean[2])
