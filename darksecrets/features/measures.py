@@ -90,10 +90,12 @@ class Mean:
     Attributes:
         sums: [kinds, ...heads] sums over sets; the last axes are layer and head, or head alone.
         sets: [kinds] number of sets.
+        uniform: [kinds] sum over sets of the weight under uniform attention.
     """
 
     def __init__(self, kinds: int, *heads: int) -> None:
         self.sums = np.zeros((kinds, *heads))
+        self.uniform = np.zeros(kinds)
         self.sets = np.zeros(kinds, dtype=np.int64)
 
     def add(self, cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> None:
@@ -119,6 +121,7 @@ class Mean:
         """Add the sums of another batch."""
         self.sums += other.sums
         self.sets += other.sets
+        self.uniform += other.uniform
         return self
 
     def means(self) -> Array:
@@ -337,7 +340,8 @@ class Measure:
     Attributes:
         of: The function that sums the measure over a batch.
         table: Its table. After the columns that name the model, one with a vocabulary names the
-            kind; ``weight`` or ``value`` has the means of `of`, ``control`` those on random cells.
+            kind; ``weight`` or ``value`` has the means of `of`, ``control`` those on random cells,
+            ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
         pairs: Whether it is for tasks of two sentences only.
         compared: The kind of pairs (`pairs`, `equal`) that is tested against three controls, and
@@ -394,6 +398,8 @@ class Measure:
         columns["weight" if control else "value"] = real.means().ravel()
         if control:
             columns["control"] = control.means().ravel()
+            with np.errstate(invalid="ignore"):
+                columns["uniform"] = (real.uniform / real.sets)[numbers.ravel()]
         if differences:
             columns |= {name: v.ravel() for name, v in differences.columns().items()}
         for name, score in self.beside.items():
@@ -450,7 +456,9 @@ def measure(
         batch = _batch(half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         for name, entry in MEASURES.items():
-            _add(real, name, entry.of(batch))
+            mean = entry.of(batch)
+            mean.uniform += mean.sets / half.shape[-1]  # examples of a batch are equally long
+            _add(real, name, mean)
             if entry.controlled:
                 _add(control, name, entry.of(drawn))
             if (found := entry.differences(drawn)) is not None:

@@ -15,6 +15,12 @@ _FEATURE = Column("feature", "text", "what the tokens attended to are", values=F
 _RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
 _WEIGHT = Column("weight", "number", "", "attention", low=0, high=1)
 _CONTROL = replace(_WEIGHT, name="control", control_of="weight")
+_UNIFORM = replace(
+    _WEIGHT,
+    name="uniform",
+    meaning="the same under uniform attention: mean of 1 / length over the same examples",
+    control_of="weight",
+)
 _EXAMPLES = Column("examples", "integer", "", low=1)
 
 
@@ -53,6 +59,7 @@ STRIPES = per_head(
     "Features absent from a task have no rows.",
     replace(_WEIGHT, meaning="greatest mean weight that such a token receives, mean over examples"),
     replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
+    _UNIFORM,
     replace(_EXAMPLES, meaning="examples with such a token"),
     kind=_FEATURE,
 )
@@ -66,6 +73,7 @@ CLS_ATTENTION = Table(
         replace(HEAD, meaning="head of the last layer, from 1"),
         replace(_WEIGHT, meaning="greatest weight that such a token receives, mean over examples"),
         replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
+        _UNIFORM,
         replace(_EXAMPLES, meaning="examples with such a token"),
     ),
     key=(*names(*MAPS), "feature", "head"),
@@ -77,6 +85,7 @@ TOKEN_PAIRS = per_head(
     "Attention between related tokens. Relations absent from a task have no rows.",
     replace(_WEIGHT, meaning="greatest weight of a related pair, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    _UNIFORM,
     *OVER_CONTROLS,
     replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
     replace(_EXAMPLES, meaning="examples with such a pair"),
@@ -120,6 +129,7 @@ EQUAL_WORDS = per_head(
     "Attention between words that are in both sentences (section 5); tasks of two sentences only.",
     replace(_WEIGHT, meaning="mean weight between their word pieces, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    _UNIFORM,
     *OVER_CONTROLS,
     replace(_EXAMPLES, meaning="examples with such words"),
     may_be_empty=True,

@@ -111,19 +111,24 @@ def test_a_task_without_the_feature_says_so(striped):
 
 
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
-    data = table("feature", FEATURES, ["weight"], layers=1).drop(columns="layer")
+    data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
     figure = figure7(data, ALL, LABEL)
     for task in ALL:
         mesh = np.ma.masked_invalid(mesh_in(figure, task).get_array())
+        below = np.ma.masked_invalid(mesh_in(figure, f"{task} over control").get_array())
         for number, feature in enumerate(seventh.FEATURES):
             rows = select(data, state="finetuned", task=task, feature=feature)
             for head in (1, 2, 3):
                 if feature == "negation" and task == "QQP":
                     assert mesh.mask[number, head - 1]
+                    assert below.mask[number, head - 1]
                 else:
-                    mean = rows[rows["head"] == head]["weight"].mean()
-                    assert mesh[number, head - 1] == pytest.approx(mean)
+                    weight, control = rows[rows["head"] == head][["weight", "control"]].mean()
+                    assert mesh[number, head - 1] == pytest.approx(weight)
+                    assert below[number, head - 1] == pytest.approx(weight - control)
+    low, high = mesh_in(figure, "RTE over control").get_clim()
+    assert low == -high, "no difference is white"
     assert set(seventh.FEATURES) == set(FEATURES)
     first = next(axes for axes in figure.axes if axes.get_label() == "MRPC")
     assert [text.get_text() for text in first.get_yticklabels()] == list(seventh.FEATURES)
