@@ -17,6 +17,7 @@ from darksecrets.plotting.style import (
     GREY,
     INK,
     MAP,
+    MARK,
     PAGE,
     SMALL,
     WEIGHT,
@@ -25,6 +26,7 @@ from darksecrets.plotting.style import (
     grid,
     heatmap,
     label_run,
+    mark_heads,
     new_figure,
     style,
 )
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-LINK = "#0072B2"
-"""Colour of the linked words."""
 COLUMNS = (
     *("direction", "layer", "head", "weight", "sentences", "above_percentile"),
     *("control", "unlinked", "excess", "stands_out"),
@@ -125,8 +125,7 @@ def _mark(axes: Axes, rows: pd.DataFrame, *, frames: bool) -> None:
     for head, layer in framed[["head", "layer"]].to_numpy(np.float64):
         corner = (head - 0.5, layer - 0.5)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=INK, linewidth=1.2))
-    out = rows[rows["stands_out"]]
-    axes.plot(out["head"], out["layer"], "o", color=LINK, ms=3, mec="white", mew=0.4, ls="none")
+    mark_heads(axes, grid(rows, "stands_out") > 0, size=3)
 
 
 def _map(axes: Axes, example: Example, number: int) -> None:
@@ -143,7 +142,7 @@ def _map(axes: Axes, example: Example, number: int) -> None:
         width, height = (float(np.ptp(part) + 1) for part in (keys, queries))
         axes.add_patch(
             Rectangle(
-                corner, width, height, fill=False, edgecolor=LINK, linewidth=1, linestyle=dash
+                corner, width, height, fill=False, edgecolor=MARK, linewidth=1, linestyle=dash
             )
         )
     axes.set_xticks(range(size), example.tokens, rotation=90, fontsize=SMALL)
@@ -162,7 +161,7 @@ def _distribution(axes: Axes, example: Example, number: int, direction: str) -> 
     values = example.maps[number].astype(np.float64)
     query = int(queries[values[np.ix_(queries, keys)].max(axis=1).argmax()])
     size = len(example.tokens)
-    colours = [LINK if place in keys else GREY for place in range(size)]
+    colours = [MARK if place in keys else GREY for place in range(size)]
     axes.barh(range(size), values[query], color=colours, height=0.7)
     axes.set(ylim=(size - 0.5, -0.5), xlim=(0, max(0.5, 1.05 * values[query].max())))
     axes.set_yticks(range(size), example.tokens, fontsize=SMALL)

@@ -21,6 +21,7 @@ from darksecrets.run.errors import InputError
 ALL = list(TASKS)
 FEW = ["MRPC", "RTE", "QQP"]
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
+PAIR_VALUES = ["weight", "control", "diagonal", "q_value"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
 
 
@@ -135,7 +136,8 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
 
 
 def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
-    data = table("relation", RELATIONS, ["weight", "control", "diagonal"])
+    data = table("relation", RELATIONS, PAIR_VALUES)
+    data.loc[data["head"] == 2, "q_value"] = 0.01
     correlations = diagonal_correlations(data)
     figure = token_pairs(data, FEW, LABEL, correlations=correlations)
     for relation in RELATIONS:
@@ -151,6 +153,11 @@ def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
             assert len(of_seeds[value]) == 2, "means over seeds"
             mean = sum(of_seeds[value]) / 2
             assert axes.get_xlabel().startswith(f"r = {mean:.2f}")
+            marked = {(x, y) for line in axes.lines for x, y in line.get_xydata().tolist()}
+            seeds = rows.assign(passes=rows["q_value"] < 0.05).groupby(["head", "layer"])["passes"]
+            every = {place for place, passes in seeds.all().items() if passes}
+            assert marked == (every if value == "over_control" else set())
+            assert len(every) >= 4
     assert pairs.RELATIONS == RELATIONS
 
 
@@ -182,7 +189,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
         "stripes": lambda: stripes(striped, "noun", tasks, LABEL),
         "figure7": lambda: figure7(striped[striped["layer"] == 1], tasks, LABEL),
         "token_pairs": lambda: token_pairs(
-            data := table("relation", RELATIONS, ["weight", "control", "diagonal"], tasks),
+            data := table("relation", RELATIONS, PAIR_VALUES, tasks),
             *(tasks, LABEL),
             correlations=diagonal_correlations(data),
         ),

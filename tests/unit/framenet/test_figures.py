@@ -12,9 +12,10 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from darksecrets.framenet import figure4 as drawing
 from darksecrets.framenet.example import Example
-from darksecrets.framenet.figure3 import LINK, figure3
+from darksecrets.framenet.figure3 import figure3
 from darksecrets.framenet.figure4 import choose, figure4
 from darksecrets.framenet.links import Annotation, Element
+from darksecrets.plotting.style import MARK
 from darksecrets.run.errors import InputError
 from darksecrets.stats.percentiles import above_percentile
 
@@ -111,7 +112,7 @@ def test_figure3_shows_maps_and_the_distributions_of_both_linked_pieces():
             widths = [bar.get_width() for bar in single.patches]
             assert widths == pytest.approx(values[query].tolist())
             bars = enumerate(single.patches)
-            assert [i for i, bar in bars if same_color(bar.get_facecolor(), LINK)] == keys
+            assert [i for i, bar in bars if same_color(bar.get_facecolor(), MARK)] == keys
             assert TOKENS[query] in single.get_title()
 
 
