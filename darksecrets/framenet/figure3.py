@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.collections import QuadMesh
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from darksecrets.framenet.example import Example
 from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE, HEADS
@@ -113,7 +114,8 @@ def _heads(figure: SubFigure, table: pd.DataFrame) -> None:
     for under, first, text, aspect in bars:
         if meshes := [part for part in first.collections if isinstance(part, QuadMesh)]:
             place: dict[str, Any] = {"location": "bottom", "aspect": aspect, "pad": 0.02}
-            colour_bar(figure, meshes[0], text, ax=under, **place)
+            bar = colour_bar(figure, meshes[0], text, ax=under, **place)
+            bar.locator = MaxNLocator(aspect // 6)
     sentences = int(table["sentences"].iloc[0])
     marks = "Frame: above the 99th percentile. Dot: exceeds all controls."
     figure.suptitle(f"{sentences} sentences. {marks}", fontsize=7)
