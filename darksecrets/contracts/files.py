@@ -86,8 +86,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("tables/*.csv, tables/*.parquet", "the [tables](#tables) below"),
     (
         "tables/framenet_example.npz",
-        "the sentence of Figure 3: `tokens`; `layers` and `heads` (from 1) of the heads "
-        "above the percentile, and their `maps`; the word pieces of `element` and `predicate`. "
+        "the sentence of Figure 3: its `idx` and `tokens`; `layers` and `heads` (from 1) of the "
+        "heads shown, and their `maps`; the word pieces of `element` and `predicate`. "
         "Read it with `darksecrets.framenet.example.Example`",
     ),
     ("tables/typical_maps.npz", "the maps of `typical_maps.csv`: an array for each `map`"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features import tables
 from darksecrets.features.labels import FEATURES, RELATIONS
+from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
 from darksecrets.features.tables import STATISTICS
 from darksecrets.features.tokens import Tokens
 from darksecrets.run.columns import MAPS, names
@@ -88,10 +90,12 @@ class Mean:
     Attributes:
         sums: [kinds, ...heads] sums over sets; the last axes are layer and head, or head alone.
         sets: [kinds] number of sets.
+        uniform: [kinds] sum over sets of the weight under uniform attention.
     """
 
     def __init__(self, kinds: int, *heads: int) -> None:
         self.sums = np.zeros((kinds, *heads))
+        self.uniform = np.zeros(kinds)
         self.sets = np.zeros(kinds, dtype=np.int64)
 
     def add(self, cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> None:
@@ -117,6 +121,7 @@ class Mean:
         """Add the sums of another batch."""
         self.sums += other.sums
         self.sets += other.sets
+        self.uniform += other.uniform
         return self
 
     def means(self) -> Array:
@@ -187,11 +192,16 @@ class Batch:
 
 @dataclass(frozen=True)
 class BatchCells:
-    """Cells of a batch: tokens with a feature (the query is [CLS]), related pairs, equal words."""
+    """Cells of a batch: tokens with a feature (the query is [CLS]), related pairs, equal words.
+
+    Attributes:
+        compared: In the controls only: the cells that tests compare, for `pairs` and `equal`.
+    """
 
     features: Cells = field(default_factory=Cells)
     pairs: Cells = field(default_factory=Cells)
     equal: Cells = field(default_factory=Cells)
+    compared: dict[str, list[PairCells]] = field(default_factory=lambda: {"pairs": [], "equal": []})
 
 
 def real_cells(batch: Sequence[Tokens]) -> BatchCells:
@@ -218,12 +228,39 @@ def control_cells(batch: Sequence[Tokens], chances: Array, seed: int) -> BatchCe
             if count:
                 drawn = tokens_at_likely_places(count, likely[feature], DRAWS, rng)
                 cells.features.add(example, feature, first, drawn)
+        others = np.random.default_rng([seed, one.idx, 1])
         for relation, pairs in enumerate(one.pairs):
             drawn = _random_pairs(pairs, one, rng)
             cells.pairs.add(example, relation, drawn[..., 0], drawn[..., 1])
+            _compare(cells.compared["pairs"], example, relation, pairs, drawn, one, others)
         drawn = _random_pairs(one.equal, one, rng)
         cells.equal.add(example, 0, drawn[..., 0], drawn[..., 1])
+        _compare(cells.compared["equal"], example, 0, one.equal, drawn, one, others)
     return cells
+
+
+def _compare(
+    into: list[PairCells],
+    example: int,
+    kind: int,
+    pairs: Numbers,
+    drawn: Numbers,
+    one: Tokens,
+    rng: np.random.Generator,
+) -> None:
+    """Draw what the related pairs of an example are compared with; nothing if it has no pairs."""
+    if not len(pairs):
+        return
+    same_key, six = [], []
+    sentences = one.segments[pairs]
+    for query, key in np.unique(sentences, axis=0):
+        queries, keys = (~one.special & (one.segments == sentence) for sentence in (query, key))
+        chosen = pairs[(sentences == (query, key)).all(axis=1)]
+        same_key.append(other_queries(chosen, queries, DRAWS, rng))
+        six.append(hexagons(chosen, queries, keys, DRAWS, rng))
+    complete = all(map(len, same_key))
+    instead = np.concatenate(same_key, axis=1) if complete else drawn[:0]
+    into.append(PairCells(example, kind, pairs, drawn, instead, np.concatenate(six)))
 
 
 def _random_pairs(pairs: Numbers, one: Tokens, rng: np.random.Generator) -> Numbers:
@@ -293,6 +330,9 @@ def diagonal_score(means: Mapping[str, Array]) -> Array:
     return np.asarray(sum(statistics[STATISTICS.index(name)] for name in DIAGONAL))
 
 
+Sums = TypeVar("Sums", Mean, Differences)
+
+
 @dataclass(frozen=True)
 class Measure:
     """A measure of every head.
@@ -300,9 +340,12 @@ class Measure:
     Attributes:
         of: The function that sums the measure over a batch.
         table: Its table. After the columns that name the model, one with a vocabulary names the
-            kind; ``weight`` or ``value`` has the means of `of`, ``control`` those on random cells.
+            kind; ``weight`` or ``value`` has the means of `of`, ``control`` those on random cells,
+            ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
         pairs: Whether it is for tasks of two sentences only.
+        compared: The kind of pairs (`pairs`, `equal`) that is tested against three controls, and
+            how weights are reduced over pairs; None if it is not tested.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
     """
 
@@ -310,6 +353,7 @@ class Measure:
     table: Table
     section: str
     pairs: bool = False
+    compared: tuple[str, np.ufunc] | None = None
     beside: Mapping[str, Callable[[Mapping[str, Array]], Array]] = field(default_factory=dict)
 
     @property
@@ -327,7 +371,23 @@ class Measure:
         """Whether it is also measured on random cells."""
         return "control" in self.table.names
 
-    def rows(self, real: Mean, control: Mean | None, means: Mapping[str, Array]) -> pd.DataFrame:
+    def differences(self, drawn: Batch) -> Differences | None:
+        """Compare every example's pairs with their controls; None if the measure is not tested."""
+        if self.compared is None:
+            return None
+        name, how = self.compared
+        found = Differences(len(RELATIONS) if name == "pairs" else 1, *drawn.heads)
+        for cells in drawn.cells.compared[name]:
+            found.add(drawn.half[cells.example], cells, how)
+        return found
+
+    def rows(
+        self,
+        real: Mean,
+        control: Mean | None,
+        means: Mapping[str, Array],
+        differences: Differences | None,
+    ) -> pd.DataFrame:
         """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1."""
         numbers, *places = np.indices(real.sums.shape)
         of_heads = zip(("layer", "head")[-len(places) :], places, strict=True)
@@ -338,6 +398,10 @@ class Measure:
         columns["weight" if control else "value"] = real.means().ravel()
         if control:
             columns["control"] = control.means().ravel()
+            with np.errstate(invalid="ignore"):
+                columns["uniform"] = (real.uniform / real.sets)[numbers.ravel()]
+        if differences:
+            columns |= {name: v.ravel() for name, v in differences.columns().items()}
         for name, score in self.beside.items():
             columns[name] = score(means)[tuple(place.ravel() for place in places)]
         found = pd.DataFrame({**columns, "examples": real.sets[numbers.ravel()]})
@@ -351,9 +415,15 @@ MEASURES = {
     for entry in (
         Measure(stripes, tables.STRIPES, "4.4"),
         Measure(cls_attention, tables.CLS_ATTENTION, "4.5"),
-        Measure(token_pairs, tables.TOKEN_PAIRS, "4.5", beside={"diagonal": diagonal_score}),
+        Measure(
+            token_pairs,
+            tables.TOKEN_PAIRS,
+            "4.5",
+            compared=("pairs", np.maximum),
+            beside={"diagonal": diagonal_score},
+        ),
         Measure(head_statistics, tables.HEAD_STATISTICS, "Clark et al. (2019)"),
-        Measure(equal_words, tables.EQUAL_WORDS, "5", pairs=True),
+        Measure(equal_words, tables.EQUAL_WORDS, "5", pairs=True, compared=("equal", np.add)),
     )
 }
 
@@ -367,7 +437,7 @@ def measure(
     many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
     part of an example. For pairs, see `controls.pairs_at_the_same_distance`. The choices depend on
     the seed and the example, not on the model. All values are averaged over the examples that have
-    the feature, relation or words.
+    the feature, relation or words. Pairs are also tested against three controls, see `pairs`.
 
     Args:
         store: Maps of the model.
@@ -378,6 +448,7 @@ def measure(
     """
     real: dict[str, Mean] = {}
     control: dict[str, Mean] = {}
+    differences: dict[str, Differences] = {}
     chances = feature_chances(tokens)
     in_turn = iter(tokens)
     for examples, half in store.batches(max_bytes):
@@ -385,12 +456,17 @@ def measure(
         batch = _batch(half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         for name, entry in MEASURES.items():
-            _add(real, name, entry.of(batch))
+            mean = entry.of(batch)
+            mean.uniform += mean.sets / half.shape[-1]  # examples of a batch are equally long
+            _add(real, name, mean)
             if entry.controlled:
                 _add(control, name, entry.of(drawn))
+            if (found := entry.differences(drawn)) is not None:
+                _add(differences, name, found)
     means = {name: mean.means() for name, mean in real.items()}
     return {
-        name: entry.rows(real[name], control.get(name), means) for name, entry in MEASURES.items()
+        name: entry.rows(real[name], control.get(name), means, differences.get(name))
+        for name, entry in MEASURES.items()
     }
 
 
@@ -400,8 +476,8 @@ def _batch(half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
     return Batch(half, maps, column_means(maps), features, real_cells(tokens))
 
 
-def _add(sums: dict[str, Mean], name: str, mean: Mean) -> None:
+def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:
     if name in sums:
-        sums[name] += mean
+        sums[name] += more
     else:
-        sums[name] = mean
+        sums[name] = more

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.run.columns import HEAD, MAPS, names, per_head
-from darksecrets.run.tables import Column, Table
+from darksecrets.run.columns import HEAD, MAPS, P_VALUE, Q_VALUE, names, per_head
+from darksecrets.run.tables import Column, Table, interval
 
 #: Statistics of Clark et al. (2019): shares of a token's attention, which may overlap, and entropy.
 STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
@@ -15,7 +15,43 @@ _FEATURE = Column("feature", "text", "what the tokens attended to are", values=F
 _RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
 _WEIGHT = Column("weight", "number", "", "attention", low=0, high=1)
 _CONTROL = replace(_WEIGHT, name="control", control_of="weight")
+_UNIFORM = replace(
+    _WEIGHT,
+    name="uniform",
+    meaning="the same under uniform attention: mean of 1 / length over the same examples",
+    control_of="weight",
+)
 _EXAMPLES = Column("examples", "integer", "", low=1)
+
+
+def _over(name: str, meaning: str) -> tuple[Column, ...]:
+    """What exceeds a control, and its interval."""
+    low, high = (f"{name}_{end}" for end in ("low", "high"))
+    column = Column(name, "number", meaning, "attention", low=-3, high=3, optional=True)
+    return column, *interval(name, low, high, unit="attention", optional=True)
+
+
+#: Tests of pairs, see `darksecrets.features.pairs`.
+OVER_CONTROLS = (
+    replace(
+        _CONTROL,
+        name="same_key",
+        meaning="the same from other tokens of the sentence to the same ones; empty without any",
+        optional=True,
+    ),
+    *_over("over_control", "mean difference from `control` over examples"),
+    *_over("over_same_key", "mean difference from `same_key` over examples"),
+    *_over(
+        "excess",
+        "mean weight of a pair net of effects of the attending token, of the token attended to and "
+        "of the distance, from contrasts of six cells",
+    ),
+    replace(
+        P_VALUE,
+        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests",
+    ),
+    replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
+)
 
 STRIPES = per_head(
     "stripes",
@@ -23,6 +59,7 @@ STRIPES = per_head(
     "Features absent from a task have no rows.",
     replace(_WEIGHT, meaning="greatest mean weight that such a token receives, mean over examples"),
     replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
+    _UNIFORM,
     replace(_EXAMPLES, meaning="examples with such a token"),
     kind=_FEATURE,
 )
@@ -36,6 +73,7 @@ CLS_ATTENTION = Table(
         replace(HEAD, meaning="head of the last layer, from 1"),
         replace(_WEIGHT, meaning="greatest weight that such a token receives, mean over examples"),
         replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
+        _UNIFORM,
         replace(_EXAMPLES, meaning="examples with such a token"),
     ),
     key=(*names(*MAPS), "feature", "head"),
@@ -47,6 +85,8 @@ TOKEN_PAIRS = per_head(
     "Attention between related tokens. Relations absent from a task have no rows.",
     replace(_WEIGHT, meaning="greatest weight of a related pair, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    _UNIFORM,
+    *OVER_CONTROLS,
     replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
     replace(_EXAMPLES, meaning="examples with such a pair"),
     kind=_RELATION,
@@ -89,6 +129,8 @@ EQUAL_WORDS = per_head(
     "Attention between words that are in both sentences (section 5); tasks of two sentences only.",
     replace(_WEIGHT, meaning="mean weight between their word pieces, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    _UNIFORM,
+    *OVER_CONTROLS,
     replace(_EXAMPLES, meaning="examples with such words"),
     may_be_empty=True,
 )

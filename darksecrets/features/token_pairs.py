@@ -12,6 +12,7 @@ from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS, TOKEN_PAIRS
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
+from darksecrets.stats import LEVEL
 
 
 def token_pairs(
@@ -19,11 +20,12 @@ def token_pairs(
 ) -> Figure:
     """Draw, for each relation, the heads' weights and their excess over the control.
 
-    Below each heatmap is the correlation, over heads, of its values with the diagonal score.
+    Below each heatmap is the correlation, over heads, of its values with the diagonal score. A dot
+    in the excess marks heads that exceed all three controls, with every seed (q < 0.05).
 
     Args:
         table: Columns ``task``, ``state``, ``relation``, ``layer``, ``head``, ``weight``,
-            ``control``; rows of `finetuned` are drawn, of both tables.
+            ``control``, ``q_value``; rows of `finetuned` are drawn, of both tables.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
         correlations: Columns ``task``, ``state``, ``relation``, ``weight``, ``over_control``; means
@@ -32,11 +34,12 @@ def token_pairs(
     Raises:
         InputError: When columns, layers or heads are missing.
     """
-    columns = ["task", "state", "relation", "layer", "head", "weight", "control"]
+    columns = ["task", "state", "relation", "layer", "head", "weight", "control", "q_value"]
     check_columns(table, columns, "token_pairs.csv")
     columns = ["task", "state", "relation", "weight", "over_control"]
     check_columns(correlations, columns, "token_pair_correlations.csv")
     finetuned = table[table["state"] == "finetuned"]
+    finetuned = finetuned.assign(passes=finetuned["q_value"] < LEVEL)
     parts = {name: finetuned[finetuned["relation"] == name] for name in RELATIONS}
     weights = {name: maps_of(part, tasks, "weight") for name, part in parts.items()}
     excess = {
@@ -53,6 +56,8 @@ def token_pairs(
     }
     rows = []
     for name in RELATIONS:
+        passes = maps_of(parts[name], tasks, "passes")
+        marks = {task: share == 1 for task, share in passes.items() if share is not None}
         for value, (kind, maps, scale, darkest, cmap) in kinds.items():
             notes = {
                 task: f"r = {found[name, task][value]:.2f}"
@@ -60,7 +65,8 @@ def token_pairs(
                 if (name, task) in found
             }
             label = name.replace(" to ", " → ") + kind
-            rows.append(Row(label, maps[name], scale, darkest, cmap, notes))
+            dots = marks if value == "over_control" else {}
+            rows.append(Row(label, maps[name], scale, darkest, cmap, notes, dots))
     return head_grid(rows, tasks, run_label)
 
 

@@ -1,4 +1,4 @@
-"""Maps of the heads with the greatest weights on one sentence, saved for Figure 3."""
+"""One sentence in detail: maps of some heads for Figure 3, and weights of all heads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from darksecrets.attention.store import AttentionStore, HalfArray
-from darksecrets.framenet.heads import Positions, Weights, links_in
+from darksecrets.framenet.heads import Array, Linked, Positions, Sentence, elsewhere, greatest
 from darksecrets.framenet.links import Annotation
+from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE
 from darksecrets.run.files import atomic
-from darksecrets.stats.percentiles import above_percentile
+
+PAPER = "he was becoming agitated"
+"""The paper's example; it is shown if the links contain it."""
+
+MOST = 4
+"""Heads whose maps are shown."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +27,7 @@ class Example:
     """The maps of some heads on one sentence; layers and heads count from 1.
 
     Attributes:
+        idx: Number of the sentence.
         tokens: [L] word pieces.
         layers: [maps] layer of each map.
         heads: [maps] head of each map.
@@ -28,6 +36,7 @@ class Example:
         predicate: Word pieces of the predicate.
     """
 
+    idx: int
     tokens: npt.NDArray[np.str_]
     layers: Positions
     heads: Positions
@@ -44,30 +53,109 @@ class Example:
     def load(cls, path: str | Path) -> Example:
         """Read what `save` wrote."""
         with np.load(path, allow_pickle=False) as arrays:
-            return cls(**arrays)
+            return cls(
+                **{name: arrays[name] for name in cls.__annotations__} | {"idx": int(arrays["idx"])}
+            )
 
 
-def choose(store: AttentionStore, annotations: list[Annotation], weights: Weights) -> Example:
-    """Choose the heads that Figure 3 frames, and the sentence that shows their links best.
+def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:
+    """Layers and heads to show: those that stand out, then those above the percentile, at most 4.
 
-    It is the sentence whose links get the most attention, averaged over these heads: an
-    illustration, not a typical case. Of its links, the one with the most attention is kept.
+    Of each, the greatest weights come first, and the published direction before the other. If there
+    are none, the head with the greatest weight in the published direction is shown.
+
+    Args:
+        table: From `heads.table`.
+    """
+    order = table.assign(published=table["direction"] == ELEMENT_TO_PREDICATE)
+    order = order.sort_values(
+        ["stands_out", "published", "above_percentile", "weight"], ascending=False, kind="stable"
+    )
+    chosen = order["stands_out"] | (order["above_percentile"] & order["published"])
+    if not chosen.any():
+        chosen = order["published"] & (
+            order["weight"] == order.loc[order["published"], "weight"].max()
+        )
+    places = order[chosen].drop_duplicates(["layer", "head"]).head(MOST)
+    return places["layer"].to_numpy(np.int64), places["head"].to_numpy(np.int64)
+
+
+def choose(
+    store: AttentionStore, annotations: list[Annotation], linked: Array, table: pd.DataFrame
+) -> Example:
+    """Choose the heads and the sentence that Figure 3 shows.
+
+    The sentence is the paper's, if the links contain it; otherwise the one whose links get the most
+    attention, averaged over these heads: an illustration, not a typical case. Of its links, the one
+    with the most attention is kept.
 
     Args:
         store: Maps of the sentences.
         annotations: Their links.
-        weights: Of the same sentences.
+        linked: [sentence, direction, layer, head] weights of the same sentences.
+        table: From `heads.table`.
     """
-    published = 0
-    highest = above_percentile(weights.drawn[0, published], or_highest=True)
-    layers, heads = np.nonzero(highest)
-    order = np.argsort(-weights.drawn[0, published, layers, heads], kind="stable")
-    layers, heads = layers[order], heads[order]
-    idx = int(weights.sentences[:, published, layers, heads].mean(axis=1).argmax())
+    layers, heads = shown_heads(table)
+    strength = linked[:, DIRECTIONS.index(ELEMENT_TO_PREDICATE), layers - 1, heads - 1].mean(axis=1)
+    papers = [i for i, one in enumerate(annotations) if one.sentence.lower().startswith(PAPER)]
+    idx = papers[0] if papers else int(strength.argmax())
+    sentence, tokens = _read(store, annotations, idx)
+    maps = np.asarray(sentence.maps, dtype=np.float16)[layers - 1, heads - 1]
+    weights = [maps[:, e[:, None], p].max(axis=(1, 2)).mean() for e, p in sentence.links]
+    element, predicate = sentence.links[int(np.argmax(weights))]
+    return Example(idx, tokens, layers, heads, maps, element, predicate)
+
+
+def example_table(
+    store: AttentionStore, annotations: list[Annotation], example: Example
+) -> pd.DataFrame:
+    """Weights of all heads between the linked words of the example; see `tables.EXAMPLE`."""
+    sentence, tokens = _read(store, annotations, example.idx)
+    words, free = np.flatnonzero(sentence.usable)[:, None], sentence.free()
+    layer, head = np.indices(sentence.maps.shape[:2])
+    parts = []
+    for direction, (query, key) in zip(
+        DIRECTIONS,
+        ((example.element, example.predicate), (example.predicate, example.element)),
+        strict=True,
+    ):
+        weight = greatest(sentence.maps, query[None], key[None])[..., 0, 0]
+        others = greatest(sentence.maps, query[None], words[~np.isin(words, key)][:, None])[
+            ..., 0, :
+        ]
+        places = elsewhere(query, free)
+        unlinked = (
+            greatest(sentence.maps, places, key[None])[..., 0].mean(axis=-1)
+            if len(places)
+            else np.full(weight.shape, np.nan)
+        )
+        columns = {
+            "layer": layer + 1,
+            "head": head + 1,
+            "weight": weight,
+            "unlinked": unlinked,
+            "rank": 1 + (others > weight[..., None]).sum(axis=-1),
+        }
+        part = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+        parts.append(
+            part.assign(
+                direction=direction,
+                idx=example.idx,
+                query=_text(tokens, query),
+                key=_text(tokens, key),
+            )
+        )
+    order = ["direction", "layer", "head", "idx", "query", "key", "weight", "unlinked", "rank"]
+    return pd.concat(parts, ignore_index=True)[order]
+
+
+def _read(
+    store: AttentionStore, annotations: list[Annotation], idx: int
+) -> tuple[Sentence, npt.NDArray[np.str_]]:
+    """A sentence and its word pieces."""
     example = int(np.flatnonzero(store.idx == idx)[0])
-    maps = store.maps(example)[layers, heads]
-    links = links_in(store, example, annotations[idx])
-    strength = [maps[:, rows[:, None], columns].max(axis=(1, 2)).mean() for rows, columns in links]
-    element, predicate = links[int(np.argmax(strength))]
-    tokens = np.array(store.tokens(example))
-    return Example(tokens, layers + 1, heads + 1, maps, element, predicate)
+    return Linked(store, annotations).sentence(idx), np.array(store.tokens(example))
+
+
+def _text(tokens: npt.NDArray[np.str_], places: Positions) -> str:
+    return " ".join(tokens[places]).replace(" ##", "")

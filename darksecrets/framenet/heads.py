@@ -1,33 +1,46 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are two controls. First, each link is moved as a
-whole to random positions in its sentence: attention there is explained by the distance between the
-two. Second, the element alone is moved: attention there is explained by the predicate alone.
+averaged over sentences. Beyond the paper there are three controls; a head stands out only if it
+exceeds all of them.
+
+- *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
+  to some distance gives the moved links as much.
+- *key*: the word attended to stays, and other words attend to it. A head that attends to this word
+  from anywhere (a vertical stripe) gives it as much from these.
+- *additive*: a linked pair has the weight that three effects add up to: of the attending word, of
+  the word attended to, and of the distance. A head that mixes a stripe with some distances may
+  exceed the other two controls, but not this one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore, HalfArray
+from darksecrets.attention.store import AttentionStore
 from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
-from darksecrets.framenet.tables import DIRECTIONS
+from darksecrets.framenet.tables import DIRECTIONS, HEADS
 from darksecrets.run.errors import InputError
-from darksecrets.stats.controls import pairs_at_the_same_distance
-from darksecrets.stats.corrections import benjamini_hochberg, family_p_values
-from darksecrets.stats.permutation import upper_p_values
+from darksecrets.stats import LEVEL
+from darksecrets.stats.additive import additive_contrasts
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.paired import intersection_union, mean_intervals, sign_flips
+from darksecrets.stats.percentiles import above_percentile
 
 Array = npt.NDArray[np.float64]
+Maps = npt.NDArray[np.floating]
 Positions = npt.NDArray[np.int64]
 Link = tuple[Positions, Positions]
 """Positions of the word pieces of an element, and of its predicate."""
+
+ROUNDING = float(np.finfo(np.float16).eps)
+"""Maps are stored in half precision: a sentence's difference up to this size counts as none."""
 
 
 def links_in(store: AttentionStore, example: int, annotation: Annotation) -> list[Link]:
@@ -54,81 +67,72 @@ def links_in(store: AttentionStore, example: int, annotation: Annotation) -> lis
     return [(element, predicate) for element in elements]
 
 
-def greatest(maps: HalfArray, links: Sequence[Link]) -> Array:
-    """Greatest attention over the pairs of word pieces of a sentence's links.
+@dataclass(frozen=True)
+class Sentence:
+    """The maps of a sentence, and its links.
+
+    Attributes:
+        maps: [layer, head, query, key].
+        links: From `links_in`.
+        usable: [L] which tokens are words; they are adjacent.
+    """
+
+    maps: Maps
+    links: Sequence[Link]
+    usable: npt.NDArray[np.bool_]
+
+    def free(self) -> npt.NDArray[np.bool_]:
+        """[L] which tokens are words of no link."""
+        free = self.usable.copy()
+        free[np.concatenate([tokens for link in self.links for tokens in link])] = False
+        return free
+
+
+@dataclass(frozen=True)
+class Linked(Iterable[Sentence]):
+    """The sentences of a store, in the order of their annotations; each is read on demand.
+
+    Attributes:
+        store: Maps; ``idx`` is the position in ``annotations``.
+        annotations: The links.
+    """
+
+    store: AttentionStore
+    annotations: Sequence[Annotation]
+
+    def __iter__(self) -> Iterator[Sentence]:
+        """Raises `InputError` where `links_in` does."""
+        return map(self.sentence, range(len(self.annotations)))
+
+    def sentence(self, idx: int) -> Sentence:
+        """Read one sentence, by its position in ``annotations``."""
+        (example,) = np.flatnonzero(self.store.idx == idx).tolist()
+        links = links_in(self.store, example, self.annotations[idx])
+        return Sentence(self.store.maps(example), links, ~self.store.special(example))
+
+
+def greatest(maps: Maps, queries: Positions, keys: Positions) -> Array:
+    """Greatest weight of every block of a map.
 
     Args:
-        maps: [layer, head, query, key] of the sentence.
-        links: From `links_in`.
+        maps: [layer, head, query, key].
+        queries: [query places, tokens] the tokens that attend, in several places.
+        keys: [key places, tokens] those attended to.
 
     Returns:
-        [direction, layer, head] in the order of ``DIRECTIONS``.
+        [layer, head, query places, key places].
     """
-    blocks = [
-        [
-            maps[:, :, rows[:, None], columns].max(axis=(2, 3))
-            for rows, columns in (link, link[::-1])
-        ]
-        for link in links
-    ]
-    result: Array = np.max(blocks, axis=0).astype(np.float64)
+    blocks = maps[:, :, queries[:, None, :, None], keys[None, :, None, :]]
+    result: Array = blocks.max(axis=(-2, -1)).astype(np.float64)
     return result
 
 
-def moved(
-    links: Sequence[Link],
-    usable: npt.NDArray[np.bool_],
-    draws: int,
-    rng: np.random.Generator,
-) -> Positions:
-    """Draw a random shift for each link, uniform over all positions where the whole link fits.
-
-    The link's own position is one of them. A link that moves as a whole keeps its distances and its
-    number of word-piece pairs. The links of a sentence move independently.
-
-    Args:
-        links: From `links_in`.
-        usable: [L] which tokens are words.
-        draws: Number of draws.
-        rng: Source of randomness.
-
-    Returns:
-        [draws, links] by how many tokens each link is shifted.
-    """
-    ends = [(min(map(np.min, link)), max(map(np.max, link))) for link in links]
-    outer = np.array(ends, dtype=np.int64)  # if both ends fit, so does everything in between
-    drawn = pairs_at_the_same_distance(outer, usable, draws, rng)
-    shifts: Positions = drawn[:, :, 0] - outer[:, 0]
-    return shifts
-
-
-def unlinked(maps: HalfArray, links: Sequence[Link], usable: npt.NDArray[np.bool_]) -> Array:
-    """Attention between the predicate and other words in place of the elements.
-
-    Every element is moved, independently of the others, to each position where it shares no word
-    with any link. As for the links, the greatest attention in the sentence counts.
-
-    Args:
-        maps: [layer, head, query, key] of the sentence.
-        links: From `links_in`.
-        usable: [L] which tokens are words.
-
-    Returns:
-        [direction, layer, head] greatest attention between the predicate and as many adjacent
-        words as each element has, averaged over all combinations of positions; NaN if an element
-        has no such position.
-    """
-    free = usable.copy()
-    free[np.concatenate([tokens for link in links for tokens in link])] = False
-    values = []
-    for element, predicate in links:
-        elsewhere = element - element[0] + np.arange(len(free))[:, None]
-        elsewhere = elsewhere[elsewhere[:, -1] < len(free)]
-        elsewhere = elsewhere[free[elsewhere].all(axis=1)]
-        if not len(elsewhere):
-            return np.full((len(DIRECTIONS), *maps.shape[:2]), np.nan)
-        values.append(np.stack([greatest(maps, [(place, predicate)]) for place in elsewhere]))
-    return mean_of_greatest(values)
+def elsewhere(tokens: Positions, free: npt.NDArray[np.bool_]) -> Positions:
+    """[places, tokens] all places where as many adjacent tokens are free, from left to right."""
+    places = tokens - tokens[0] + np.arange(len(free))[:, None]
+    places = places[places[:, -1] < len(free)]
+    chosen: Positions = places[free[places].all(axis=1)]
+    return chosen
 
 
 def mean_of_greatest(values: Sequence[Array]) -> Array:
@@ -138,112 +142,175 @@ def mean_of_greatest(values: Sequence[Array]) -> Array:
     the share of values that are at most t.
 
     Args:
-        values: For every set, [values, ...].
+        values: For every set, [..., values].
 
     Returns:
         [...] the means.
     """
-    ordered = np.sort(np.concatenate(values), axis=0)
-    below = np.prod([(of[:, None] <= ordered).mean(axis=0) for of in values], axis=0)
-    share = np.diff(below, axis=0, prepend=0)
-    result: Array = (ordered * share).sum(axis=0)
+    ordered = np.sort(np.concatenate(values, axis=-1), axis=-1)
+    below = np.prod(
+        [(of[..., None, :] <= ordered[..., None]).mean(axis=-1) for of in values], axis=0
+    )
+    share = np.diff(below, axis=-1, prepend=0)
+    result: Array = (ordered * share).sum(axis=-1)
     return result
+
+
+def _directed(links: Sequence[Link], direction: int) -> list[tuple[Positions, Positions]]:
+    """Queries and keys of every link; `DIRECTIONS` has the directions."""
+    return [link[::-1] if direction else link for link in links]
+
+
+def along(sentence: Sentence, direction: int) -> Array:
+    """[layer, head] greatest weight of a linked pair."""
+    pairs = _directed(sentence.links, direction)
+    values = [greatest(sentence.maps, query[None], key[None])[..., 0, 0] for query, key in pairs]
+    result: Array = np.max(values, axis=0)
+    return result
+
+
+def moved(sentence: Sentence, direction: int) -> Array:
+    """Control for the distance: the links at other positions, with all of their distances kept.
+
+    Every link is moved as a whole to each position in the sentence where it fits, including its
+    own, independently of the others. As for the links, the greatest weight in the sentence counts.
+
+    Returns:
+        [layer, head] mean over all combinations of positions.
+    """
+    values = []
+    for query, key in _directed(sentence.links, direction):
+        both = np.concatenate([query, key])
+        shifts = np.arange(-both.min(), len(sentence.usable) - both.max())
+        ends = np.stack([both.min() + shifts, both.max() + shifts])
+        shifts = shifts[sentence.usable[ends].all(axis=0)]  # then all tokens in between are, too
+        blocks = [greatest(sentence.maps, query[None] + s, key[None] + s)[..., 0] for s in shifts]
+        values.append(np.concatenate(blocks, axis=-1))
+    return mean_of_greatest(values)
+
+
+def unlinked(sentence: Sentence, direction: int) -> Array:
+    """Control for the key: the same words are attended to, but by words of no link.
+
+    The attending word of every link is moved to each place where it shares no word with any link,
+    independently of the others. As for the links, the greatest weight in the sentence counts.
+
+    Returns:
+        [layer, head] mean over all combinations of places; NaN if a link has no such place.
+    """
+    values, free = [], sentence.free()
+    for query, key in _directed(sentence.links, direction):
+        places = elsewhere(query, free)
+        if not len(places):
+            return np.full(sentence.maps.shape[:2], np.nan)
+        values.append(greatest(sentence.maps, places, key[None])[..., 0])
+    return mean_of_greatest(values)
+
+
+def excess(sentence: Sentence) -> Array:
+    """Additive control: how far the linked pairs exceed the sum of three effects.
+
+    The effects of the attending word, of the word attended to and of the distance are fitted to the
+    other pairs of words of the same map, and predict the weight of the linked pairs.
+
+    Returns:
+        [direction, layer, head] weight minus prediction, mean over the linked pairs of word pieces
+        that the others determine; NaN if there are none.
+    """
+    words = np.flatnonzero(sentence.usable)
+    pairs = np.zeros((len(DIRECTIONS), *sentence.maps.shape[-2:]), dtype=np.bool_)
+    for element, predicate in sentence.links:
+        pairs[0][np.ix_(element, predicate)] = pairs[1][np.ix_(predicate, element)] = True
+    others = ~pairs.any(axis=0)
+    others &= sentence.usable & sentence.usable[:, None]
+    cells, first = np.argwhere(others), words[0]
+    values = []
+    for targets in map(np.argwhere, pairs):
+        weights, determined = additive_contrasts(cells - first, targets - first)
+        known, own = (sentence.maps[:, :, q, k].astype(np.float64) for q, k in (cells.T, targets.T))
+        left = (own - known @ weights.T)[..., determined]
+        missing = np.full(left.shape[:2], np.nan)
+        values.append(left.mean(axis=-1) if determined.any() else missing)
+    return np.stack(values)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of every head over all sentences.
+    """Weights of every head in every sentence; all are [sentence, direction, layer, head].
 
     Attributes:
-        sentences: [sentence, direction, layer, head] greatest attention over a sentence's links.
-        unlinked: [sentence, direction, layer, head] the same between its predicate and other words;
-            NaN for a sentence that has too few of them.
-        drawn: [1 + draws, direction, layer, head] mean over sentences; the first for the links at
-            their own positions, the others at random ones.
+        linked: From `along`.
+        moved: From `moved`.
+        unlinked: From `unlinked`.
+        excess: From `excess`.
     """
 
-    sentences: Array
+    linked: Array
+    moved: Array
     unlinked: Array
-    drawn: Array
+    excess: Array
 
 
-def measure(
-    store: AttentionStore, annotations: Sequence[Annotation], draws: int, seed: int
-) -> Weights:
-    """Measure the real links and the moved ones, sentence by sentence.
+def measure(sentences: Iterable[Sentence]) -> Weights:
+    """Measure the links and their controls; memory holds one sentence at a time."""
+    values = []
+    for sentence in sentences:
+        functions = (along, moved, unlinked)
+        by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
+        values.append(np.stack([*by_direction, excess(sentence)]))
+    return Weights(*np.stack(values, axis=1))
 
-    Memory holds the maps of one sentence, and a number per draw, direction and head.
+
+def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
+    """Tidy table of the heads (Figure 3); `tables.HEADS` explains its columns.
+
+    Each control has a paired one-sided test over the sentences, by random sign changes. A head's
+    p-value is the largest of its three; it is corrected over all heads and both directions.
 
     Args:
-        store: Maps of the sentences; ``idx`` is the position in ``annotations``.
-        annotations: The sentences' links.
-        draws: Random positions per link.
-        seed: Seed of the positions.
-
-    Raises:
-        InputError: See `links_in`.
+        weights: From `measure`.
+        draws: Random sign changes, and bootstrap samples of the intervals.
+        seed: Seed of both.
     """
     rng = np.random.default_rng(seed)
-    heads = (len(DIRECTIONS), store.layers, store.heads)
-    sentences, others = np.empty((2, len(annotations), *heads))
-    drawn = np.zeros((1 + draws, *heads))
-    order = {int(idx): example for example, idx in enumerate(store.idx)}
-    for idx, annotation in enumerate(annotations):
-        example = order[idx]
-        maps, links = store.maps(example), links_in(store, example, annotation)
-        usable = ~store.special(example)
-        own = np.zeros((1, len(links)), dtype=np.int64)
-        shifts = np.concatenate([own, moved(links, usable, draws, rng)])
-        places, which = np.unique(shifts, axis=0, return_inverse=True)
-        values = np.stack([greatest(maps, _shifted(links, place)) for place in places])
-        drawn += values[which.ravel()]
-        sentences[idx] = values[which.ravel()[0]]
-        others[idx] = unlinked(maps, links, usable)
-    return Weights(sentences, others, drawn / len(annotations))
-
-
-def _shifted(links: Sequence[Link], shifts: Positions) -> list[Link]:
-    return [(rows + by, columns + by) for (rows, columns), by in zip(links, shifts, strict=True)]
-
-
-def table(weights: Weights) -> pd.DataFrame:
-    """Tidy table of the heads (Figure 3).
-
-    Returns:
-        A row per direction and head: ``direction``, ``layer`` and ``head`` (from 1), ``weight``,
-        ``sentences``, ``control`` (mean weight of the moved links), ``unlinked`` (between the
-        predicate and other words, see `unlinked`) over the ``unlinked_sentences`` that have enough
-        of them, ``linked`` (the weight over the same sentences), ``p_value`` (whether the head
-        attends more to the links than to the moved links), and this value corrected over the heads
-        of the direction: ``q_value`` (false discovery rate) and ``p_family`` (family-wise error).
-    """
-    comparable = ~np.isnan(weights.unlinked).any(axis=(1, 2, 3))
-    layers, heads = np.indices(weights.drawn.shape[2:])
-    parts = []
-    for number, direction in enumerate(DIRECTIONS):
-        drawn = weights.drawn[:, number]
-        p = upper_p_values(drawn)
-        columns = {
-            "direction": direction,
-            "layer": layers.ravel() + 1,
-            "head": heads.ravel() + 1,
-            "weight": drawn[0].ravel(),
-            "sentences": len(weights.sentences),
-            "control": drawn[1:].mean(axis=0).ravel(),
-            "unlinked": _mean(weights.unlinked[comparable, number]).ravel(),
-            "linked": _mean(weights.sentences[comparable, number]).ravel(),
-            "unlinked_sentences": int(comparable.sum()),
-            "p_value": p.ravel(),
-            "q_value": benjamini_hochberg(p).ravel(),
-            "p_family": family_p_values(drawn).ravel(),
-        }
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+    compared = ~np.isnan(weights.unlinked)
+    gaps = {
+        "control": weights.linked - weights.moved,
+        "unlinked": weights.linked - weights.unlinked,
+        "excess": weights.excess,
+    }
+    tests = sign_flips(np.stack([*gaps.values()], axis=1), draws, rng, zero=ROUNDING)
+    p, family = intersection_union(tests.p), intersection_union(tests.family)
+    direction, layer, head = np.indices(p.shape)
+    own = weights.linked.mean(axis=0)
+    values = {
+        "direction": np.array(DIRECTIONS)[direction],
+        "layer": layer + 1,
+        "head": head + 1,
+        "weight": own,
+        "sentences": np.full(p.shape, len(weights.linked)),
+        "above_percentile": np.stack([above_percentile(heads) for heads in own]),
+        "control": weights.moved.mean(axis=0),
+        "linked": _mean(np.where(compared, weights.linked, np.nan)),
+        "unlinked": _mean(weights.unlinked),
+        "unlinked_sentences": compared.sum(axis=0),
+        "excess_sentences": (~np.isnan(weights.excess)).sum(axis=0),
+    }
+    for number, (name, gap) in enumerate(gaps.items()):
+        column = name if name == "excess" else f"over_{name}"
+        values[column] = _mean(gap)
+        values[f"{column}_low"], values[f"{column}_high"] = mean_intervals(gap, draws, rng)
+        values[f"{column}_p"] = tests.p[number]
+    values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
+    values["stands_out"] = family < LEVEL
+    return pd.DataFrame({name: values[name].ravel() for name in HEADS.names})
 
 
 def _mean(values: Array) -> Array:
-    """Mean over sentences; NaN if there are none."""
-    result: Array = values.mean(axis=0) if len(values) else np.full(values.shape[1:], np.nan)
+    """Mean over the sentences that have a value; NaN if there are none."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        result: Array = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
     return result
 
 

@@ -20,6 +20,7 @@ from darksecrets.plotting.style import (
     grid,
     heatmap,
     label_run,
+    mark_heads,
     new_figure,
     style,
 )
@@ -44,6 +45,7 @@ class Row:
         cmap: Colour map; that of differences is centred on 0.
         limit: Value of the darkest colour.
         notes: Short notes under the heatmaps of some tasks.
+        marks: [layer, head] for some tasks: which heads get a dot.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Row:
     limit: float
     cmap: str = WEIGHT
     notes: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
 
 def head_grid(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
@@ -79,6 +82,8 @@ def _draw_row(
             _say_none(axes)
         else:
             mesh = heatmap(axes, values, cmap=row.cmap, vmin=low, vmax=row.limit, labels=6)
+            if task in row.marks:
+                mark_heads(axes, row.marks[task])
         if number == 0:
             axes.set_title(task)
         axes.set_ylabel(f"{row.name}\nLayer" if column == 0 else "")

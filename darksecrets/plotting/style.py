@@ -71,6 +71,8 @@ BASELINE = "#E69F00"
 """Colour of the intact model's score, next to those with heads disabled: the paper's orange."""
 HELPED, HURT = "#542788", "#B35806"
 """Colours of scores above and below the intact model's: the ends of `CHANGE`."""
+MARK = "#0072B2"
+"""Colour of dots on heads, and of words that a figure points at."""
 GREY = "#6E6E6E"
 BAND = "#D9D9D9"
 
@@ -185,6 +187,19 @@ def heatmap(
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return mesh
+
+
+def mark_heads(axes: Axes, marks: NDArray[np.bool_], size: float = 2.0) -> None:
+    """Put a dot on some heads of a heatmap.
+
+    Args:
+        axes: The heatmap, see `heatmap`.
+        marks: Array [layer, head].
+        size: Diameter in points.
+    """
+    layers, heads = np.nonzero(marks)
+    look = {"color": MARK, "markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.3}
+    axes.plot(heads + 1, layers + 1, "o", linestyle="none", **look)  # type: ignore[arg-type]
 
 
 def label_run(figure: Figure, text: str) -> None:

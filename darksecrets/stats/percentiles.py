@@ -10,26 +10,22 @@ PERCENTILE = 99.0
 
 
 def above_percentile(
-    values: npt.NDArray[np.floating], percentile: float = PERCENTILE, *, or_highest: bool = False
+    values: npt.NDArray[np.floating], percentile: float = PERCENTILE
 ) -> npt.NDArray[np.bool_]:
     """Mark values that are greater than a percentile of all of them.
 
     Percentiles are interpolated linearly: of 144 distinct values, the two highest are above the
-    99th percentile; of fewer than 100, only the highest is.
+    99th percentile; of fewer than 100, only the highest is. So being above it says nothing of the
+    values themselves.
 
     Args:
         values: [...], any shape.
         percentile: From 0 to 100.
-        or_highest: Whether to mark all values tied for the maximum if no value is above the
-            percentile; otherwise none is marked. Suitable for figures, but not for looking up
-            effects of special heads.
 
     Returns:
         [...].
     """
     above: npt.NDArray[np.bool_] = values > np.percentile(values, percentile)
-    if or_highest and not above.any():
-        above = values == values.max()
     return above
 
 

@@ -1,6 +1,6 @@
-"""Permutation tests: paired tests of two models' scores, and one against random placements.
+"""Paired permutation tests of two models' scores.
 
-The paired tests are two-sided and share one null hypothesis: for every example, the predictions of
+They are two-sided and share one null hypothesis: for every example, the predictions of
 the two models are exchangeable. For accuracy this is McNemar's exact test. For F1, the distribution
 has so few values that it is summed exactly, too. Correlations use random permutations.
 """
@@ -124,19 +124,3 @@ def correlation_permutation(
         swaps = rng.random((min(size, permutations - start), examples)) < 0.5
         extreme += (differences(swaps.astype(np.float64)) >= observed - ROUNDING).sum(axis=0)
     return extreme / (permutations + 1)
-
-
-def upper_p_values(drawn: Floats) -> Floats:
-    """One-sided permutation test: is the observed statistic greater than under random placement?
-
-    The observed placement counts as one of the draws, which makes the test exact (Phipson and
-    Smyth 2010).
-
-    Args:
-        drawn: [1 + draws, ...] statistics, the observed ones first.
-
-    Returns:
-        [...] p-values, at least 1 / (1 + draws).
-    """
-    p: Floats = (drawn >= drawn[0]).mean(axis=0)
-    return p

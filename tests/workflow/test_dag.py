@@ -231,10 +231,12 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
     ]
     tables = tmp_path / "results" / "smoke" / "tables"
     tables.mkdir(parents=True)
-    counts = {"sentences": 1, "unlinked_sentences": 1}
-    others = {"control": 0.5, "unlinked": 0.5, "linked": 0.5}
-    others |= {"p_value": 0.5, "q_value": 0.5, "p_family": 0.5}
-    table = pd.concat(heads).assign(**counts, **others)[list(HEADS.names)]
+    made_up = {
+        column.name: False if column.kind == "flag" else 1 if column.kind == "integer" else 0.5
+        for column in HEADS.columns
+        if column.name not in ("direction", "layer", "head", "weight")
+    }
+    table = pd.concat(heads).assign(**made_up)[list(HEADS.names)]
     HEADS.write(table.sample(frac=1, random_state=1), tables / "framenet_heads.csv")
     snakemake(
         *(tmp_path, "results/smoke/tables/framenet_correlation.csv"),

@@ -80,13 +80,14 @@ rule extract_framenet_attention:
 
 
 rule compute_framenet_heads:
-    """Measure every head along the links, and along the same links moved to random positions."""
+    """Measure every head along the links, and compare it with three controls."""
     input:
         links="<results>/tables/framenet_links.csv",
         store="<results>/attention/FrameNet/pretrained",
     output:
         table="<results>/tables/framenet_heads.csv",
         example="<results>/tables/framenet_example.npz",
+        sentence="<results>/tables/framenet_example.csv",
         provenance="<results>/tables/framenet_heads.provenance.json",
     log:
         "<logs>/compute_framenet_heads.log",

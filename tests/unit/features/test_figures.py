@@ -21,6 +21,7 @@ from darksecrets.run.errors import InputError
 ALL = list(TASKS)
 FEW = ["MRPC", "RTE", "QQP"]
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
+PAIR_VALUES = ["weight", "control", "diagonal", "q_value"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
 
 
@@ -111,26 +112,32 @@ def test_a_task_without_the_feature_says_so(striped):
 
 
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
-    data = table("feature", FEATURES, ["weight"], layers=1).drop(columns="layer")
+    data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
     figure = figure7(data, ALL, LABEL)
     for task in ALL:
         mesh = np.ma.masked_invalid(mesh_in(figure, task).get_array())
+        below = np.ma.masked_invalid(mesh_in(figure, f"{task} over control").get_array())
         for number, feature in enumerate(seventh.FEATURES):
             rows = select(data, state="finetuned", task=task, feature=feature)
             for head in (1, 2, 3):
                 if feature == "negation" and task == "QQP":
                     assert mesh.mask[number, head - 1]
+                    assert below.mask[number, head - 1]
                 else:
-                    mean = rows[rows["head"] == head]["weight"].mean()
-                    assert mesh[number, head - 1] == pytest.approx(mean)
+                    weight, control = rows[rows["head"] == head][["weight", "control"]].mean()
+                    assert mesh[number, head - 1] == pytest.approx(weight)
+                    assert below[number, head - 1] == pytest.approx(weight - control)
+    low, high = mesh_in(figure, "RTE over control").get_clim()
+    assert low == -high, "no difference is white"
     assert set(seventh.FEATURES) == set(FEATURES)
     first = next(axes for axes in figure.axes if axes.get_label() == "MRPC")
     assert [text.get_text() for text in first.get_yticklabels()] == list(seventh.FEATURES)
 
 
 def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
-    data = table("relation", RELATIONS, ["weight", "control", "diagonal"])
+    data = table("relation", RELATIONS, PAIR_VALUES)
+    data.loc[data["head"] == 2, "q_value"] = 0.01
     correlations = diagonal_correlations(data)
     figure = token_pairs(data, FEW, LABEL, correlations=correlations)
     for relation in RELATIONS:
@@ -146,6 +153,11 @@ def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
             assert len(of_seeds[value]) == 2, "means over seeds"
             mean = sum(of_seeds[value]) / 2
             assert axes.get_xlabel().startswith(f"r = {mean:.2f}")
+            marked = {(x, y) for line in axes.lines for x, y in line.get_xydata().tolist()}
+            seeds = rows.assign(passes=rows["q_value"] < 0.05).groupby(["head", "layer"])["passes"]
+            every = {place for place, passes in seeds.all().items() if passes}
+            assert marked == (every if value == "over_control" else set())
+            assert len(every) >= 4
     assert pairs.RELATIONS == RELATIONS
 
 
@@ -177,7 +189,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
         "stripes": lambda: stripes(striped, "noun", tasks, LABEL),
         "figure7": lambda: figure7(striped[striped["layer"] == 1], tasks, LABEL),
         "token_pairs": lambda: token_pairs(
-            data := table("relation", RELATIONS, ["weight", "control", "diagonal"], tasks),
+            data := table("relation", RELATIONS, PAIR_VALUES, tasks),
             *(tasks, LABEL),
             correlations=diagonal_correlations(data),
         ),

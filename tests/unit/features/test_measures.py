@@ -20,7 +20,7 @@ from darksecrets.data.tasks import TASKS
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
 from darksecrets.features.measures import DRAWS, measure
-from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tables import OVER_CONTROLS, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
 
@@ -162,6 +162,8 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                     row = stripes.pop((feature, layer + 1, head + 1))
                     assert row.weight == pytest.approx(mean(values), **CLOSE)
                     assert row.examples == len(values)
+                    inverse = [1 / len(one.special) for one in tokens if one.features[:, f].any()]
+                    assert row.uniform == pytest.approx(mean(inverse))
             for number, relation in enumerate(RELATIONS):
                 of_relation = [one.pairs[number] for one in tokens]
                 values = related(store, of_relation, layer, head, max)
@@ -397,7 +399,9 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
     assert found["equal_words"].empty
     assert not found["stripes"].isna().to_numpy().any()
     assert list(found["token_pairs"].columns) == [
-        *("relation", "layer", "head", "weight", "control", "diagonal", "examples")
+        *("relation", "layer", "head", "weight", "control", "uniform"),
+        *(column.name for column in OVER_CONTROLS),
+        *("diagonal", "examples"),
     ]
 
 

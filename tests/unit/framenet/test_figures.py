@@ -12,80 +12,108 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from darksecrets.framenet import figure4 as drawing
 from darksecrets.framenet.example import Example
-from darksecrets.framenet.figure3 import LINK, figure3
+from darksecrets.framenet.figure3 import figure3
 from darksecrets.framenet.figure4 import choose, figure4
 from darksecrets.framenet.links import Annotation, Element
+from darksecrets.plotting.style import MARK
 from darksecrets.run.errors import InputError
+from darksecrets.stats.percentiles import above_percentile
 
 LABEL = "run x · tiny BERT · built-in corpus (not comparable with the paper) · links: FrameNet 1.7"
 TOKENS = ["[CLS]", "the", "cat", "was", "not", "snor", "##ing", ".", "[SEP]"]
 
 
+VALUES = ("weight", "control", "unlinked", "excess")
+
+
 def table(layers: int, heads: int) -> pd.DataFrame:
     layer, head = np.indices((layers, heads)) + 1
     rng = np.random.default_rng(1)
-    parts = [
-        pd.DataFrame(
-            {
-                "direction": direction,
-                "layer": layer.ravel(),
-                "head": head.ravel(),
-                "weight": rng.uniform(0, 0.2, layers * heads),
-                "sentences": 473,
-            }
+    parts = []
+    for direction in ("predicate_to_element", "element_to_predicate"):
+        values = {name: rng.uniform(0, 0.2, layers * heads) for name in VALUES}
+        values["excess"] -= 0.1
+        part = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), **values})
+        high = above_percentile(values["weight"])
+        out = rng.random(layers * heads) < 0.1
+        parts.append(
+            part.assign(direction=direction, sentences=473, above_percentile=high, stands_out=out)
         )
-        for direction in ("predicate_to_element", "element_to_predicate")
-    ]
     return pd.concat(parts).sample(frac=1, random_state=2)
 
 
 def example(heads: list[tuple[int, int]]) -> Example:
     maps = np.random.default_rng(3).dirichlet(np.ones(9), size=(len(heads), 9)).astype(np.float16)
     layers, numbers = np.array(heads).T
-    return Example(np.array(TOKENS), layers, numbers, maps, np.array([1, 2]), np.array([5, 6]))
+    return Example(7, np.array(TOKENS), layers, numbers, maps, np.array([1, 2]), np.array([5, 6]))
 
 
 def axes_of(figure: Figure) -> dict[str, Axes]:
     return {str(axes.get_label()): axes for axes in figure.axes}
 
 
-@pytest.mark.parametrize(("layers", "heads", "framed"), [(12, 12, 2), (6, 6, 1), (24, 16, 4)])
-def test_figure3_shows_the_published_direction_and_frames_the_highest(layers, heads, framed):
+@pytest.mark.parametrize(("layers", "heads"), [(12, 12), (6, 6), (24, 16)])
+def test_figure3_shows_both_directions_beside_their_controls(layers, heads):
     weights = table(layers, heads)
-    rows = weights[weights["direction"] == "element_to_predicate"]
-    values = rows.set_index(["layer", "head"])["weight"]
-    highest = values.nlargest(framed).index.tolist()
-    figure = figure3(weights, example(highest), LABEL)
-    axes = axes_of(figure)["heads"]
-    mesh = next(part for part in axes.collections if isinstance(part, QuadMesh))
-    for layer, head in np.ndindex(layers, heads):
-        assert mesh.get_array()[layer, head] == pytest.approx(values[layer + 1, head + 1])
-    frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
-    centres = [(patch.get_y() + 0.5, patch.get_x() + 0.5) for patch in frames]
-    assert sorted(centres) == sorted(highest)
-    top, bottom = (axes.transData.transform((1, layer))[1] for layer in (1, layers))
-    assert top > bottom
-    assert "473 sentences" in axes.get_title()
+    panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))
+    for direction, rows in weights.groupby("direction"):
+        rows = rows.set_index(["layer", "head"]).sort_index()
+        for name in VALUES:
+            axes = panels[f"{name} {direction}"]
+            mesh = next(part for part in axes.collections if isinstance(part, QuadMesh))
+            drawn = mesh.get_array()
+            for layer, head in np.ndindex(layers, heads):
+                assert drawn[layer, head] == pytest.approx(rows.loc[(layer + 1, head + 1), name])
+            frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+            centres = [(patch.get_y() + 0.5, patch.get_x() + 0.5) for patch in frames]
+            highest = rows.index[rows["above_percentile"]].tolist() if name == "weight" else []
+            assert sorted(centres) == sorted(highest)
+            (dots,) = axes.lines
+            places = list(zip(dots.get_ydata(), dots.get_xdata(), strict=True))
+            assert sorted(places) == rows.index[rows["stands_out"]].tolist()
+            low, high = mesh.get_clim()
+            assert low == (-high if name == "excess" else 0)
+            top, bottom = (axes.transData.transform((1, layer))[1] for layer in (1, layers))
+            assert top > bottom
+        limits = [
+            next(p for p in panels[f"{name} {direction}"].collections).get_clim()
+            for name in ("weight", "control", "unlinked")
+        ]
+        assert len(set(limits)) == 1, "one scale"
 
 
-def test_figure3_shows_maps_and_the_distribution_of_the_linked_piece():
+def test_figure3_without_words_of_no_link_says_so():
+    weights = table(2, 3).assign(unlinked=np.nan, excess=np.nan)
+    panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))
+    for name in ("unlinked", "excess"):
+        (text,) = panels[f"{name} element_to_predicate"].texts
+        assert text.get_text() == "none"
+
+
+def test_figure3_shows_maps_and_the_distributions_of_both_linked_pieces():
     shown = example([(2, 4), (1, 1)])
     axes = axes_of(figure3(table(2, 4), shown, LABEL))
     for number, title in enumerate(("Layer 2, head 4", "Layer 1, head 1")):
-        whole, single = axes[f"map {number + 1}"], axes[f"distribution {number + 1}"]
+        whole, values = axes[f"map {number + 1}"], shown.maps[number].astype(float)
         assert whole.get_title() == title
-        assert np.array_equal(whole.images[0].get_array(), shown.maps[number].astype(float))
-        assert [tick.get_text() for tick in whole.get_yticklabels()] == TOKENS
-        (frame,) = whole.patches
-        assert (frame.get_x(), frame.get_width()) == (4.5, 2)  # columns: the predicate
-        assert (frame.get_y(), frame.get_height()) == (0.5, 2)  # rows: the element
-        block = shown.maps[number][1:3, 5:7]
-        query = 1 + int(block.max(axis=1).argmax())
-        widths = [bar.get_width() for bar in single.patches]
-        assert widths == pytest.approx(shown.maps[number][query].astype(float).tolist())
-        blue = [i for i, bar in enumerate(single.patches) if same_color(bar.get_facecolor(), LINK)]
-        assert blue == [5, 6]
-        assert TOKENS[query] in single.get_title()
+        assert np.array_equal(whole.images[0].get_array(), values)
+        if number == 0:  # the others share its axis
+            assert [tick.get_text() for tick in whole.get_yticklabels()] == TOKENS
+        one, other = whole.patches
+        assert (one.get_x(), one.get_width()) == (4.5, 2)  # columns: the predicate
+        assert (one.get_y(), one.get_height()) == (0.5, 2)  # rows: the element
+        assert (other.get_x(), other.get_y()) == (0.5, 4.5)  # the other way round
+        for direction, rows, keys in (
+            ("element_to_predicate", [1, 2], [5, 6]),
+            ("predicate_to_element", [5, 6], [1, 2]),
+        ):
+            single = axes[f"{direction} {number + 1}"]
+            query = rows[int(values[np.ix_(rows, keys)].max(axis=1).argmax())]
+            widths = [bar.get_width() for bar in single.patches]
+            assert widths == pytest.approx(values[query].tolist())
+            bars = enumerate(single.patches)
+            assert [i for i, bar in bars if same_color(bar.get_facecolor(), MARK)] == keys
+            assert TOKENS[query] in single.get_title()
 
 
 def test_figure3_refuses_a_table_without_its_columns():

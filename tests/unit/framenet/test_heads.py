@@ -10,11 +10,13 @@ from scipy import stats
 
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.framenet import heads
-from darksecrets.framenet.example import Example, choose
+from darksecrets.framenet.example import Example, choose, example_table, shown_heads
+from darksecrets.framenet.heads import Linked, Sentence
 from darksecrets.framenet.links import Annotation, Element
+from darksecrets.framenet.tables import EXAMPLE
+from darksecrets.framenet.tables import HEADS as HEADS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
-from darksecrets.stats.permutation import upper_p_values
 
 LAYERS, HEADS = 2, 3
 
@@ -125,23 +127,31 @@ def test_a_link_that_was_cut_off_is_an_error(store) -> None:
         heads.links_in(store, list(store.idx).index(3), longer)
 
 
+def table_of(store, links=LINKS, draws=99, seed=3) -> pd.DataFrame:
+    return heads.table(heads.measure(Linked(store, links)), draws, seed)
+
+
+def by_hand(maps: np.ndarray, links: list[heads.Link]) -> Sentence:
+    return Sentence(maps, links, np.isin(np.arange(len(maps[0, 0])), range(1, len(maps[0, 0]) - 1)))
+
+
 def test_by_hand_on_one_short_sentence() -> None:
     # he sat and snored = [CLS] he sat and snor ##ed [SEP]; he attends to snor 0.3 and ##ed 0.4,
     # snor attends to he 0.2 and ##ed to he 0.1: 0.4 one way, 0.2 the other.
     maps = np.zeros((1, 1, 7, 7), dtype=np.float16)
     maps[0, 0, 1, 4], maps[0, 0, 1, 5], maps[0, 0, 4, 1], maps[0, 0, 5, 1] = 0.3, 0.4, 0.2, 0.1
-    found = heads.greatest(maps, [(np.array([1]), np.array([4, 5]))])
-    assert found.ravel() == pytest.approx([0.4, 0.2], abs=5e-4)  # half precision
-    # In the place of "he" stand "sat" and "and", which give snor ##ed 0.5 and 0.1: 0.3 on average.
+    # Instead of "he", "sat" and "and" give snor ##ed 0.5 and 0.1: 0.3 on average.
     maps[0, 0, 2, 5], maps[0, 0, 3, 4] = 0.5, 0.1
-    usable = np.array([0, 1, 1, 1, 1, 1, 0], dtype=bool)
-    others = heads.unlinked(maps, [(np.array([1]), np.array([4, 5]))], usable)
-    assert others[0, 0, 0] == pytest.approx(0.3, abs=5e-4)
-    assert others[1, 0, 0] == 0
+    # Instead of snor ##ed, only "sat and" is free: it gives "he" 0.6.
+    maps[0, 0, 3, 1] = 0.6
+    one = by_hand(maps, [(np.array([1]), np.array([4, 5]))])
+    half = {"abs": 5e-4}  # half precision
+    assert [heads.along(one, d)[0, 0] for d in (0, 1)] == pytest.approx([0.4, 0.2], **half)
+    assert [heads.unlinked(one, d)[0, 0] for d in (0, 1)] == pytest.approx([0.3, 0.6], **half)
 
 
 def test_weights_agree_with_a_loop_over_the_definition(store) -> None:
-    table = heads.table(heads.measure(store, LINKS, draws=99, seed=3))
+    table = table_of(store)
     assert len(table) == 2 * LAYERS * HEADS
     assert (table["sentences"] == len(LINKS)).all()
     for row in table.itertuples():
@@ -151,17 +161,14 @@ def test_weights_agree_with_a_loop_over_the_definition(store) -> None:
 
 
 def test_control_is_the_mean_over_all_places_of_the_links(store) -> None:
-    draws = 4000
-    table = heads.table(heads.measure(store, LINKS, draws=draws, seed=4))
-    for row in table.itertuples():
+    for row in table_of(store).itertuples():
         args = (row.direction, row.layer - 1, row.head - 1)
         values = [
-            [loop(store, idx, *args, shifts) for shifts in places(idx)] for idx in range(len(LINKS))
+            np.mean([loop(store, idx, *args, shifts) for shifts in places(idx)])
+            for idx in range(len(LINKS))
         ]
-        expected = np.mean([np.mean(part) for part in values])
-        # of a mean of draws: five standard errors
-        error = np.sqrt(sum(np.var(part) for part in values)) / len(LINKS) / np.sqrt(draws)
-        assert row.control == pytest.approx(expected, abs=5 * error + 1e-12)
+        assert row.control == pytest.approx(np.mean(values), abs=1e-12)
+        assert row.over_control == pytest.approx(row.weight - row.control, abs=1e-12)
 
 
 def test_unlinked_by_hand_on_a_sentence_of_two_links() -> None:
@@ -170,94 +177,146 @@ def test_unlinked_by_hand_on_a_sentence_of_two_links() -> None:
     maps = np.zeros((1, 1, 8, 8), dtype=np.float16)
     maps[0, 0, 1:6, 6] = 0.9, 0.2, 0.9, 0.5, 0.1
     links = [(np.array([place]), np.array([6])) for place in (1, 3)]
-    usable = np.array([0, 1, 1, 1, 1, 1, 1, 0], dtype=bool)
     # Of nine pairs of places five have a 0.5, three of the others a 0.2, and one only 0.1.
-    found = heads.unlinked(maps, links, usable)
-    assert found[0, 0, 0] == pytest.approx((5 * 0.5 + 3 * 0.2 + 0.1) / 9, abs=5e-4)
-    assert found[1, 0, 0] == 0
+    found = heads.unlinked(by_hand(maps, links), 0)
+    assert found[0, 0] == pytest.approx((5 * 0.5 + 3 * 0.2 + 0.1) / 9, abs=5e-4)
     links[1] = (np.array([3, 4]), np.array([6]))
-    assert np.isnan(heads.unlinked(maps, links, usable)).all(), "met and I stand apart"
+    assert np.isnan(heads.unlinked(by_hand(maps, links), 0)).all(), "met and I stand apart"
+    assert not np.isnan(heads.unlinked(by_hand(maps, links), 1)).any(), "one word has a place"
 
 
-def test_unlinked_is_the_mean_over_other_words_in_the_elements_places(store) -> None:
-    weights = heads.measure(store, LINKS, draws=99, seed=4)
+@pytest.mark.parametrize("direction", [0, 1])
+def test_unlinked_is_the_mean_over_other_words_that_attend_to_the_same(store, direction) -> None:
+    weights = heads.measure(Linked(store, LINKS))
     for idx, (elements, predicate) in enumerate(POSITIONS):
         maps, words = maps_of(store, idx), set(range(1, len(SENTENCES[idx]) + 1))
         free = words - {*predicate, *itertools.chain(*elements)}
+        pairs = [(predicate, e) if direction else (e, predicate) for e in elements]
         elsewhere = [
-            [place for start in words if set(place := range(start, start + len(element))) <= free]
-            for element in elements
+            [(at, key) for start in words if set(at := range(start, start + len(query))) <= free]
+            for query, key in pairs
         ]
-        for number, layer, head in np.ndindex(2, LAYERS, HEADS):
+        for layer, head in np.ndindex(LAYERS, HEADS):
             values = [
-                max(
-                    maps[layer, head, p[number], p[1 - number]]
-                    for place in places
-                    for p in itertools.product(place, predicate)
-                )
-                for places in itertools.product(*elsewhere)
+                max(maps[layer, head, q, k] for at, key in chosen for q in at for k in key)
+                for chosen in itertools.product(*elsewhere)
             ]
             expected = np.mean(values) if values else np.nan
-            found = weights.unlinked[idx, number, layer, head]
+            found = weights.unlinked[idx, direction, layer, head]
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_excess_is_what_a_regression_on_dummies_leaves(store, direction) -> None:
+    """scikit-learn fits the other pairs of words; a pair is known if its dummies add no rank."""
+    from sklearn.linear_model import LinearRegression
+
+    weights = heads.measure(Linked(store, LINKS))
+    compared = 0
+    for idx, (elements, predicate) in enumerate(POSITIONS):
+        maps, size = maps_of(store, idx), len(SENTENCES[idx])
+        linked = {(i, j) for e in elements for i in e for j in predicate}
+        both = linked | {(j, i) for i, j in linked}
+        wanted = {(j, i) for i, j in linked} if direction else linked
+        cells = [(i, j) for i in range(1, size + 1) for j in range(1, size + 1)]
+
+        all_names = [f"{x}{n}" for x in "qk" for n in range(size + 1)]
+        all_names += [f"d{n}" for n in range(-size, size + 1)]
+
+        def dummies(cell, all_names=all_names):
+            query, key = cell
+            names = [f"q{query}", f"k{key}", f"d{key - query}"]
+            return [float(name in names) for name in all_names]
+
+        known = [c for c in cells if c not in both]
+        x, targets = np.array([dummies(c) for c in known]), np.array(sorted(wanted))
+        x0 = np.array([dummies(tuple(c)) for c in targets])
+        rank = np.linalg.matrix_rank(x)
+        sure = [np.linalg.matrix_rank(np.vstack([x, row])) == rank for row in x0]
+        for layer, head in np.ndindex(LAYERS, HEADS):
+            y = np.array([maps[layer, head, i, j] for i, j in known])
+            fit = LinearRegression(fit_intercept=False).fit(x, y)
+            left = [
+                maps[layer, head, i, j] - prediction
+                for (i, j), prediction, is_sure in zip(targets, fit.predict(x0), sure, strict=True)
+                if is_sure
+            ]
+            expected = np.mean(left) if left else np.nan
+            found = weights.excess[idx, direction, layer, head]
+            assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+            compared += bool(left)
+    assert compared >= 2 * LAYERS * HEADS
 
 
 def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None:
     sentences = [*SENTENCES, ["kim", "is", "dim"]]  # where no element of two words fits
     links = [*LINKS, annotate(sentences[4], "dim", "kim is")]
     store = make_store(tmp_path / "store", sentences)
-    weights = heads.measure(store, links, draws=99, seed=4)
-    table = heads.table(weights)
+    weights = heads.measure(Linked(store, links))
+    table = heads.table(weights, 99, 4)
     assert np.isnan(weights.unlinked[4]).all()
     assert (table["sentences"] == 5).all()
-    assert (table["unlinked_sentences"] == 4).all()
     for row in table.itertuples():
-        head = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
-        assert row.unlinked == pytest.approx(np.mean([weights.unlinked[i][head] for i in range(4)]))
-        assert row.linked == pytest.approx(np.mean([weights.sentences[i][head] for i in range(4)]))
-    none = heads.table(heads.measure(make_store(tmp_path / "one", sentences[4:]), links[4:], 99, 4))
-    assert none[["linked", "unlinked"]].isna().all(axis=None)
+        place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
+        for name, others, count in (
+            ("unlinked", weights.unlinked, row.unlinked_sentences),
+            ("excess", weights.excess, row.excess_sentences),
+        ):
+            known = [i for i in range(5) if not np.isnan(others[i][place])]
+            assert count == len(known) > 0
+            assert getattr(row, name) == pytest.approx(np.mean([others[i][place] for i in known]))
+            if name == "unlinked":
+                linked = [weights.linked[i][place] for i in known]
+                assert row.linked == pytest.approx(np.mean(linked))
+                assert row.over_unlinked == pytest.approx(row.linked - row.unlinked)
+    none = heads.table(
+        heads.measure(Linked(make_store(tmp_path / "1", sentences[4:]), links[4:])), 99, 4
+    )
+    assert none[["linked", "unlinked", "over_unlinked", "over_unlinked_low"]].isna().all(axis=None)
     assert (none["unlinked_sentences"] == 0).all()
+    assert (none["p_value"] == 1).all(), "nothing was compared"
+    assert not none["stands_out"].any()
+    HEADS_TABLE.write(none, tmp_path / "heads.csv")
 
 
-def test_p_values_agree_with_all_possible_places(store) -> None:
+def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
+    """Every one of the 16 combinations of signs, for every control; the largest p-value counts."""
     draws = 4000
-    table = heads.table(heads.measure(store, LINKS, draws=draws, seed=5))
-    for row in table.itertuples():
-        args = (row.direction, row.layer - 1, row.head - 1)
-        totals = [
-            sum(loop(store, idx, *args, shifts) for idx, shifts in enumerate(combination))
-            for combination in itertools.product(*(places(idx) for idx in range(len(LINKS))))
-        ]
-        real = sum(loop(store, idx, *args) for idx in range(len(LINKS)))
-        exact = np.mean(np.array(totals) >= real - 1e-12)
-        tolerance = 5 * np.sqrt(exact * (1 - exact) / draws) + 1 / draws
-        assert row.p_value == pytest.approx(exact, abs=tolerance)
+    weights = heads.measure(Linked(store, LINKS))
+    gaps = {
+        "over_control_p": weights.linked - weights.moved,
+        "over_unlinked_p": weights.linked - weights.unlinked,
+        "excess_p": weights.excess,
+    }
+    for row in heads.table(weights, draws, 5).itertuples():
+        place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
+        found = []
+        for name, gap in gaps.items():
+            values = [g[place] for g in gap if not np.isnan(g[place])]
+            signs = itertools.product((-1, 1), repeat=len(values))
+            totals = np.array([np.dot(one, values) for one in signs])
+            exact = np.mean(totals >= sum(values) - 1e-12)
+            tolerance = 5 * np.sqrt(exact * (1 - exact) / draws) + 1 / draws
+            assert getattr(row, name) == pytest.approx(exact, abs=tolerance)
+            found.append(getattr(row, name))
+        assert row.p_value == max(found)
+        assert row.p_family >= row.p_value
+        assert row.stands_out == (row.p_family < 0.05)
 
 
-def test_p_values_are_uniform_when_links_lie_at_random(tmp_path) -> None:
-    rng = np.random.default_rng(9)
-    found = []
-    for trial in range(60):
-        sentences = [[f"w{i}" for i in range(8)] for _ in range(6)]
-        links = []
-        for pieces in sentences:
-            first = int(rng.integers(0, 5))
-            links.append(annotate(pieces, pieces[first + 3], pieces[first]))
-        random = make_store(tmp_path / str(trial), sentences, seed=100 + trial)
-        weights = heads.measure(random, links, draws=199, seed=trial)
-        for number in range(2):
-            found.extend(upper_p_values(weights.drawn[:, number]).ravel())
-    # 720 p values, those of one trial nearly independent
-    assert stats.kstest(found, "uniform").pvalue > 1e-3
-    assert np.mean(np.array(found) <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / len(found))
+def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
+    for seed in range(3):
+        shape = (9, 2, 12, 12)
+        random = np.random.default_rng(seed).random(shape)
+        found = heads.table(heads.Weights(random, random, random, random), 99, seed)
+        assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 
 def test_a_seed_gives_the_same_table(store) -> None:
-    first, again, other = (heads.table(heads.measure(store, LINKS, 99, s)) for s in (1, 1, 2))
+    first, again, other = (table_of(store, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
     assert (first["weight"] == other["weight"]).all()
-    assert (first["control"] != other["control"]).any()
+    assert (first["over_control_p"] != other["over_control_p"]).any()
 
 
 def test_correlation_with_the_published_weights() -> None:
@@ -283,18 +342,71 @@ def test_correlation_with_the_published_weights() -> None:
         heads.compare(ours[(ours["layer"] <= 6) & (ours["head"] <= 6)], released)
 
 
+def chosen(store, links) -> tuple[Example, pd.DataFrame]:
+    weights = heads.measure(Linked(store, links))
+    table = heads.table(weights, 99, 1)
+    return choose(store, links, weights.linked, table), table
+
+
 def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tmp_path) -> None:
-    weights = heads.measure(store, LINKS, draws=99, seed=1)
-    choose(store, LINKS, weights).save(tmp_path / "example.npz")
+    found, table = chosen(store, LINKS)
+    found.save(tmp_path / "example.npz")
     example = Example.load(tmp_path / "example.npz")
-    layer, head = np.unravel_index(weights.drawn[0, 0].argmax(), (LAYERS, HEADS))
-    assert (example.layers.tolist(), example.heads.tolist()) == ([layer + 1], [head + 1])
+    published = table[table["direction"] == "element_to_predicate"].set_index(["layer", "head"])
+    assert not published["stands_out"].any()
+    assert (example.layers[0], example.heads[0]) == published["weight"].idxmax()
+    layer, head = example.layers[0] - 1, example.heads[0] - 1
     scores = [loop(store, idx, "element_to_predicate", layer, head) for idx in range(len(LINKS))]
-    idx = int(np.argmax(scores))
-    assert example.tokens.tolist() == ["[CLS]", *SENTENCES[idx], "[SEP]"]
-    assert np.array_equal(example.maps[0], maps_of(store, idx)[layer, head])
+    assert example.idx == int(np.argmax(scores))
+    assert example.tokens.tolist() == ["[CLS]", *SENTENCES[example.idx], "[SEP]"]
+    assert np.array_equal(example.maps[0], maps_of(store, example.idx)[layer, head])
     shown = example.maps[0][np.ix_(example.element, example.predicate)].max()
     assert shown == pytest.approx(max(scores), abs=1e-12)
+
+
+def test_the_papers_example_is_shown_if_the_links_contain_it(tmp_path) -> None:
+    sentences = [*SENTENCES, ["he", "was", "becoming", "ag", "##itated", "."]]
+    links = [*LINKS, annotate(sentences[4], "agitated", "he")]
+    store = make_store(tmp_path / "store", sentences)
+    example, _ = chosen(store, links)
+    assert example.idx == 4
+    assert (example.element.tolist(), example.predicate.tolist()) == ([1], [4, 5])
+    table = example_table(store, links, example)
+    EXAMPLE.write(table, tmp_path / "example.csv")
+    maps = maps_of(store, 4)
+    for row in table.itertuples():
+        a = maps[row.layer - 1, row.head - 1]
+        if row.direction == "element_to_predicate":
+            assert (row.query, row.key) == ("he", "agitated")
+            weight, others = max(a[1, 4], a[1, 5]), [a[1, k] for k in (1, 2, 3, 6)]
+            unlinked = np.mean([max(a[q, 4], a[q, 5]) for q in (2, 3, 6)])
+        else:
+            assert (row.query, row.key) == ("agitated", "he")
+            weight = max(a[4, 1], a[5, 1])
+            others = [max(a[4, k], a[5, k]) for k in (2, 3, 4, 5, 6)]
+            unlinked = max(a[2, 1], a[3, 1])  # two free words side by side: was becoming
+        assert row.weight == pytest.approx(weight, abs=1e-12)
+        assert row.unlinked == pytest.approx(unlinked, abs=1e-12)
+        assert row.rank == 1 + sum(other > weight for other in others)
+
+
+def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile() -> None:
+    layer, head = np.indices((2, 3)).reshape(2, -1) + 1
+    rows = [
+        pd.DataFrame({"direction": direction, "layer": layer, "head": head})
+        for direction in heads.DIRECTIONS
+    ]
+    table = pd.concat(rows, ignore_index=True)
+    table = table.assign(weight=np.arange(12) / 20, stands_out=False, above_percentile=False)
+    table.loc[[5, 11], "above_percentile"] = True  # layer 2 head 3, in both directions
+    found = np.transpose(shown_heads(table)).tolist()
+    assert found == [[2, 3]]
+    table.loc[[0, 7], "stands_out"] = True  # layer 1 head 1; layer 1 head 2 in the other direction
+    assert np.transpose(shown_heads(table)).tolist() == [[1, 1], [1, 2], [2, 3]]
+    table["stands_out"] = True
+    assert len(shown_heads(table)[0]) == 4
+    table[["stands_out", "above_percentile"]] = False
+    assert np.transpose(shown_heads(table)).tolist() == [[2, 3]]
 
 
 def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
@@ -314,7 +426,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
     output = tmp_path / "store"
     extract(folder, columns, output, max_length=128, batch_size=2)
     store = AttentionStore.open(output)
-    table = heads.table(heads.measure(store, links, draws=99, seed=0))
+    table = table_of(store, links)
     table = table.set_index(["direction", "layer", "head"])["weight"]
 
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -12,7 +12,6 @@ from darksecrets.stats.permutation import (
     correlation_permutation,
     f1_permutation,
     mcnemar,
-    upper_p_values,
 )
 
 
@@ -109,30 +108,3 @@ def test_a_shift_and_a_scale_of_predictions_are_no_difference(ranks):
     labels = scaled(labels, ranks)
     p = correlation_permutation(moved, labels, 200, np.random.default_rng(0))
     assert (p == 1).all()
-
-
-def test_one_sided_p_values_agree_with_scipy():
-    # Two places per observation, the real one being either: a sign test.
-    rng = np.random.default_rng(6)
-    differences = rng.normal(0.4, 1, size=(12, 3))
-    signs = np.array(list(itertools.product([1, -1], repeat=12)))
-    p = upper_p_values(signs @ differences / 12)  # all 4096 placements, the real one first
-    for column in range(3):
-        expected = scipy.stats.permutation_test(
-            (differences[:, column],),
-            lambda x, axis: x.mean(axis=axis),
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=np.inf,
-            alternative="greater",
-        )
-        assert p[column] == pytest.approx(expected.pvalue, abs=1e-12)
-
-
-def test_one_sided_p_values_are_uniform_where_the_observed_is_one_of_the_draws():
-    drawn = np.random.default_rng(2).normal(size=(100, 2000))
-    p = upper_p_values(drawn)
-    assert p.min() == 1 / 100
-    for level in (0.01, 0.05, 0.5):
-        error = np.sqrt(level * (1 - level) / 2000)
-        assert abs(np.mean(p <= level + 1e-9) - level) < 4 * error

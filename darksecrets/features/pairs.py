@@ -1,0 +1,197 @@
+"""Do heads attend to related tokens more than three controls (sections 4.5 and 5)?
+
+A head that attends to all nouns attends from pronouns to their nouns, too, and more than at the
+same distance elsewhere. So pairs have three controls:
+
+- *distance*: random pairs at the same distance.
+- *key*: the same tokens are attended to, but by other tokens of the sentence.
+- *additive*: a contrast of six cells of the map, in which effects of the attending token, of the
+  token attended to and of the distance cancel exactly, even in a head that mixes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.paired import intersection_union, student
+
+Array = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+CONTROLS = ("control", "same_key", "excess")
+"""The distance, the key, and both together; a head must exceed all three."""
+SIGNS = np.array([1, -1, 1, -1, 1, -1])
+"""Signs of the six cells of `hexagons`."""
+
+ROUNDING = float(np.finfo(np.float16).eps)
+"""Maps are in half precision: differences up to this share of their terms count as 0."""
+
+
+def other_queries(
+    pairs: Numbers, usable: npt.NDArray[np.bool_], draws: int, rng: np.random.Generator
+) -> Numbers:
+    """Let random other tokens attend to the same keys.
+
+    Args:
+        pairs: [pairs, 2] query and key positions of a relation.
+        usable: [L] tokens that may attend; the queries and the key of a pair are never drawn.
+        draws: Number of draws per pair.
+        rng: Source of randomness.
+
+    Returns:
+        [draws, pairs, 2]; no draws if a pair has no other token.
+    """
+    free = usable.copy()
+    free[pairs[:, 0]] = False
+    drawn = np.empty((draws, len(pairs), 2), dtype=np.int64)
+    for number, key in enumerate(pairs[:, 1]):
+        queries = np.flatnonzero(free)
+        queries = queries[queries != key]
+        if not len(queries):
+            return drawn[:0]
+        drawn[:, number] = np.stack([rng.choice(queries, draws), np.full(draws, key)], axis=1)
+    return drawn
+
+
+def hexagons(
+    pairs: Numbers,
+    queries: npt.NDArray[np.bool_],
+    keys: npt.NDArray[np.bool_],
+    draws: int,
+    rng: np.random.Generator,
+) -> Numbers:
+    """Draw six cells around every pair in which three additive effects cancel.
+
+    Beside the pair (i, j) these are (i, j + a), (i + b, j + a + b), (i + a + b, j + a + b),
+    (i + a + b, j + a) and (i + b, j): with the signs + − + − + −, every query, every key and every
+    distance occurs once with either sign.
+
+    Args:
+        pairs: [pairs, 2] query and key positions of a relation.
+        queries: [L] tokens that may attend.
+        keys: [L] tokens that may be attended to.
+        draws: Number of draws per pair; none of the other five cells is a pair.
+        rng: Source of randomness.
+
+    Returns:
+        [hexagons, 6, 2]; pairs around which none fits are left out.
+    """
+    length = len(queries)
+    places, related = np.flatnonzero(keys), np.zeros((length, length), dtype=np.bool_)
+    related[pairs[:, 0], pairs[:, 1]] = True
+    one, other = (a.ravel() for a in np.meshgrid(places, places, indexing="ij"))
+    found = [np.empty((0, 6, 2), dtype=np.int64)]
+    for i, j in pairs.tolist():
+        b, both = i + other - one, i + other - j
+        inside = (np.minimum(b, both) >= 0) & (np.maximum(b, both) < length)
+        inside &= (one != j) & (other != j) & (one != other)
+        fits = np.flatnonzero(inside)
+        fits = fits[queries[b[fits]] & queries[both[fits]]]
+        rows = np.stack([np.full(len(fits), i), b[fits], both[fits], both[fits], b[fits]], axis=1)
+        columns = np.stack(
+            [one[fits], other[fits], other[fits], one[fits], np.full(len(fits), j)], axis=1
+        )
+        free = ~related[rows, columns].any(axis=1)
+        cells = np.stack([rows[free], columns[free]], axis=2)
+        if len(cells):
+            chosen = cells[rng.integers(len(cells), size=draws)]
+            own = np.broadcast_to(np.array([i, j]), (draws, 1, 2))
+            found.append(np.concatenate([own, chosen], axis=1))
+    return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class PairCells:
+    """The pairs of one relation in one example, and random cells to compare them with.
+
+    Attributes:
+        example: Number of the example in its batch.
+        kind: Number of the relation.
+        pairs: [pairs, 2] the related pairs.
+        distance: [draws, pairs, 2] random pairs at the same distances.
+        same_key: [draws, pairs, 2] from `other_queries`.
+        six: [hexagons, 6, 2] from `hexagons`.
+    """
+
+    example: int
+    kind: int
+    pairs: Numbers
+    distance: Numbers
+    same_key: Numbers
+    six: Numbers
+
+
+class Differences:
+    """Sums over examples of what exceeds the three controls, for every kind and head.
+
+    Attributes:
+        sums: [control, kinds, layer, head]; controls in the order of `CONTROLS`.
+        squares: The same of their squares.
+        units: [control, kinds] number of examples.
+        same_key: [kinds, layer, head] sum of the control of that name.
+    """
+
+    def __init__(self, kinds: int, *heads: int) -> None:
+        self.sums, self.squares = np.zeros((2, len(CONTROLS), kinds, *heads))
+        self.units = np.zeros((len(CONTROLS), kinds), dtype=np.int64)
+        self.same_key = np.zeros((kinds, *heads))
+
+    def add(self, maps: npt.NDArray[np.floating], cells: PairCells, how: np.ufunc) -> None:
+        """Compare the pairs of one example with their controls.
+
+        Args:
+            maps: [layer, head, query, key] of the example.
+            cells: Where to look.
+            how: ``np.maximum`` for the greatest weight of the pairs, ``np.add`` for their mean.
+        """
+
+        def weights(at: Numbers) -> Array:
+            values: Array = maps[:, :, at[..., 0], at[..., 1]].astype(np.float64)
+            return values
+
+        def reduced(at: Numbers) -> Array:
+            values: Array = how.reduce(weights(at), axis=-1)
+            return values / (at.shape[-2] if how is np.add else 1)
+
+        own = reduced(cells.pairs)
+        if len(cells.distance):
+            control = reduced(cells.distance).mean(axis=-1)
+            self._add(0, cells.kind, own - control, np.maximum(own, control))
+        if len(cells.same_key):
+            control = reduced(cells.same_key).mean(axis=-1)
+            self._add(1, cells.kind, own - control, np.maximum(own, control))
+            self.same_key[cells.kind] += control
+        if len(cells.six):
+            six = weights(cells.six)
+            self._add(2, cells.kind, (six @ SIGNS).mean(axis=-1), six.max(axis=(-2, -1)))
+
+    def _add(self, control: int, kind: int, difference: Array, size: Array) -> None:
+        """Add a difference; up to a rounding error of its greatest term it counts as 0."""
+        sure = np.where(np.abs(difference) <= ROUNDING * size, 0, difference)
+        self.sums[control, kind] += sure
+        self.squares[control, kind] += sure**2
+        self.units[control, kind] += 1
+
+    def __iadd__(self, other: Differences) -> Differences:
+        """Add the sums of another batch."""
+        self.sums += other.sums
+        self.squares += other.squares
+        self.units += other.units
+        self.same_key += other.same_key
+        return self
+
+    def columns(self) -> dict[str, Array]:
+        """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""
+        tests = student(self.sums, self.squares, self.units[..., None, None])
+        with np.errstate(invalid="ignore"):
+            found = {"same_key": self.same_key / self.units[1, :, None, None]}
+        for number, name in enumerate(("over_control", "over_same_key", "excess")):
+            found[name] = tests.mean[number]
+            found[f"{name}_low"], found[f"{name}_high"] = tests.low[number], tests.high[number]
+        p = intersection_union(tests.p)
+        q = np.stack([benjamini_hochberg(of_kind) for of_kind in p])
+        return found | {"p_value": p, "q_value": q}

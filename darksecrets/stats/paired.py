@@ -1,0 +1,148 @@
+"""Paired tests of mean differences, and tests against several controls at once.
+
+A head stands out only if it exceeds every control. The null hypothesis is then a union, that it
+fails to exceed at least one of them, and the largest of the p-values tests it (intersection–union
+test, Berger 1982).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import t
+
+from darksecrets.stats import LEVEL
+from darksecrets.stats.resampling import bootstrap_weights, interval
+
+Floats = npt.NDArray[np.float64]
+
+_TIE = 1e-9  # relative to a statistic of order 1; sums of the same numbers in another order
+_BLOCK = 2**22  # largest number of elements in a block of draws
+
+
+@dataclass(frozen=True)
+class SignFlips:
+    """One-sided tests of mean differences above 0.
+
+    Attributes:
+        p: [...] p-value of each test.
+        family: [...] the same, corrected for the family-wise error over all tests.
+    """
+
+    p: Floats
+    family: Floats
+
+
+def sign_flips(
+    differences: Floats, draws: int, rng: np.random.Generator, *, zero: float = 0.0
+) -> SignFlips:
+    """Test whether mean differences are greater than 0 by changing their signs at random.
+
+    All tests share the draws, so the correction takes their dependence into account (maximum
+    statistic of Westfall and Young 1993). Each sum is divided by the root of its sum of squares,
+    which sign changes preserve; this makes it equivalent to Student's t, so the test is exact for
+    symmetric differences, and valid in large samples for any differences with mean 0.
+
+    Args:
+        differences: [units, ...] a difference for each independent unit and test; NaN if a unit has
+            none.
+        draws: Number of random sign changes.
+        rng: Source of randomness.
+        zero: Differences up to this size count as 0, because they may be rounding errors.
+
+    Returns:
+        P-values of at least 1 / (1 + draws); 1 where all differences are 0.
+    """
+    units, shape = len(differences), differences.shape[1:]
+    known = np.nan_to_num(differences.reshape(units, -1))
+    known[np.abs(known) <= zero] = 0
+    size = np.sqrt((known**2).sum(axis=0))
+    scaled = known / np.where(size > 0, size, 1)
+    observed = scaled.sum(axis=0) - _TIE
+    above, above_family = np.ones((2, len(observed)))
+    block = max(1, _BLOCK // max(units, len(observed)))
+    for start in range(0, draws, block):
+        signs = rng.integers(2, size=(min(block, draws - start), units)) * 2.0 - 1
+        drawn = signs @ scaled
+        above += (drawn >= observed).sum(axis=0)
+        highest = np.sort(drawn.max(axis=1))
+        above_family += len(highest) - np.searchsorted(highest, observed)
+    p, family = ((count / (1 + draws)).reshape(shape) for count in (above, above_family))
+    return SignFlips(p, family)
+
+
+def intersection_union(p: Floats) -> Floats:
+    """Test that all of several effects are present: the largest p-value over the first axis.
+
+    It keeps the family-wise error if ``p`` is corrected over all effects of all tests together.
+    """
+    largest: Floats = p.max(axis=0)
+    return largest
+
+
+def mean_intervals(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Bootstrap intervals of means over independent units.
+
+    Args:
+        values: [units, ...]; NaN if a unit has no value.
+        resamples: Number of bootstrap samples; all means share them.
+        rng: Source of randomness.
+
+    Returns:
+        [2, ...] lower and upper ends; NaN where no unit has a value.
+    """
+    units, shape = len(values), values.shape[1:]
+    columns = values.reshape(units, -1)
+    columns = columns[~np.isnan(columns).all(axis=1)]
+    if not len(columns):
+        return np.full((2, *shape), np.nan)
+    known = ~np.isnan(columns)
+    sums, counts = np.where(known, columns, 0), known.astype(np.float64)
+    means = np.empty((resamples, columns.shape[1]))
+    start = 0
+    for weights in bootstrap_weights(resamples, len(columns), rng):
+        with np.errstate(invalid="ignore"):
+            drawn = weights @ sums / (len(columns) if known.all() else weights @ counts)
+        means[start : start + len(drawn)] = drawn
+        start += len(drawn)
+    low, high = LEVEL / 2, 1 - LEVEL / 2
+    ends = np.nanquantile(means, (low, high), axis=0) if np.isnan(means).any() else interval(means)
+    return ends.reshape(2, *shape)
+
+
+@dataclass(frozen=True)
+class Student:
+    """Student's paired t: means, their intervals and one-sided tests.
+
+    Attributes:
+        mean: [...]; NaN without units.
+        low: [...] lower end of the interval; NaN with fewer than two units.
+        high: [...] its upper end.
+        p: [...] p-value of a mean above 0; 1 where all differences are 0, or with fewer than two.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+
+
+def student(sums: Floats, squares: Floats, units: npt.NDArray[np.int64]) -> Student:
+    """Test mean differences from sums, where there are too many differences to keep.
+
+    Args:
+        sums: [...] sum of the differences over independent units.
+        squares: [...] sum of their squares.
+        units: [...] number of units, of the same shape or broadcast to it.
+    """
+    freedom = np.broadcast_to(units - 1, sums.shape).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums / units
+        spread = np.sqrt(np.maximum(squares / units - mean**2, 0) / np.maximum(freedom, 0))
+        reach = np.where(freedom > 0, t.ppf(1 - LEVEL / 2, freedom) * spread, np.nan)
+        p = t.sf(mean / spread, freedom)
+    return Student(
+        mean, mean - reach, mean + reach, np.where((freedom > 0) & (squares > 0), p, 1.0)
+    )

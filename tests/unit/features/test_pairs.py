@@ -1,0 +1,208 @@
+"""Three controls of related pairs, against loops; and on heads that know nothing."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import adversaries
+import numpy as np
+import pandas as pd
+import pytest
+from adversaries import ADVERSARIES, Text
+from scipy import stats
+
+from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.features import measures
+from darksecrets.features.labels import FEATURES, RELATIONS
+from darksecrets.features.measures import measure
+from darksecrets.features.pairs import ROUNDING, SIGNS, hexagons, other_queries
+from darksecrets.features.tokens import Tokens
+
+NAMES = list(ADVERSARIES)
+NONE = np.empty((0, 2), dtype=np.int64)
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_effects_of_query_key_and_distance_cancel_in_six_cells(across):
+    length, random = 14, rng(0)
+    usable = np.isin(np.arange(length), range(1, 13))
+    queries = usable & (np.arange(length) < 7) if across else usable
+    keys = usable & (np.arange(length) > 6) if across else usable
+    pairs = np.array([[2, 9], [5, 8]]) if across else np.array([[2, 9], [5, 1], [5, 3]])
+    found = hexagons(pairs, queries, keys, 20, random)
+    assert len(found) == 20 * len(pairs)
+    of_query, of_key, of_distance = random.random((3, 2 * length))
+    for cells in found:
+        assert cells[0].tolist() in pairs.tolist()
+        assert not any(cell in pairs.tolist() for cell in cells[1:].tolist())
+        assert queries[cells[:, 0]].all()
+        assert keys[cells[:, 1]].all()
+        assert len({tuple(cell) for cell in cells.tolist()}) == 6
+        values = of_query[cells[:, 0]] + of_key[cells[:, 1]] + of_distance[np.diff(cells)[:, 0]]
+        assert values @ SIGNS == pytest.approx(0, abs=1e-12)
+    assert len({tuple(cells.ravel()) for cells in found}) > 10, "they vary"
+
+
+def test_all_six_cells_that_fit_are_drawn():
+    usable = np.ones(5, dtype=np.bool_)
+    found = hexagons(np.array([[1, 3]]), usable, usable, 3000, rng(1))
+    drawn = {tuple(map(tuple, cells.tolist())) for cells in found}
+    expected = set()
+    for a, b in itertools.product(range(-5, 6), repeat=2):
+        i, j = 1, 3
+        cells = [(i, j), (i, j + a), (i + b, j + a + b)]
+        cells += [(i + a + b, j + a + b), (i + a + b, j + a), (i + b, j)]
+        if a and b and a + b and all(0 <= place < 5 for cell in cells for place in cell):
+            expected.add(tuple(cells))
+    assert drawn == expected
+
+
+def test_other_queries_attend_to_the_same_keys():
+    usable = np.isin(np.arange(8), range(1, 7))
+    pairs = np.array([[1, 4], [1, 5], [3, 4]])
+    drawn = other_queries(pairs, usable, 500, rng(2))
+    assert (drawn[..., 1] == pairs[:, 1]).all()
+    for number, key in enumerate(pairs[:, 1]):
+        assert set(drawn[:, number, 0]) == {2, 4, 5, 6} - {key}
+    assert (
+        len(other_queries(np.array([[1, 2], [2, 1]]), usable & (np.arange(8) < 3), 5, rng(0))) == 0
+    )
+
+
+def save(folder: Path, maps: list[np.ndarray]) -> AttentionStore:
+    examples = pd.DataFrame(
+        {"idx": range(len(maps)), "tokens": [["w"] * m.shape[-1] for m in maps]}
+    )
+    for name in ("segments", "special", "starts", "ends"):
+        examples[name] = [[0] * m.shape[-1] for m in maps]
+    with write_store(folder, examples, *maps[0].shape[:2]) as writer:
+        for one in maps:
+            writer.append(one)
+    return AttentionStore.open(folder)
+
+
+def sentence(idx: int, length: int, random: np.random.Generator) -> tuple[Text, Tokens]:
+    """A sentence in which every pronoun stands for the nearest noun before it."""
+    usable = np.isin(np.arange(length), range(1, length - 1))
+    kinds = random.choice(3, size=length, p=[0.15, 0.3, 0.55])
+    text = Text(usable, usable & (kinds == 0), usable & (kinds == 1))
+    nouns = np.flatnonzero(text.nouns)
+    pairs = [
+        (p, nouns[nouns < p].max()) for p in np.flatnonzero(text.pronouns) if (nouns < p).any()
+    ]
+    related = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    of_relation = [related if name == "pronoun to noun" else NONE for name in RELATIONS]
+    features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
+    features[0, -2] = features[-1, -1] = True
+    tokens = Tokens(idx, np.zeros(length, np.int64), ~usable, features, tuple(of_relation), NONE)
+    return text, tokens
+
+
+def planted(text: Text, pairs: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Noise; half of a pronoun's weight goes to its noun."""
+    a = adversaries.noise(text, random)
+    for query, key in pairs.tolist():
+        a[query] /= 2
+        a[query, key] += 0.5
+    return a
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The table of 8 made-up tasks of 80 sentences, with 20 heads of noise and 1 that knows."""
+    random, folder = rng(3), tmp_path_factory.mktemp("stores")
+    tables = []
+    for task in range(8):
+        maps, tokens = [], []
+        for idx, length in enumerate(
+            sorted(random.integers(9, 20, size=80).tolist(), reverse=True)
+        ):
+            text, one = sentence(idx, length, random)
+            knows = planted(text, one.pairs[2], random)[None, None]
+            maps.append(np.concatenate([adversaries.heads(text, random, 20), knows], axis=1))
+            tokens.append(one)
+        tables.append(measure(save(folder / str(task), maps), tokens, task)["token_pairs"])
+    return tables
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_head_of_one_place_class_or_distance_passes(found, name):
+    for table in found:
+        (row,) = table[table["head"] == NAMES.index(name) + 1].itertuples()
+        assert row.p_value > 0.05
+
+
+def test_a_stripe_on_nouns_exceeds_the_distance_alone(found):
+    stripe = [table[table["head"] == NAMES.index("all nouns") + 1] for table in found]
+    assert all((rows["over_control_low"] > 0).all() for rows in stripe), "as it did before"
+    assert all((rows["over_same_key"] == 0).all() for rows in stripe)
+
+
+def test_noise_passes_no_more_often_than_stated_and_a_head_that_knows_does(found):
+    noise = pd.concat([t[t["head"].between(len(NAMES) + 1, len(NAMES) + 20)] for t in found])
+    assert (noise["p_value"] < 0.05).sum() <= stats.binom.ppf(0.999, len(noise), 0.05)
+    for name in ("over_control", "over_same_key", "excess"):
+        above = (noise[f"{name}_low"] > 0).sum()
+        assert above <= stats.binom.ppf(0.999, len(noise), 0.025), name
+    for table in found:
+        (knows,) = table[table["head"] == table["head"].max()].itertuples()
+        assert knows.q_value < 1e-4
+
+
+def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
+    random = rng(5)
+    maps, tokens = [], []
+    for idx, length in enumerate((17, 15, 12, 12, 9)):
+        text, one = sentence(idx, length, random)
+        equal = np.argwhere(random.random((length, length)) < 0.02)
+        equal = equal[text.usable[equal].all(axis=1) & (equal[:, 0] != equal[:, 1])]
+        tokens.append(Tokens(idx, one.segments, one.special, one.features, one.pairs, equal))
+        weights = random.exponential(size=(2, 3, length, length)) ** 3
+        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    store = save(tmp_path / "store", maps)
+    tables = measure(store, tokens, 11)
+    drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 11).compared
+    assert drawn["pairs"]
+    assert drawn["equal"]
+    for name, table, reduce in (
+        ("pairs", tables["token_pairs"], max),
+        ("equal", tables["equal_words"], np.mean),
+    ):
+        for row in table.itertuples():
+            gaps: dict[str, list[float]] = {"over_control": [], "over_same_key": [], "excess": []}
+            same_key = []
+            for cells in drawn[name]:
+                if name == "pairs" and RELATIONS[cells.kind] != row.relation:
+                    continue
+                a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
+                own = reduce([a[i, j] for i, j in cells.pairs])
+                for key, sets in (
+                    ("over_control", cells.distance),
+                    ("over_same_key", cells.same_key),
+                ):
+                    if len(sets):
+                        other = np.mean([reduce([a[i, j] for i, j in s]) for s in sets])
+                        close = abs(own - other) <= ROUNDING * max(own, other)
+                        gaps[key].append(0 if close else own - other)
+                        same_key += [other] * (key == "over_same_key")
+                if len(cells.six):
+                    six = [
+                        sum(s * a[i, j] for s, (i, j) in zip(SIGNS, c, strict=True))
+                        for c in cells.six
+                    ]
+                    gaps["excess"].append(np.mean(six))
+            p = []
+            for key, values in gaps.items():
+                test = stats.ttest_1samp(values, 0, alternative="two-sided")
+                low, high = test.confidence_interval(0.95)
+                assert getattr(row, key) == pytest.approx(np.mean(values), abs=1e-9)
+                assert getattr(row, f"{key}_low") == pytest.approx(low, abs=1e-9)
+                assert getattr(row, f"{key}_high") == pytest.approx(high, abs=1e-9)
+                p.append(stats.ttest_1samp(values, 0, alternative="greater").pvalue)
+            assert row.p_value == pytest.approx(max(p), rel=1e-6)
+            assert row.same_key == pytest.approx(np.mean(same_key), abs=1e-9)
