@@ -89,11 +89,12 @@ def test_lines_fit_a_terminal_and_end_in_what_tells_steps_apart(screen, monkeypa
 
 def test_time_left_follows_the_pace_and_the_cores():
     outlook = plan.Outlook({job: steps(600) for job in range(4)}, cores=2)
-    assert outlook.left() == pytest.approx(1200)
+    own = resources.SNAKEMAKE  # of every step
+    assert outlook.left() == pytest.approx((4 * 600 + 4 * own) / 2)
     outlook.took[0] = 1200.0
     pace = (1200 + plan.PRIOR) / (600 + plan.PRIOR)
-    assert outlook.left() == pytest.approx(3 * 600 * pace / 2)
-    assert outlook.left({1: 60.0}) == pytest.approx((3 * 600 * pace - 60) / 2)
+    assert outlook.left() == pytest.approx(3 * (600 * pace + own) / 2)
+    assert outlook.left({1: 60.0}) == pytest.approx((3 * (600 * pace + own) - 60) / 2)
     outlook.took |= {1: 1200.0, 2: 1200.0}
     pace = (3600 + plan.PRIOR) / (1800 + plan.PRIOR)
     assert outlook.left() == pytest.approx(600 * pace)  # one step does not use both cores
