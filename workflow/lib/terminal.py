@@ -39,7 +39,8 @@ SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
 _NOISE = re.compile(
     "Assuming unrestricted|Building DAG|Using shell|Group jobs|Select jobs|Config file"
     "|Conda environments: ignored|Singularity containers: ignored|Waiting at most|Removing output"
-    "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time|Trying to restart|Will exit after"
+    "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time"
+    "|Trying to restart|Will exit after"
 )
 # Where a `WorkflowError` was raised, around its message.
 _PLACE = re.compile(r'\AWorkflowError[^\n]*:\n|\n {2}File ".*\Z', re.DOTALL)
