@@ -358,7 +358,7 @@ def test_damaged_weights_of_a_run_are_named_by_the_job_that_reads_them(tmp_path:
     truncated(tmp_path)
     message = r"model\.safetensors: found \d+ bytes .* delete its folder and run the same command"
     with pytest.raises(InputError, match=message):
-        load_encoder(tmp_path)
+        loading.load_encoder(tmp_path)
 
 
 def test_models_without_square_maps_are_refused(tmp_path: Path) -> None:
