@@ -41,17 +41,27 @@ rule last:
     output: "made/last.txt"
     log: "logs/last.log"
     message: "Make the last file"
-    shell: "{command}"
+    {how}
 """
-FAILS = "echo '12:00:00 Stopped: model.safetensors: found 3 bytes.' > {log}; exit 1"
+FAILS = """
+import sys
+sys.path.insert(0, {scripts!r})
+from _job import script
+from darksecrets.run.errors import InputError
+
+@script
+def main(job):
+    raise InputError("model.safetensors: found 3 bytes.")
+"""
 
 
 @pytest.fixture
 def call(root, tmp_path):
     """The command of a run, in a folder with the default profile."""
 
-    def prepare(command="touch {output}"):
-        (tmp_path / "Snakefile").write_text(SNAKEFILE.format(root=str(root), command=command))
+    def prepare(how='shell: "touch {output}"'):
+        (tmp_path / "Snakefile").write_text(SNAKEFILE.format(root=str(root), how=how))
+        (tmp_path / "fail.py").write_text(FAILS.format(scripts=str(root / "scripts")))
         shutil.copytree(root / "profiles" / "default", tmp_path / "profiles" / "default")
         return [sys.executable, "-m", "snakemake", "--cores", "2"]
 
@@ -107,7 +117,7 @@ def test_a_terminal_gets_lines_that_fit(call, tmp_path):
 
 
 def test_a_failure_names_rule_log_and_cause_and_nothing_of_snakemake(call, tmp_path):
-    code, said = in_pipe(call(FAILS), tmp_path)
+    code, said = in_pipe(call('script: "fail.py"'), tmp_path)
     assert code != 0
     _, _, failed = re.sub(r"\d\d:\d\d", "…", said).partition("\n\n")
     *shown, end = failed.split("\n\n")

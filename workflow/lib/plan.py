@@ -82,7 +82,7 @@ class Outlook:
         for job, step in self.expected.items():
             if job not in self.took:
                 seconds = max(0.0, pace * step.seconds - running.get(job, 0.0))
-                cores += seconds * step.threads
+                cores += seconds * step.threads + resources.SNAKEMAKE
                 gpus += seconds * step.gpu
                 longest = max(longest, seconds)
         return max(cores / self.cores, gpus / self.gpus, longest)

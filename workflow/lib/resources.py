@@ -47,7 +47,9 @@ _START_OF_CLASSIFIER = 3.2  # until torch is imported and a store opened
 _UPDATE = 0.01  # of an update of the weights, besides its operations
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
-_TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
+_TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
+_EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
+SNAKEMAKE = 0.3  # of Snakemake itself, per step
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.
 #: Those of the GPU are conservative assumptions, not measured. The sweep counts the passes of a
@@ -217,6 +219,19 @@ def classification(work: Work) -> Need:
     return Need(400 + 120 * maps / MB, seconds=seconds, disk=6 * maps / MB)
 
 
+def cross_validation(work: Work) -> Need:
+    """Training the classifier of patterns on every fold."""
+    settings = work.config["patterns"]
+    epochs = settings["epochs"] * settings["folds"]
+    return Need(600, seconds=_START_OF_CLASSIFIER + _EPOCH_OF_FOLD * epochs)
+
+
+def classifier_training(work: Work) -> Need:
+    """Training the classifier of patterns on all labelled maps."""
+    epochs = work.config["patterns"]["epochs"]
+    return Need(450, seconds=_START_OF_CLASSIFIER + _EPOCH_OF_CLASSIFIER * epochs)
+
+
 def links(work: Work) -> Need:
     """Reading the frame-semantic links."""
     if work.config["framenet"]["source"] == "nltk":
@@ -269,8 +284,6 @@ READS_TABLES = Need(300, seconds=_TABLE_OR_FIGURE)
 SAMPLING = table()
 LABELLING = table(seconds=10)
 """Drawing maps to label."""
-CROSS_VALIDATION = Need(600, seconds=80)
-CLASSIFIER_TRAINING = Need(450, seconds=16)
 SHARES = table(seconds=2.5)
 FRAMENET = table(seconds=600, disk=900)
 """Downloading FrameNet; assumed, not measured."""

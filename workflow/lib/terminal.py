@@ -32,26 +32,26 @@ FILES = 5
 LINES_OF_LOG = 8
 """Lines that are shown of the log of a job that failed without an `InputError`."""
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
 
 # Messages of Snakemake that tell a user nothing, by their first words.
 _NOISE = re.compile(
     "Assuming unrestricted|Building DAG|Using shell|Group jobs|Select jobs|Config file"
     "|Conda environments: ignored|Singularity containers: ignored|Waiting at most|Removing output"
-    "|Exiting because|Shutting down|Complete log|Elapsed time|Trying to restart|Will exit after"
+    "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time"
+    "|Trying to restart|Will exit after"
 )
-# Where an exception was raised, around the message of a `WorkflowError`.
-_INNARDS = re.compile(
-    r'\A\w+( in rule \w+)?( in file ".*", line \d+)?:\n|\n {2}File ".*\Z', re.DOTALL
-)
+# Where a `WorkflowError` was raised, around its message.
+_PLACE = re.compile(r'\AWorkflowError[^\n]*:\n|\n {2}File ".*\Z', re.DOTALL)
+_KILLED = re.compile("SIGKILL|exit status 137")
 _INTERRUPTED = "Terminating processes on user request"
 _CODE = re.compile(rf'(?<=File ")(?:[^"]*/site-packages/|{re.escape(str(_ROOT))}/)')
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Step:
+class Started:
     """A job as Snakemake announces it.
 
     Attributes:
@@ -83,10 +83,10 @@ class Screen(logging.Handler):
         self.default, self.own = default, own
         self.filters = list(default.filters)
         self.failed = 0
-        self._stopping = False
+        self._stopping = self._killed = False
         self._outlook: Outlook | None = None
-        self._steps: dict[int, Step] = {}
-        self._running: dict[int, Step] = {}
+        self._steps: dict[int, Started] = {}
+        self._running: dict[int, Started] = {}
         self._start = time.monotonic()
         self._status = False  # whether the last line shows what is running
         self._show: dict[LogEvent | None, Callable[[Any], None]] = {
@@ -143,7 +143,7 @@ class Screen(logging.Handler):
     def _started(self, record: Any) -> None:  # noqa: ANN401 - a record with Snakemake's attributes
         message = record.rule_msg or record.rule_name
         logs = tuple(map(str, record.log))
-        step = Step(record.rule_name, message, record.wildcards, logs, time.monotonic())
+        step = Started(record.rule_name, message, record.wildcards, logs, time.monotonic())
         self._steps[record.jobid] = self._running[record.jobid] = step
         self._write()
 
@@ -155,7 +155,7 @@ class Screen(logging.Handler):
         self._outlook.took[record.job_id] = took
         self._write(self._line(step, took))
 
-    def _line(self, step: Step, took: float) -> str:
+    def _line(self, step: Started, took: float) -> str:
         """A finished step; on a terminal, its message is shortened to one line."""
         head = f"[{self.done:{len(str(self.total))}}/{self.total}] {self.spent}  "
         seconds, left = f"{took:.0f} s", self._left()
@@ -177,16 +177,19 @@ class Screen(logging.Handler):
     def _failed(self, record: Any) -> None:  # noqa: ANN401
         self._running.pop(record.jobid, None)
         logs = tuple(map(str, record.log))
-        step = self._steps.get(record.jobid) or Step(record.rule_name, record.rule_name, {}, logs)
+        step = self._steps.get(record.jobid) or Started(
+            record.rule_name, record.rule_name, {}, logs
+        )
         if self._stopping:
             return  # its job ended because the run was interrupted
         self.failed += 1
-        self._write(failure(step))
+        self._write(failure(step, killed=self._killed))
 
     def _stopped(self, record: logging.LogRecord) -> None:
         """An exception: that of a job was already shown, any other stops the workflow."""
         message = str(record.msg)
         if "CalledProcessError" in message or "At least one job did not" in message:
+            self._killed = bool(_KILLED.search(message))
             if not self.own:
                 self.default.handle(record)
             return
@@ -274,8 +277,9 @@ def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
     )
 
 
-def failure(step: Step) -> str:
+def failure(step: Started, *, killed: bool = False) -> str:
     """Which step failed, and why: the end of its log, or all of an `InputError`."""
+    advice = ["  It was killed, as happens when memory runs out. Give it more, or fewer --cores."]
     keys = ", ".join(f"{name} {value}" for name, value in step.wildcards.items())
     return "\n".join(
         [
@@ -285,6 +289,7 @@ def failure(step: Step) -> str:
             *(f"  Log:  {log}" for log in step.logs),
             "",
             *(f"  {line}" for log in step.logs for line in _reason(Path(log))),
+            *(advice if killed else []),
         ]
     )
 
@@ -294,7 +299,7 @@ def _reason(log: Path) -> list[str]:
     try:
         text = log.read_text(encoding="utf-8", errors="replace").rstrip()
     except OSError:
-        return ["It ended before it wrote a log; it may have been killed (too little memory?)."]
+        return ["It wrote no log."]
     if STOPPED in text:
         return text.rpartition(STOPPED)[2].strip().splitlines()
     text = _CODE.sub("", _TIME.sub("", text))
@@ -303,8 +308,8 @@ def _reason(log: Path) -> list[str]:
 
 
 def plain(message: str) -> str:
-    """The message of an exception, without the place in a rule file where it was raised."""
-    return _INNARDS.sub("", message).strip()
+    """The message of an exception; of a `WorkflowError`, without the place where it was raised."""
+    return _PLACE.sub("", message).strip() if message.startswith("WorkflowError") else message
 
 
 def linked(text: str, links: Iterable[Path]) -> str:

@@ -49,7 +49,7 @@ rule cross_validate_patterns:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.CROSS_VALIDATION),
+        **ask(resources.cross_validation),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:
@@ -75,7 +75,7 @@ rule train_pattern_classifier:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.CLASSIFIER_TRAINING),
+        **ask(resources.classifier_training),
     params:
         patterns=lookup(dpath="patterns", within=config),
     message:

@@ -353,6 +353,14 @@ def test_unusable_folders(damage: Callable[[Path], None], message: str, tmp_path
         checkpoints.check(source(folder))
 
 
+def test_damaged_weights_of_a_run_are_named_by_the_job_that_reads_them(tmp_path: Path) -> None:
+    save_bert(tmp_path)
+    truncated(tmp_path)
+    message = r"model\.safetensors: found \d+ bytes .* delete its folder and run the same command"
+    with pytest.raises(InputError, match=message):
+        loading.load_encoder(tmp_path)
+
+
 def test_models_without_square_maps_are_refused(tmp_path: Path) -> None:
     """Longformer returns attention only in a window around each token."""
     config = transformers.LongformerConfig(**SIZES, attention_window=4)

@@ -176,3 +176,22 @@ def test_documentation_schema_and_defaults_agree(root):
             assert f"`{allowed}`" in value, key
         for bound in ("minimum", "exclusiveMinimum", "maximum"):
             assert bound not in part or str(part[bound]) in value, key
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (None, "found no such file"),
+        ("", "found no keys"),
+        ("only words", "found no keys"),
+        ("run: [1\ndata: {", "found no YAML in line 2"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_named(text, found, tmp_path):
+    file = tmp_path / "config.yaml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(InputError, match=rf"config\.yaml: {found}.*, expected a YAML file"):
+        configuration.read(file)
+    with pytest.raises(InputError, match="found a folder"):
+        configuration.read(tmp_path)

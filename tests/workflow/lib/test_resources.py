@@ -144,7 +144,7 @@ def test_disk_is_that_of_models_and_maps(root):
 
 
 def test_expected_times_are_near_those_measured():
-    """CPU seconds of the runs in docs/resources.md: of the demonstration's jobs, and RTE's sweep."""
+    """CPU seconds of jobs of the demonstration, as in docs/resources.md."""
     demo = _config(data={**BUILTIN, "train": 2000}, samples={"size": 100})
     measured = {
         (resources.finetuning, "RTE"): 16.0,

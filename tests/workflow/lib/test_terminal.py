@@ -45,8 +45,11 @@ def start(screen, job, message, log=(), **wildcards):
     emit(screen, LogEvent.JOB_INFO, wildcards=wildcards, **job)
 
 
-def fail(screen, job, log=()):
-    emit(screen, LogEvent.ERROR, "RuleException:\nCalledProcessError in file x, line 3:\nCommand …")
+def fail(screen, job, log=(), status=1):
+    error = (
+        f"CalledProcessError in file x, line 3:\nCommand returned non-zero exit status {status}."
+    )
+    emit(screen, LogEvent.ERROR, f"RuleException:\n{error}")
     emit(screen, LogEvent.JOB_ERROR, jobid=job, rule_name="finetune", log=log, aux={})
 
 
@@ -86,11 +89,12 @@ def test_lines_fit_a_terminal_and_end_in_what_tells_steps_apart(screen, monkeypa
 
 def test_time_left_follows_the_pace_and_the_cores():
     outlook = plan.Outlook({job: steps(600) for job in range(4)}, cores=2)
-    assert outlook.left() == pytest.approx(1200)
+    own = resources.SNAKEMAKE  # of every step
+    assert outlook.left() == pytest.approx((4 * 600 + 4 * own) / 2)
     outlook.took[0] = 1200.0
     pace = (1200 + plan.PRIOR) / (600 + plan.PRIOR)
-    assert outlook.left() == pytest.approx(3 * 600 * pace / 2)
-    assert outlook.left({1: 60.0}) == pytest.approx((3 * 600 * pace - 60) / 2)
+    assert outlook.left() == pytest.approx(3 * (600 * pace + own) / 2)
+    assert outlook.left({1: 60.0}) == pytest.approx((3 * (600 * pace + own) - 60) / 2)
     outlook.took |= {1: 1200.0, 2: 1200.0}
     pace = (3600 + plan.PRIOR) / (1800 + plan.PRIOR)
     assert outlook.left() == pytest.approx(600 * pace)  # one step does not use both cores
@@ -134,12 +138,14 @@ def test_a_failure_shows_the_end_of_a_traceback(screen, tmp_path):
     assert "CalledProcessError" not in stream.getvalue()
 
 
-def test_a_job_without_log_was_killed(screen, tmp_path):
+@pytest.mark.parametrize("status", [1, 137])
+def test_a_killed_job_is_called_that(screen, tmp_path, status):
     stream = io.StringIO()
     shown = screen(stream)
     start(shown, 1, "Fine-tune on RTE", log=[str(tmp_path / "none.log")])
-    fail(shown, 1, [str(tmp_path / "none.log")])
-    assert "may have been killed" in stream.getvalue()
+    fail(shown, 1, [str(tmp_path / "none.log")], status)
+    assert "wrote no log" in stream.getvalue()
+    assert ("memory runs out" in stream.getvalue()) == (status == 137)
 
 
 def test_interrupted_jobs_are_no_failures(screen):
@@ -163,6 +169,13 @@ def test_errors_of_the_configuration_do_not_name_rule_files(screen, own):
         level=logging.ERROR,
     )
     assert stream.getvalue() == "seeds: found 1.\nExpected a list.\n"
+
+
+def test_errors_of_the_code_name_the_place(screen):
+    stream = io.StringIO()
+    message = 'NameError in file "/x/common.smk", line 30:\nname x\n  File "/x/common.smk", line 3'
+    emit(screen(stream), LogEvent.ERROR, message, level=logging.ERROR)
+    assert stream.getvalue() == f"{message}\n"
 
 
 def test_dry_runs_keep_the_output_of_snakemake(screen):
