@@ -75,11 +75,14 @@ class Sentence:
         maps: [layer, head, query, key].
         links: From `links_in`.
         usable: [L] which tokens are words; they are adjacent.
+        elements: The words of its elements. What a head does to a word, such as "he", it may do in
+            all sentences with it, so these are not independent. None: unlike all others.
     """
 
     maps: Maps
     links: Sequence[Link]
     usable: npt.NDArray[np.bool_]
+    elements: str | None = None
 
     def free(self) -> npt.NDArray[np.bool_]:
         """[L] which tokens are words of no link."""
@@ -107,8 +110,11 @@ class Linked(Iterable[Sentence]):
     def sentence(self, idx: int) -> Sentence:
         """Read one sentence, by its position in ``annotations``."""
         (example,) = np.flatnonzero(self.store.idx == idx).tolist()
-        links = links_in(self.store, example, self.annotations[idx])
-        return Sentence(self.store.maps(example), links, ~self.store.special(example))
+        annotation = self.annotations[idx]
+        links = links_in(self.store, example, annotation)
+        words = [annotation.sentence[slice(*element.span)] for element in annotation.elements]
+        maps, usable = self.store.maps(example), ~self.store.special(example)
+        return Sentence(maps, links, usable, " ".join(words).lower())
 
 
 def greatest(maps: Maps, queries: Positions, keys: Positions) -> Array:
@@ -236,36 +242,44 @@ def excess(sentence: Sentence) -> Array:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of every head in every sentence; all are [sentence, direction, layer, head].
+    """Weights of every head in every sentence; most are [sentence, direction, layer, head].
 
     Attributes:
         linked: From `along`.
         moved: From `moved`.
         unlinked: From `unlinked`.
         excess: From `excess`.
+        groups: [sentence] number of the group: sentences with the same elements.
     """
 
     linked: Array
     moved: Array
     unlinked: Array
     excess: Array
+    groups: Positions
 
 
 def measure(sentences: Iterable[Sentence]) -> Weights:
     """Measure the links and their controls; memory holds one sentence at a time."""
-    values = []
+    values: list[Array] = []
+    groups: list[int] = []
+    seen: dict[str | int, int] = {}
     for sentence in sentences:
+        name = len(values) if sentence.elements is None else sentence.elements
+        groups.append(seen.setdefault(name, len(seen)))
         functions = (along, moved, unlinked)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence)]))
-    return Weights(*np.stack(values, axis=1))
+    linked, at_other_places, from_others, left = np.stack(values, axis=1)
+    return Weights(linked, at_other_places, from_others, left, np.array(groups))
 
 
 def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     """Tidy table of the heads (Figure 3); `tables.HEADS` explains its columns.
 
-    Each control has a paired one-sided test over the sentences, by random sign changes. A head's
-    p-value is the largest of its three; it is corrected over all heads and both directions.
+    Each control has a paired one-sided test over the sentences, by random sign changes that
+    sentences with the same elements share. A head's p-value is the largest of its three; it is
+    corrected over all heads and both directions.
 
     Args:
         weights: From `measure`.
@@ -279,7 +293,9 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "unlinked": weights.linked - weights.unlinked,
         "excess": weights.excess,
     }
-    tests = sign_flips(np.stack([*gaps.values()], axis=1), draws, rng, zero=ROUNDING)
+    groups = weights.groups
+    together = np.stack([*gaps.values()], axis=1)
+    tests = sign_flips(together, draws, rng, zero=ROUNDING, groups=groups)
     p, family = intersection_union(tests.p), intersection_union(tests.family)
     direction, layer, head = np.indices(p.shape)
     own = weights.linked.mean(axis=0)
@@ -289,6 +305,7 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "head": head + 1,
         "weight": own,
         "sentences": np.full(p.shape, len(weights.linked)),
+        "elements": np.full(p.shape, len(np.unique(groups))),
         "above_percentile": np.stack([above_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
         "linked": _mean(np.where(compared, weights.linked, np.nan)),
@@ -299,7 +316,9 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     for number, (name, gap) in enumerate(gaps.items()):
         column = name if name == "excess" else f"over_{name}"
         values[column] = _mean(gap)
-        values[f"{column}_low"], values[f"{column}_high"] = mean_intervals(gap, draws, rng)
+        values[f"{column}_low"], values[f"{column}_high"] = mean_intervals(
+            gap, draws, rng, groups=groups
+        )
         values[f"{column}_p"] = tests.p[number]
     values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
     values["stands_out"] = family < LEVEL

@@ -50,7 +50,7 @@ def _over(name: str, meaning: str, *, optional: bool = True) -> tuple[Column, ..
     """What exceeds a control: the mean difference over sentences, its interval and its test."""
     column = Column(name, "number", meaning, "attention", low=-2, high=2, optional=optional)
     ends = interval(name, f"{name}_low", f"{name}_high", unit="attention", optional=optional)
-    test = f"p-value of `{name}` > 0: random signs of the sentences' differences"
+    test = f"p-value of `{name}` > 0: random signs of the units' differences"
     return column, *ends, replace(P_VALUE, name=f"{name}_p", meaning=test)
 
 
@@ -64,6 +64,12 @@ HEADS = Table(
         HEAD,
         _weight("weight", "greatest weight of a linked pair, mean over sentences"),
         Column("sentences", "integer", "sentences", low=1),
+        Column(
+            "elements",
+            "integer",
+            "different elements; in tests and intervals, sentences with the same ones are one unit",
+            low=1,
+        ),
         Column(
             "above_percentile",
             "flag",

@@ -17,6 +17,7 @@ from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import bootstrap_weights, interval
 
 Floats = npt.NDArray[np.float64]
+Groups = npt.NDArray[np.int64]
 
 _TIE = 1e-9  # relative to a statistic of order 1; sums of the same numbers in another order
 _BLOCK = 2**22  # largest number of elements in a block of draws
@@ -36,7 +37,12 @@ class SignFlips:
 
 
 def sign_flips(
-    differences: Floats, draws: int, rng: np.random.Generator, *, zero: float = 0.0
+    differences: Floats,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    zero: float = 0.0,
+    groups: Groups | None = None,
 ) -> SignFlips:
     """Test whether mean differences are greater than 0 by changing their signs at random.
 
@@ -51,6 +57,8 @@ def sign_flips(
         draws: Number of random sign changes.
         rng: Source of randomness.
         zero: Differences up to this size count as 0, because they may be rounding errors.
+        groups: [units] number of the group of each unit, if units of a group depend on each other:
+            they share their sign.
 
     Returns:
         P-values of at least 1 / (1 + draws); 1 where all differences are 0.
@@ -58,6 +66,8 @@ def sign_flips(
     units, shape = len(differences), differences.shape[1:]
     known = np.nan_to_num(differences.reshape(units, -1))
     known[np.abs(known) <= zero] = 0
+    known = _sums(known, groups)
+    units = len(known)
     size = np.sqrt((known**2).sum(axis=0))
     scaled = known / np.where(size > 0, size, 1)
     observed = scaled.sum(axis=0) - _TIE
@@ -82,31 +92,43 @@ def intersection_union(p: Floats) -> Floats:
     return largest
 
 
-def mean_intervals(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+def _sums(values: Floats, groups: Groups | None) -> Floats:
+    """[groups, tests] sums over the units of each group; without groups, the values themselves."""
+    if groups is None:
+        return values
+    sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(sums, groups, values)
+    return sums
+
+
+def mean_intervals(
+    values: Floats, resamples: int, rng: np.random.Generator, *, groups: Groups | None = None
+) -> Floats:
     """Bootstrap intervals of means over independent units.
 
     Args:
         values: [units, ...]; NaN if a unit has no value.
         resamples: Number of bootstrap samples; all means share them.
         rng: Source of randomness.
+        groups: [units] number of the group of each unit, if units of a group depend on each other:
+            they are drawn together.
 
     Returns:
         [2, ...] lower and upper ends; NaN where no unit has a value.
     """
     units, shape = len(values), values.shape[1:]
     columns = values.reshape(units, -1)
-    columns = columns[~np.isnan(columns).all(axis=1)]
-    if not len(columns):
-        return np.full((2, *shape), np.nan)
     known = ~np.isnan(columns)
-    sums, counts = np.where(known, columns, 0), known.astype(np.float64)
-    means = np.empty((resamples, columns.shape[1]))
-    start = 0
-    for weights in bootstrap_weights(resamples, len(columns), rng):
+    sums = _sums(np.where(known, columns, 0), groups)
+    counts = _sums(known.astype(np.float64), groups)
+    means, start = np.empty((resamples, columns.shape[1])), 0
+    for weights in bootstrap_weights(resamples, len(sums), rng):
         with np.errstate(invalid="ignore"):
-            drawn = weights @ sums / (len(columns) if known.all() else weights @ counts)
+            drawn = (weights @ sums) / (weights @ counts)
         means[start : start + len(drawn)] = drawn
         start += len(drawn)
+    if not known.any():
+        return np.full((2, *shape), np.nan)
     low, high = LEVEL / 2, 1 - LEVEL / 2
     ends = np.nanquantile(means, (low, high), axis=0) if np.isnan(means).any() else interval(means)
     return ends.reshape(2, *shape)

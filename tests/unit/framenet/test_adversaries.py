@@ -88,6 +88,32 @@ def test_heads_that_follow_links_pass(tables):
     assert all((rows["p_value"] < 0.05).all() for rows in knows)
 
 
+def test_heads_that_treat_words_alike_in_all_sentences_pass_no_more_often_than_stated():
+    """Random weights: the score of two words is random, but the same in every sentence."""
+    rng = np.random.default_rng(1)
+    passed, families, alone = [], [], []
+    for corpus in range(15):
+        scores = 1.5 * rng.standard_normal((1, 40, 30, 30))  # of 40 heads, for 30 words
+        sentences = []
+        for _ in range(60):
+            text, links = sentence(rng)
+            words = rng.choice(30, size=len(text.usable))
+            if rng.random() < 0.5:
+                words[links[0][0]], words[links[0][1]] = 0, rng.choice(3)  # "he", a few verbs
+            weights = np.exp(scores[:, :, words[:, None], words])
+            maps = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)
+            element = str(words[links[0][0][0]])
+            sentences.append(Sentence(maps, links, text.usable, element))
+        found = table(measure(sentences), draws=499, seed=corpus)
+        passed.append((found["p_value"] < 0.05).mean())
+        families.append(bool(found["stands_out"].any()))
+        unaware = [Sentence(s.maps, s.links, s.usable) for s in sentences]
+        alone.append((table(measure(unaware), draws=499, seed=corpus)["excess_p"] < 0.05).mean())
+    assert np.mean(passed) < 0.05
+    assert sum(families) <= binom.ppf(0.999, len(families), 0.05)
+    assert np.mean(alone) > 0.08, "sentences are not independent"
+
+
 @pytest.fixture(scope="module")
 def published():
     """The 473 sentences that the authors printed, a token per word, with the adversaries' maps."""

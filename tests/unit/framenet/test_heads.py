@@ -304,11 +304,26 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
         assert row.stands_out == (row.p_family < 0.05)
 
 
+def test_sentences_with_the_same_elements_are_one_unit(tmp_path) -> None:
+    """Five sentences of "kim": their signs change together, so nothing can be significant."""
+    sentences = [["kim", "is", "not", "dim"]] * 5
+    links = [annotate(sentences[0], "dim", "kim")] * 5
+    store = make_store(tmp_path / "store", sentences)
+    weights = heads.measure(Linked(store, links))
+    assert weights.groups.tolist() == [0] * 5
+    found = heads.table(weights, 999, 0)
+    assert (found["elements"] == 1).all()
+    for name in ("over_control_p", "excess_p"):
+        assert (found[name] > 0.45).all()  # one unit has two signs
+    own = heads.measure(Linked(store, LINKS[3:] + links[1:]))  # "he" is the element of the first
+    assert own.groups.tolist() == [0, 1, 1, 1, 1]
+
+
 def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
     for seed in range(3):
         shape = (9, 2, 12, 12)
         random = np.random.default_rng(seed).random(shape)
-        found = heads.table(heads.Weights(random, random, random, random), 99, seed)
+        found = heads.table(heads.Weights(random, random, random, random, np.arange(9)), 99, seed)
         assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 

@@ -85,6 +85,21 @@ def test_the_error_on_null_data_is_at_most_5_percent():
     assert family.any()
 
 
+def test_units_of_a_group_share_their_sign_and_are_drawn_together():
+    """Copies of a unit add nothing: p-values and intervals are those of the single units."""
+    single = rng(11).normal(0.3, 1, size=(15, 3))
+    groups = np.repeat(np.arange(15), 4)
+    copied = sign_flips(single[groups], 999, rng(0), groups=groups)
+    alone = sign_flips(single, 999, rng(0))
+    np.testing.assert_array_equal(copied.p, alone.p)
+    np.testing.assert_array_equal(copied.family, alone.family)
+    np.testing.assert_allclose(
+        mean_intervals(single[groups], 999, rng(0), groups=groups),
+        mean_intervals(single, 999, rng(0)),
+    )
+    assert (sign_flips(single[groups], 999, rng(0)).p <= alone.p).all()
+
+
 def test_all_effects_must_be_present():
     """One of two effects is 0 and the other is great: the error is that of the first alone."""
     random = rng(4)
