@@ -40,12 +40,16 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
-def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
+def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 
     Numbers may be given as text, because Snakemake's ``--config 'samples={size: 40}'`` passes them
     that way, and YAML reads ``5e-4`` as text. YAML also reads ``on`` and ``off`` without quotes as
     true and false; where they are among the allowed values, they are converted back.
+
+    Args:
+        config: The configuration as given.
+        needs_data: Whether data and links must be there, or only a model.
 
     Raises:
         InputError: Names every key that is unknown, missing or of a wrong type.
@@ -61,7 +65,8 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
         )
     resolved = _with_defaults(config, schema)
     for section, source, key in _LOCAL:
-        if resolved[section]["source"] == source and not resolved[section][key]:
+        needed = needs_data or section == "model"
+        if needed and resolved[section]["source"] == source and not resolved[section][key]:
             raise InputError(
                 f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
                 f"{key}, because {section}.source is '{source}'."
@@ -125,8 +130,12 @@ def origin(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def check_results_folder(config: Mapping[str, Any], results: Path) -> None:
+def check_results_folder(
+    config: Mapping[str, Any], results: Path, *, needs_data: bool = True
+) -> None:
     """Stop if ``results`` holds a run whose data or model have another origin.
+
+    The data are not compared if they are not needed, or if only text was looked at until now.
 
     Raises:
         InputError: Names what differs.
@@ -135,6 +144,9 @@ def check_results_folder(config: Mapping[str, Any], results: Path) -> None:
     if not record.is_file():
         return
     found, expected = json.loads(record.read_text(encoding="utf-8")), origin(config)
+    for content in (found, expected):
+        if "data" not in found or not needs_data:
+            content.pop("data", None)
     if found != expected:
         raise InputError(
             f"{results} holds a run of another configuration:\n  found    {json.dumps(found)}\n"

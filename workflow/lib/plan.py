@@ -98,8 +98,8 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
     return result if result["GPU hours"].any() else result.drop(columns="GPU hours")
 
 
-def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
-    """Cost of a run in one line."""
+def summary(planned: Iterable[Step], config: Mapping[str, Any], *, looking: bool = False) -> str:
+    """Cost of a run in one line; `looking` if its only target is `look`."""
     planned = list(planned)
     if not planned:
         return f"Run {config['run']}: nothing to be done."
@@ -112,7 +112,7 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any]) -> str:
         *([f"about {_time(gpu)} of a GPU (assumed, not measured)"] if gpu else []),
         f"the longest step {_time(rules['longest (min)'].max() * MINUTE / HOUR)}",
         f"up to {rules['memory (GB)'].max():.1f} GB of memory for one",
-        f"{resources.disk_needed(config) / 1e9:.1f} GB of disk for the whole run",
+        f"{resources.disk_needed(config, looking=looking) / 1e9:.1f} GB of disk for the whole run",
         *_checkpoints(planned),
         *_assumed(config),
     ]
@@ -168,7 +168,7 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
             planned, config = steps(workflow.dag), workflow.globals["config"]
     except Exception as error:  # whatever stops a run also stops its plan, with the same message
         sys.exit(f"{messages.getvalue()}{error}")
-    total = summary(planned, config)
+    total = summary(planned, config, looking=compat.targets_of(workflow) == {"look"})
     if not planned:
         return total
     return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{total}"

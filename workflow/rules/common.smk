@@ -17,12 +17,19 @@ from darksecrets.models import checkpoints
 from darksecrets.patterns import annotations
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
+from darksecrets.text import preflight as of_text
+from darksecrets.text import texts
 from workflow.lib import compat, configuration, imports, plan, preflight, resources
 
+# Text is looked at without data. Jobs are checked by the process that starts them.
+LOOKING = compat.targets_of(workflow) == {"look"}
+
 try:
-    config.update(configuration.resolve(config))
+    config.update(
+        configuration.resolve(config, needs_data=workflow.is_main_process and not LOOKING)
+    )
     if workflow.is_main_process:
-        preflight.check(config)
+        preflight.check(config, looking=LOOKING)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -171,9 +178,23 @@ def chunk_group(group: str, chunks: int) -> str | None:
     return group if chunks == 1 else None
 
 
-def ask(need, *, gpu: bool = False) -> dict:
-    """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU."""
-    return resources.Asked(need, config, GPU if gpu else 0).resources()
+def text_files() -> list[str]:
+    """The file of the text to look at, if it is in one."""
+    file = texts.file_of(config["text"])
+    return [compat.in_place(file)] if file else []
+
+
+def text_given(wildcards) -> object:
+    """The text to look at; as a function, since its braces are not wildcards."""
+    return config["text"]
+
+
+def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
+    """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU.
+
+    If they do not depend on the data of tasks, `data` is false.
+    """
+    return resources.Asked(need, config, GPU if gpu else 0, data).resources()
 
 
 RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figures and tables
@@ -285,16 +306,16 @@ def add_code() -> None:
 def start_run() -> None:
     """Before the first job: log the estimated cost, check disk and Hub, record the configuration."""
     steps = plan.steps(workflow.dag)
-    logger.info(plan.summary(steps, config))
+    logger.info(plan.summary(steps, config, looking=LOOKING))
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
             "allows. `--config gpu=0` removes that limit."
         )
     try:
-        preflight.check_surroundings(config)
+        preflight.check_surroundings(config, looking=LOOKING)
         for name in {job.rule.name for job in compat.jobs_of(workflow.dag)} & set(CHECKS):
             CHECKS[name](config)
-        preflight.record_run(config)
+        preflight.record_run(config, looking=LOOKING)
     except InputError as error:
         raise WorkflowError(str(error)) from None
