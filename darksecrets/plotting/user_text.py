@@ -6,6 +6,8 @@ figures' font lacks. Text from right to left is laid out by matplotlib itself.
 
 from __future__ import annotations
 
+import textwrap
+import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,23 +15,37 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.text import Text
 
+_RIGHT_TO_LEFT = {"R", "AL"}
+
 FONT = "DejaVu Sans"
 """Font of all figures, see `darksecrets.plotting.style`."""
 
 
 def as_written(texts: Iterable[Text]) -> None:
-    """Draw texts as they are: without formulas, and with a font for every character.
-
-    A character that no installed font has is written as its code point, such as <U+4E2D>.
-    """
+    """Draw texts without formulas, and with a font for every character."""
     for text in texts:
         text.set_parse_math(False)
-        content = text.get_text()
-        fonts = {letter: font_of(letter) for letter in dict.fromkeys(content)}
-        text.set_fontfamily(list(dict.fromkeys([FONT, *filter(None, fonts.values())])))
-        text.set_text(
-            "".join(letter if fonts[letter] else f"<U+{ord(letter):04X}>" for letter in content)
-        )
+        fonts = (font_of(letter) for letter in text.get_text())
+        text.set_fontfamily(list(dict.fromkeys([FONT, *filter(None, fonts)])))
+
+
+def drawable(content: str) -> str:
+    """Write characters that no installed font has as their code points, such as <U+4E2D>."""
+    return "".join(letter if font_of(letter) else f"<U+{ord(letter):04X}>" for letter in content)
+
+
+def lines(content: str, width: int, most: int = 3) -> list[str]:
+    """Break a text into lines of at most ``width`` characters; after ``most``, it is cut off.
+
+    Each line has the direction of the whole text, which is that of its first letter.
+    """
+    whole = textwrap.shorten(drawable(content), most * (width - 8), placeholder=" …")
+    kinds = [unicodedata.bidirectional(letter) for letter in whole]
+    mark = ""
+    if _RIGHT_TO_LEFT & set(kinds):
+        first = next(kind for kind in kinds if kind in {"L", *_RIGHT_TO_LEFT})
+        mark = "\u200e" if first == "L" else "\u200f"
+    return [mark + line for line in textwrap.wrap(whole, width)]
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,7 +29,7 @@ from darksecrets.plotting.style import (
     style,
     ticks,
 )
-from darksecrets.plotting.user_text import as_written
+from darksecrets.plotting.user_text import as_written, lines
 from darksecrets.text.tables import EXAMPLES, SHOWN
 
 Maps = npt.NDArray[np.floating]
@@ -60,7 +59,7 @@ def heads_figure(
     layers, heads = maps.shape[:2]
     side = PAGE / max(heads, 6)
     with style():
-        figure = new_figure(PAGE, side * layers + 1.2)
+        figure = new_figure(PAGE, side * layers + 0.9)
         axes = figure.add_subplot(label="heads")
         for layer, head in np.ndindex(layers, heads):
             weights = maps[layer, head].astype(np.float32)
@@ -86,7 +85,7 @@ def heads_figure(
         axes.spines[:].set_visible(False)
         _title(figure, sentences)
         _scale(figure, [axes])
-        _legend(figure, patterns)
+        _legend(axes, patterns)
         label_run(figure, f"{run_label} · a map's rows attend to its columns")
     return figure
 
@@ -108,10 +107,10 @@ def maps_figure(
         run_label: The run and its model in a few words, for the small print.
     """
     side = float(np.clip(_TOKEN * len(tokens), _SMALLEST, _LARGEST))
-    across = min(len(shown), max(1, min(3, int(PAGE / side))))
+    across = min(len(shown), 3 if 3 * side <= PAGE else 2)
     down = -(-len(shown) // across)
     with style():
-        width, height = max(3.4, across * (side + 0.55)), down * (side + 0.85) + 0.9
+        width, height = max(3.4, across * (side + 0.5)), down * (side + 0.75) + 0.8
         figure = new_figure(width, height)
         places = figure.subplots(down, across, squeeze=False).ravel()
         for axes, row in zip(places, shown.to_dict("records"), strict=False):
@@ -177,26 +176,26 @@ def draw(sources: Sources) -> dict[str, Figure]:
 
 
 def _title(figure: Figure, sentences: Sequence[str]) -> None:
-    """Write the sentences above, wrapped; the middle of long ones is left to the axes."""
+    """Write the sentences above; the rest of long ones is on the axes."""
     letters = int(figure.get_figwidth() * 72 / (0.6 * 7))
-    lines = [textwrap.shorten(text, 2 * letters, placeholder=" …") for text in sentences]
-    text = "\n".join(textwrap.fill(line, letters) for line in lines)
+    text = "\n".join(line for sentence in sentences for line in lines(sentence, letters))
     as_written([figure.suptitle(text, x=0.01, ha="left", fontsize=7)])
 
 
-def _legend(figure: Figure, patterns: pd.DataFrame) -> None:
+def _legend(axes: Axes, patterns: pd.DataFrame) -> None:
     """What the colours of the frames mean, and how many maps have each."""
     counts = patterns["pattern"].value_counts()
     entries = [
         Patch(fill=False, ec=colour, linewidth=1.2, label=f"{name} ({counts.get(name, 0)})")
         for name, colour in PATTERNS.items()
     ]
-    figure.legend(handles=entries, loc="outside lower center", ncols=len(entries))
+    place = (0.5, 1.0)
+    axes.legend(handles=entries, loc="lower center", bbox_to_anchor=place, ncols=len(entries))
 
 
 def _scale(figure: Figure, axes: list[Axes]) -> None:
     """The colours of all maps, from weight 0 to the end of each map's own scale."""
     mappable = ScalarMappable(cmap=MAP)
-    bar = colour_bar(figure, mappable, _HOW, ax=axes, location="bottom", shrink=0.5, aspect=40)
+    bar = colour_bar(figure, mappable, _HOW, ax=axes, location="bottom", shrink=0.5, aspect=50)
     bar.set_ticks([0, 1], labels=["0", "L-th greatest of the map"])
     bar.ax.tick_params(labelsize=SMALL)

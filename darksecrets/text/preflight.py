@@ -14,6 +14,11 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 from darksecrets.text import texts
 
+MISSING = (
+    "The target `look` needs text: found no key `text`. Add --config 'text=The cat sat.', or name "
+    "a file with one example a line; docs/look.md says more."
+)
+
 _log = logging.getLogger(__name__)
 
 
@@ -27,11 +32,7 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: There is no text, see `texts.read`; or the model has no such heads.
     """
     if config["text"] is None:
-        raise InputError(
-            "`look` needs text: found none, expected the key `text`. Add "
-            "--config 'text=The cat sat.', or a file with one example a line; docs/look.md says "
-            "more."
-        )
+        raise InputError(MISSING)
     texts.read(config["text"])
     if config["model"]["source"] != "hub":
         check_heads(config["look"]["heads"], checkpoints.folder_of(config["model"]))

@@ -25,12 +25,6 @@ def in_place(path: str | Path) -> str:
     return marked
 
 
-def targets_of(workflow: Any) -> set[str]:  # noqa: ANN401
-    """The targets that Snakemake was called with, while it reads the rules; jobs have none."""
-    settings = workflow.dag_settings
-    return set(settings.targets) if settings else set()
-
-
 def rules_of(workflow: Any, folder: Path) -> Iterator[Any]:  # noqa: ANN401
     """Rules whose rule file is in ``folder``, without those of a workflow that uses this one.
 

@@ -9,7 +9,7 @@ import contextlib
 import copy
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -64,14 +64,25 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
+    check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
+    return resolved
+
+
+def check_places(
+    config: Mapping[str, Any], sections: Iterable[str] = ("data", "model", "framenet")
+) -> None:
+    """Check that the folders and files of local sources are given.
+
+    Raises:
+        InputError: Names the key that is missing.
+    """
     for section, source, key in _LOCAL:
-        needed = needs_data or section == "model"
-        if needed and resolved[section]["source"] == source and not resolved[section][key]:
+        missing = config[section]["source"] == source and not config[section][key]
+        if missing and section in sections:
             raise InputError(
                 f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
                 f"{key}, because {section}.source is '{source}'."
             )
-    return resolved
 
 
 def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML

@@ -28,6 +28,12 @@ MINUTE, HOUR = 60, 3600
 REST = "tables and figures"
 """Label of the row for all rules that declare no resources."""
 
+OF_A_LOOK = {
+    *("look", "look_at_text", "measure_text"),
+    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
+}
+"""Rules that the target `look` needs."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -51,6 +57,12 @@ class Step:
 def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
     """Steps that Snakemake will run (or would, in a plan)."""
     return [_step(dag, job) for job in compat.jobs_of(dag)]
+
+
+def is_look(dag: Any, config: Mapping[str, Any]) -> bool:  # noqa: ANN401
+    """Whether all steps that Snakemake will run are of the target `look`, which needs no data."""
+    rules = {job.rule.name for job in compat.jobs_of(dag)}
+    return config["text"] is not None and rules <= OF_A_LOOK
 
 
 def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
@@ -99,7 +111,7 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
 
 
 def summary(planned: Iterable[Step], config: Mapping[str, Any], *, looking: bool = False) -> str:
-    """Cost of a run in one line; `looking` if its only target is `look`."""
+    """Cost of a run in one line; `looking` if all its steps are of `look`."""
     planned = list(planned)
     if not planned:
         return f"Run {config['run']}: nothing to be done."
@@ -168,7 +180,7 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
             planned, config = steps(workflow.dag), workflow.globals["config"]
     except Exception as error:  # whatever stops a run also stops its plan, with the same message
         sys.exit(f"{messages.getvalue()}{error}")
-    total = summary(planned, config, looking=compat.targets_of(workflow) == {"look"})
+    total = summary(planned, config, looking=is_look(workflow.dag, config))
     if not planned:
         return total
     return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{total}"

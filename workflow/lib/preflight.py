@@ -36,13 +36,15 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
 
     Args:
         config: A resolved configuration.
-        looking: Whether the target is `look` alone.
+        looking: Whether only what the target `look` needs is checked.
 
     Raises:
         InputError: At the first problem that would make a job fail.
     """
     results = configuration.results_folder(config)
     configuration.check_results_folder(config, results, needs_data=not looking)
+    if not looking:
+        configuration.check_places(config)
     for check_section in OF_A_LOOK if looking else OF_A_PLAN:
         check_section(config)
 

@@ -21,15 +21,12 @@ from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
 from workflow.lib import compat, configuration, imports, plan, preflight, resources
 
-# Text is looked at without data. Jobs are checked by the process that starts them.
-LOOKING = compat.targets_of(workflow) == {"look"}
-
 try:
-    config.update(
-        configuration.resolve(config, needs_data=workflow.is_main_process and not LOOKING)
-    )
+    # A run that is given text may need no data: that is known only once its jobs are, see `start_run`.
+    with_text = config.get("text") is not None
+    config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
-        preflight.check(config, looking=LOOKING)
+        preflight.check(config, looking=with_text)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -95,6 +92,7 @@ def chunks_of(folder: str, number: int) -> list[str]:
 
 def data_files(wildcards) -> list[str]:
     """Local files that a task's data are read from: word lists, or the classic GLUE files."""
+    configuration.check_places(config)
     if config["data"]["source"] == "builtin":
         return corpus_files()
     if config["data"]["source"] == "tsv":
@@ -178,8 +176,10 @@ def chunk_group(group: str, chunks: int) -> str | None:
     return group if chunks == 1 else None
 
 
-def text_files() -> list[str]:
+def text_files(wildcards) -> list[str]:
     """The file of the text to look at, if it is in one."""
+    if config["text"] is None:
+        raise WorkflowError(of_text.MISSING)
     file = texts.file_of(config["text"])
     return [compat.in_place(file)] if file else []
 
@@ -305,17 +305,19 @@ def add_code() -> None:
 
 def start_run() -> None:
     """Before the first job: log the estimated cost, check disk and Hub, record the configuration."""
-    steps = plan.steps(workflow.dag)
-    logger.info(plan.summary(steps, config, looking=LOOKING))
+    steps, looking = plan.steps(workflow.dag), plan.is_look(workflow.dag, config)
+    logger.info(plan.summary(steps, config, looking=looking))
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
             "allows. `--config gpu=0` removes that limit."
         )
     try:
-        preflight.check_surroundings(config, looking=LOOKING)
+        if config["text"] is not None and not looking:
+            preflight.check(config)
+        preflight.check_surroundings(config, looking=looking)
         for name in {job.rule.name for job in compat.jobs_of(workflow.dag)} & set(CHECKS):
             CHECKS[name](config)
-        preflight.record_run(config, looking=LOOKING)
+        preflight.record_run(config, looking=looking)
     except InputError as error:
         raise WorkflowError(str(error)) from None

@@ -10,7 +10,7 @@ CHECKS["look_at_text"] = of_text.check_tokens
 rule look_at_text:
     """Store all maps of the pre-trained encoder on the text, and classify their patterns."""
     input:
-        text=text_files(),
+        text=text_files,
         model="<results>/models/pretrained",
         classifier="<results>/patterns/classifier",
     output:
