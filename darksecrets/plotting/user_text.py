@@ -39,13 +39,13 @@ def lines(content: str, width: int, most: int = 3) -> list[str]:
 
     Each line has the direction of the whole text, which is that of its first letter.
     """
-    whole = textwrap.shorten(drawable(content), most * (width - 8), placeholder=" …")
-    kinds = [unicodedata.bidirectional(letter) for letter in whole]
+    kinds = [unicodedata.bidirectional(letter) for letter in content]
     mark = ""
     if _RIGHT_TO_LEFT & set(kinds):
         first = next(kind for kind in kinds if kind in {"L", *_RIGHT_TO_LEFT})
         mark = "\u200e" if first == "L" else "\u200f"
-    return [mark + line for line in textwrap.wrap(whole, width)]
+    wrapped = textwrap.wrap(drawable(content), width, max_lines=most, placeholder=" …")
+    return [mark + line for line in wrapped]
 
 
 @cache
@@ -66,4 +66,4 @@ def font_of(letter: str) -> str | None:
 
 def _strange(name: str) -> bool:
     """Whether a font has boxes for all characters, or mathematical symbols in their places."""
-    return name.startswith(("Last Resort", "cm", "STIXSize"))
+    return name.startswith(("Last Resort", "cm", "STIXNonUnicode", "STIXSize"))

@@ -38,7 +38,7 @@ _HALF = 0.44
 """Half of a small map's side, where 1 is the distance between two of them."""
 _TOKEN = 0.075
 """Inches along the axes of a large map for each token."""
-_SMALLEST, _LARGEST = 2.1, 10.0
+_SMALLEST, _LARGEST = 2.0, 10.0
 """Inches of a large map's side."""
 _HOW = "Attention weight (darker = greater)"
 

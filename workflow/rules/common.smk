@@ -145,10 +145,16 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
 
 
 def pipeline_files(wildcards) -> list[str]:
+    """Files of a local spaCy pipeline, if the data have no gold annotation."""
+    return parser_files(wildcards) if config["data"]["source"] != "builtin" else []
+
+
+def parser_files(wildcards) -> list[str]:
     """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
-    used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [compat.in_place(path) for path in annotation.files_of(folder)] if used else []
+    return (
+        [compat.in_place(path) for path in annotation.files_of(folder)] if folder.is_dir() else []
+    )
 
 
 def tasks_of(table: str) -> list[str]:
@@ -178,8 +184,6 @@ def chunk_group(group: str, chunks: int) -> str | None:
 
 def text_files(wildcards) -> list[str]:
     """The file of the text to look at, if it is in one."""
-    if config["text"] is None:
-        raise WorkflowError(of_text.MISSING)
     file = texts.file_of(config["text"])
     return [compat.in_place(file)] if file else []
 

@@ -3,6 +3,14 @@
 
 EXAMPLES_OF_TEXT = [] if config["text"] is None else texts.read(config["text"])
 LOOK_NAME = config["look"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
+FIGURES_OF_TEXT = [
+    "statistics",
+    *(
+        f"{kind}-{number}"
+        for number in range(1, 1 + min(len(EXAMPLES_OF_TEXT), config["look"]["drawn"]))
+        for kind in ("heads", "maps")
+    ),
+]
 LOOK = f"<results>/look/{LOOK_NAME}"
 CHECKS["look_at_text"] = of_text.check_tokens
 
@@ -47,6 +55,7 @@ rule measure_text:
     input:
         examples=f"{LOOK}/examples.csv",
         store=f"{LOOK}/attention",
+        pipeline=branch(config["look"]["parse"] != "off", then=parser_files, otherwise=[]),
     output:
         **{name: f"{LOOK}/features/{name}.csv" for name in MEASURES},
         provenance=f"{LOOK}/features/provenance.json",
@@ -79,18 +88,17 @@ rule look:
         statistics=f"{LOOK}/features/head_statistics.csv",
         store=f"{LOOK}/attention",
     output:
-        expand(
-            f"{LOOK}/figures/{{name}}.{{format}}",
-            name=[
-                "statistics",
-                *(
-                    f"{kind}-{number}"
-                    for number, _ in enumerate(EXAMPLES_OF_TEXT[: config["look"]["drawn"]], 1)
-                    for kind in ("heads", "maps")
-                ),
-            ],
-            format=("pdf", "svg", "png"),
-        ),
+        [
+            report(
+                f"{LOOK}/figures/{name}.svg",
+                caption="../report/look.rst",
+                category="Text of one's own",
+                subcategory=LOOK_NAME,
+                labels={"result": name},
+            )
+            for name in FIGURES_OF_TEXT
+        ],
+        expand(f"{LOOK}/figures/{{name}}.{{format}}", name=FIGURES_OF_TEXT, format=("pdf", "png")),
     log:
         f"<logs>/look/{LOOK_NAME}.log",
     group:
