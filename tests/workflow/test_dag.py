@@ -255,8 +255,11 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
 
 @pytest.mark.parametrize(
     "model",
-    [{"source": "builtin"}, {"source": "folder", "folder": str(RESOURCES / "tiny-bert")}]
-    + [{"source": "hub"}],
+    [
+        {"source": "builtin"},
+        {"source": "folder", "folder": str(RESOURCES / "tiny-bert")},
+        {"source": "hub"},
+    ],
     ids=["builtin", "folder", "hub"],
 )
 def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, tmp_path, model):
