@@ -170,7 +170,7 @@ def classify_maps(
 
 
 def load_parser(parse: str, pipeline: str) -> tuple[Language | None, str]:
-    """Load a pipeline as the configuration says.
+    """Load a pipeline as the configuration says; a warning tells if there is none.
 
     Args:
         parse: ``on``, ``off``, or ``auto`` for a pipeline only if it can be loaded.
@@ -185,13 +185,16 @@ def load_parser(parse: str, pipeline: str) -> tuple[Language | None, str]:
     if parse == "off":
         return None, "look.parse is off"
     if parse == "auto" and importlib.util.find_spec("spacy") is None:
-        return None, "spaCy is not installed"
+        why = "spaCy is not installed"
+        _log.warning("Measures that need words are left out: %s.", why)
+        return None, why
     try:
         return load_pipeline(pipeline), ""
     except InputError as error:
         if parse == "on":
             raise
-        return None, f"spaCy cannot use the pipeline: {error}"
+        _log.warning("Measures that need words are left out. %s", error)
+        return None, f"the pipeline {pipeline!r} cannot be used"
 
 
 def annotate(examples: Sequence[Example], nlp: Language | None) -> dict[int, dict[str, Any]]:

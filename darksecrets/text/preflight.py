@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,6 @@ MISSING = (
     "The target `look` needs text: found no key `text`. Add --config 'text=The cat sat.', or name "
     "a file with one example a line; docs/look.md says more."
 )
-
-_log = logging.getLogger(__name__)
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -74,7 +71,7 @@ def check_tokens(config: Mapping[str, Any]) -> None:
 
 
 def check_parser(config: Mapping[str, Any]) -> None:
-    """Check the parser if `look.parse` is on; warn if it is auto and there is none.
+    """Check the parser, see `looking.load_parser`.
 
     Raises:
         InputError: See `annotation.load_pipeline`.
@@ -82,8 +79,5 @@ def check_parser(config: Mapping[str, Any]) -> None:
     from darksecrets.text.looking import load_parser
 
     parse = config["look"]["parse"]
-    if parse == "off" or not can_import("spacy"):
-        return
-    nlp, why = load_parser(parse, config["annotation"]["pipeline"])
-    if nlp is None:
-        _log.warning("Measures that need words are left out, because %s", why)
+    if parse == "off" or can_import("spacy"):
+        load_parser(parse, config["annotation"]["pipeline"])
