@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,7 +40,9 @@ _HALF = 0.44
 _TOKEN = 0.075
 """Inches along the axes of a large map for each token."""
 _SMALLEST, _LARGEST = 2.0, 10.0
-"""Inches of a large map's side."""
+"""Inches of a large map's side, unless there are so many maps that they must be smaller."""
+_AREA = 500.0
+"""Square inches of all large maps of an example."""
 _HOW = "Attention weight (darker = greater)"
 
 
@@ -106,11 +109,8 @@ def maps_figure(
         sentences: The sentences of the example, for the title.
         run_label: The run and its model in a few words, for the small print.
     """
-    side = float(np.clip(_TOKEN * len(tokens), _SMALLEST, _LARGEST))
-    across = min(len(shown), 3 if 3 * side <= PAGE else 2)
-    down = -(-len(shown) // across)
+    down, across, width, height = layout(len(shown), len(tokens))
     with style():
-        width, height = max(3.4, across * (side + 0.5)), down * (side + 0.75) + 0.8
         figure = new_figure(width, height)
         places = figure.subplots(down, across, squeeze=False).ravel()
         for axes, row in zip(places, shown.to_dict("records"), strict=False):
@@ -127,6 +127,14 @@ def maps_figure(
         _title(figure, sentences)
         label_run(figure, f"{run_label} · rows attend to columns")
     return figure
+
+
+def layout(maps: int, tokens: int) -> tuple[int, int, float, float]:
+    """Rows and columns of large maps of so many tokens; width and height of the figure, inches."""
+    side = min(max(_TOKEN * tokens, _SMALLEST), _LARGEST, math.sqrt(_AREA / maps))
+    across = min(maps, max(3 if 3 * side <= PAGE else 2, math.ceil(math.sqrt(maps / 2))))
+    down = math.ceil(maps / across)
+    return down, across, max(3.4, across * (side + 0.5)), down * (side + 0.75) + 0.8
 
 
 def statistics_figure(table: pd.DataFrame, run_label: str) -> Figure:
@@ -158,7 +166,7 @@ def draw(sources: Sources) -> dict[str, Figure]:
     """Draw all figures: ``statistics``; ``heads-<n>`` and ``maps-<n>`` of the n-th example."""
     examples = sources.table(EXAMPLES, "examples").set_index("idx")
     shown, patterns = sources.table(SHOWN, "shown"), sources.table(PATTERN_MAPS, "patterns")
-    statistics = sources.table(HEAD_STATISTICS, "statistics")
+    statistics = sources.table(HEAD_STATISTICS)
     store = AttentionStore.open(sources.file("store"))
     rows = {int(idx): row for row, idx in enumerate(store.idx)}
     figures = {"statistics": statistics_figure(statistics, sources.label)}

@@ -85,7 +85,7 @@ rule look:
         examples=f"{LOOK}/examples.csv",
         shown=f"{LOOK}/shown.csv",
         patterns=f"{LOOK}/pattern_maps.parquet",
-        statistics=f"{LOOK}/features/head_statistics.csv",
+        table=f"{LOOK}/features/head_statistics.csv",
         store=f"{LOOK}/attention",
     output:
         [

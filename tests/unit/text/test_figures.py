@@ -12,7 +12,7 @@ from darksecrets.patterns.classes import PATTERNS
 from darksecrets.plotting import user_text
 from darksecrets.plotting.attention_map import saturation
 from darksecrets.plotting.style import PATTERNS as COLOURS
-from darksecrets.text.look import heads_figure, maps_figure, statistics_figure
+from darksecrets.text.look import heads_figure, layout, maps_figure, statistics_figure
 
 TOKENS = ["[CLS]", "$5", "x_1^2", "$", "\u05e9\u05dc\u05d5\u05dd", "\u4e2d", "{b}", "[SEP]"]
 SENTENCES = ["costs $5 and $6 \\frac", "<b> \u05e9\u05dc\u05d5\u05dd {b}"]
@@ -68,6 +68,15 @@ def test_large_maps_have_tokens_on_both_axes_as_they_are_written(maps, patterns)
             assert [text.get_text() for text in labels] == list(map(user_text.drawable, TOKENS))
             assert not any(text.get_parse_math() for text in labels)
         assert f"Layer {layer}, head {head}" in axes.get_title()
+
+
+@pytest.mark.parametrize("tokens", [3, 20, 128, 512])
+def test_large_maps_fit_into_a_picture_that_can_be_written(tokens):
+    for maps in (1, 2, 5, 12, 144, 384):
+        down, across, width, height = layout(maps, tokens)
+        assert down * across >= maps > (down - 1) * across
+        assert 300 * max(width, height) < 2**16, "matplotlib's limit"
+        assert 300**2 * width * height < 2e8, "the memory of a picture"
 
 
 def test_characters_without_a_font_are_written_as_code_points(monkeypatch):

@@ -1,6 +1,7 @@
 """The function `look` against transformers' own outputs and plain loops; the choice of maps."""
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ from tiny_models import save_classifier
 from transformers import AutoModel, AutoTokenizer
 
 import darksecrets
-from darksecrets.data.tasks import Task
 from darksecrets.features.measures import MEASURES
 from darksecrets.models.selectors import Shape
 from darksecrets.patterns import cnn
@@ -26,14 +26,8 @@ PAIRS = [["the dog barks .", "the dogs bark ."], ["bark .", "the naive dog ."]]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    from darksecrets.data import tasks
-
-    task = getattr(tasks, "TASKS", {}).get("SST-2") or _task(tasks)
+    task = SimpleNamespace(labels=("no", "yes"))
     return save_classifier(tmp_path_factory.mktemp("model"), "bert", task)
-
-
-def _task(tasks) -> Task:
-    return tasks.Task.from_entry("SST-2", tasks.SHIPPED["SST-2"])
 
 
 @pytest.fixture(scope="module")
