@@ -2,7 +2,7 @@
 
 For work in a notebook, see docs/notebook.md:
 
-    from darksecrets import AttentionStore, disable, extract, observe
+    from darksecrets import AttentionStore, disable, extract, look, observe
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from darksecrets.attention.extraction import extract
     from darksecrets.attention.store import AttentionStore
     from darksecrets.models.hooks import Intervention, intervene, observe
+    from darksecrets.text.looking import look
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ __all__ = [
     "disable",
     "extract",
     "intervene",
+    "look",
     "observe",
 ]
 
@@ -37,6 +39,7 @@ _MODULES = {
     "disable": "ablation.disable",
     "extract": "attention.extraction",
     "intervene": "models.hooks",
+    "look": "text.looking",
     "observe": "models.hooks",
 }
 

@@ -27,6 +27,7 @@ LEVELS: tuple[set[str], ...] = (
     {"models"},
     {"attention"},
     SECTIONS,
+    {"text"},  # the sections' measures on a user's own text
     {"contracts"},  # every section's tables
     {""},  # the public names of the package itself
 )

@@ -83,6 +83,15 @@ PATHS: tuple[tuple[str, str], ...] = (
         "the pattern of every map of one model on one task, a part of `pattern_maps.parquet`; "
         "`<model>` is `pretrained` or `finetuned/seed-<n>`",
     ),
+    (
+        "look/<name>/",
+        "what the target `look` makes of a text; `<name>` is `look.name`, or ten characters that "
+        "follow from the text: `attention/`, an [attention store](#formats-other-than-tables); the "
+        "[table of examples](#examplescsv) and that of [maps drawn large](#showncsv); "
+        "`pattern_maps.parquet`; `features/`, the measures of heads, with the columns of the "
+        "tables of those names (`task` is the text's ten characters, `state` is `pretrained`); "
+        "`figures/statistics.*`; of the n-th example, `figures/heads-<n>.*`, `figures/maps-<n>.*`",
+    ),
     ("tables/*.csv, tables/*.parquet", "the [tables](#tables) below"),
     (
         "tables/framenet_example.npz",
@@ -132,6 +141,7 @@ TARGETS = (
 )
 """Named targets of a run."""
 OTHER_TARGETS = (
+    ("look", "`look/<name>/`"),
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),
 )

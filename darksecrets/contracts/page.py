@@ -11,6 +11,7 @@ from darksecrets.finetuning.tables import predictions
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
 from darksecrets.pretraining.tables import TABLES as TINY_BERT
 from darksecrets.run.tables import Column, Table
+from darksecrets.text.tables import TABLES as TEXT
 
 _START = """\
 <!-- Made from the code: python -m darksecrets.contracts > docs/contracts.md -->
@@ -20,7 +21,8 @@ _START = """\
 Tests, users and other tools may rely on everything here. Every change is in the changelog.
 
 - Files are written atomically: under a temporary name, then renamed. None is ever incomplete.
-- Figures read only tables, never models or attention stores, so they are redrawn in seconds.
+- Figures read only tables, never models, so they are redrawn in seconds; those of `look` also read
+  its attention store.
 - Weights are `safetensors` only, and no code from a hub is run.
 
 ## Files
@@ -73,7 +75,7 @@ def page() -> str:
             ),
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
-            *map(_table, (SAMPLE, predictions(2))),
+            *map(_table, (SAMPLE, predictions(2), *TEXT)),
             _LABELLING,
             *map(_table, LABELLING),
             "## The tiny BERT\n",

@@ -75,7 +75,7 @@ def annotate(
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for idx in wanted:
             stream.write(json.dumps(annotation[idx], ensure_ascii=False) + "\n")
-    return None if nlp is None else _identify(nlp)
+    return None if nlp is None else identify(nlp)
 
 
 class Examples(Mapping[int, dict[str, Any]]):
@@ -122,11 +122,25 @@ def _parsed(
     split = load_from_disk(str(dataset))["validation"]
     rows = {idx: row for row, idx in enumerate(split["idx"])}
     chosen = split.select([rows[idx] for idx in wanted if idx in rows])
-    parsed = zip(*(nlp.pipe(list(chosen[name])) for name in task.columns), strict=True)
-    for idx, docs in zip(chosen["idx"], parsed, strict=True):
-        yield {"idx": idx} | {
+    columns = {name: list(chosen[name]) for name in task.columns}
+    yield from parse(list(chosen["idx"]), columns, nlp)
+
+
+def parse(
+    idx: Sequence[int], columns: Mapping[str, Sequence[str]], nlp: Language
+) -> Iterator[dict[str, Any]]:
+    """Annotate examples with a spaCy pipeline, in the form that the module's docstring describes.
+
+    Args:
+        idx: Number of each example.
+        columns: Its sentences: ``sentence1`` and, for pairs, ``sentence2``.
+        nlp: From `load_pipeline`.
+    """
+    parsed = zip(*(nlp.pipe(sentences) for sentences in columns.values()), strict=True)
+    for number, docs in zip(idx, parsed, strict=True):
+        yield {"idx": number} | {
             name: {"text": doc.text, "tokens": _tokens(doc)}
-            for name, doc in zip(task.columns, docs, strict=True)
+            for name, doc in zip(columns, docs, strict=True)
         }
 
 
@@ -202,7 +216,7 @@ def load_pipeline(pipeline: str) -> Language:
     return nlp
 
 
-def _identify(nlp: Language) -> dict[str, str]:
+def identify(nlp: Language) -> dict[str, str]:
     """Name and version of a pipeline, and of spaCy."""
     name = f"{nlp.meta['lang']}_{nlp.meta['name']}"
     return {"name": name, "version": nlp.meta["version"], "spacy": version("spacy")}

@@ -69,13 +69,21 @@ def describe(store: AttentionStore, path: Path) -> Iterable[Tokens]:
             f"{path} lacks {len(missing)} examples of {store.folder}, such as idx {missing[0]}. "
             "Remove both and run again."
         )
-    return _Described(store, annotated)
+    return Described(store, annotated)
 
 
 @dataclass(frozen=True)
-class _Described(Iterable[Tokens]):
+class Described(Iterable[Tokens]):
+    """The tokens of every example of a store, see `describe`.
+
+    Attributes:
+        store: Attention maps of the examples.
+        annotated: The annotation of each example by its ``idx``. Of an example without sentences
+            in its annotation, only the special tokens are known.
+    """
+
     store: AttentionStore
-    annotated: annotation.Examples
+    annotated: Mapping[int, Mapping[str, Any]]
 
     def __iter__(self) -> Iterator[Tokens]:
         store = self.store

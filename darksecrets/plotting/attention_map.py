@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.plotting.style import MAP
+from darksecrets.plotting.user_text import as_written, drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +45,10 @@ def draw_map(
     )
     height = axes.get_window_extent().height / axes.figure.dpi * 72
     size = float(np.clip(0.8 * height / len(tokens), _SMALLEST, _LARGEST))
-    axes.set_xticks(range(len(tokens)), tokens, rotation=90, fontsize=size)
-    axes.set_yticks(range(len(tokens)), tokens, fontsize=size)
+    names = [drawable(token) for token in tokens]
+    axes.set_xticks(range(len(tokens)), names, rotation=90, fontsize=size)
+    axes.set_yticks(range(len(tokens)), names, fontsize=size)
+    as_written([*axes.get_xticklabels(), *axes.get_yticklabels()])
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(True)
     return image

@@ -205,7 +205,10 @@ def mark_heads(axes: Axes, marks: NDArray[np.bool_], size: float = 2.0) -> None:
 def label_run(figure: Figure, text: str) -> None:
     """Print the run and data of a figure at its foot, wrapped to its width."""
     letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))  # 0.58 em: DejaVu Sans on average
-    figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY)
+    label = figure.supxlabel(
+        textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY
+    )
+    label.set_parse_math(False)  # names of folders may have dollar signs
 
 
 def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str) -> None:

@@ -242,3 +242,37 @@ def test_no_disk_space(refused):
     message = refused(configuration(data=data, samples={"size": 10**8}))
     for word in ("free disk space", "GB", "samples.size"):
         assert word in message
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({}, ["needs text", "docs/look.md"]),
+        ({"text": " "}, ["no sentence"]),
+        ({"text": "none.txt"}, ["none.txt", "is not there"]),
+        ({"text": ["one", "a ||| b ||| c"]}, ["example 2", "3 sentences"]),
+        ({"text": ["one", 2]}, ["example 2", "found 2"]),
+        ({"text": {"Yes": "it is"}}, ["YAML reads"]),
+        ({"text": ["one", "\u200b"]}, ["example 2", "finds no token"]),
+        ({"text": "one", "look": {"heads": ["layer 9"]}}, ["look.heads", "6 layers of 6 heads"]),
+        (
+            {"text": "one", "look": {"parse": "on"}, "annotation": {"pipeline": "none"}},
+            ["annotation.pipeline", "'none'"],
+        ),
+        ({"text": "one", "fine_tuning": {"max_length": 512}}, ["max_length is 512", "takes"]),
+    ],
+    ids=[
+        *("none", "empty", "missing", "three", "number", "mapping", "no-tokens", "heads"),
+        *("parser", "long"),
+    ],
+)
+def test_text_that_cannot_be_looked_at(refused, keys, words):
+    message = refused(configuration(**keys), "look")
+    for word in words:
+        assert word in message
+
+
+def test_a_run_that_is_given_text_checks_its_data_as_well(refused, tmp_path):
+    data = {"source": "tsv", "folder": str(tmp_path / "none")}
+    message = refused(configuration(data=data, text="one"), "table1")
+    assert str(tmp_path / "none") in message

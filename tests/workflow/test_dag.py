@@ -126,6 +126,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
             path.write_text("\n".join([header, *lines]) + "\n")
     links = "sentence\ttarget\tcore_elements\nKim sat and slept .\tslept\tKim\n"
     (folder / "links.tsv").write_text(links)
+    (folder / "sentences.txt").write_text("The cat sat.\nIt slept.\n")
     for name in ("meta.json", "parser/model", "__pycache__/parser.pyc"):
         (folder / "pipeline" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "pipeline" / name).touch()
@@ -140,6 +141,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "<model folder>": str(model),
         "<Hugging Face folder>": str(model),
         "$model": str(model),
+        "<sentences.txt>": str(folder / "sentences.txt"),
         "<links.tsv>": str(folder / "links.tsv"),
         "<spaCy pipeline>": str(pipeline),
         "/data/darksecrets": str(folder / "volume"),
@@ -251,3 +253,26 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
             assert found[direction, coefficient] == pytest.approx(expected, abs=1e-8)
     provenance = json.loads((tables / "framenet_correlation.provenance.json").read_text())
     assert provenance["rule"] == "compare_framenet_heads"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"source": "builtin"},
+        {"source": "folder", "folder": str(RESOURCES / "tiny-bert")},
+        {"source": "hub"},
+    ],
+    ids=["builtin", "folder", "hub"],
+)
+def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, tmp_path, model):
+    own = tmp_path / "own.yaml"
+    keys = {"run": "own", "data": {"source": "tsv"}, "model": model, "text": ["a {b} $c", "d"]}
+    own.write_text(yaml.safe_dump(keys))
+    assert planned(snakemake(tmp_path, "-n", "look", config=str(own)).stdout) == {
+        "get_pretrained_model": 1,
+        "cross_validate_patterns": 1,
+        "train_pattern_classifier": 1,
+        "look_at_text": 1,
+        "measure_text": 1,
+        "look": 1,
+    }

@@ -330,6 +330,55 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
 
+def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
+    import darksecrets
+    from darksecrets.attention.store import AttentionStore
+    from darksecrets.contracts import TABLES
+    from darksecrets.text.tables import EXAMPLES, SHOWN
+
+    recorded = (run / "config.yaml").read_text()
+    text = ["The teacher {saw} $5 and $6. ||| It slept " + "and slept " * 20, "a ||| b"]
+    keys = (
+        "text=" + json.dumps(text),
+        "look={name: mine, drawn: 1}",
+        "fine_tuning={max_length: 32}",
+    )
+    jobs = planned(call("-n", "look", "--config", *keys).stdout)
+    assert jobs == {"look_at_text": 1, "measure_text": 1, "look": 1}
+    said = call("look", "--config", *keys)
+    assert "example 1: " in said.stderr
+    assert "tokens are cut off" in said.stderr
+    assert (run / "config.yaml").read_text() == recorded
+
+    folder = run / "look" / "mine"
+    seen = darksecrets.look(
+        text,
+        run / "models" / "pretrained",
+        classifier=run / "patterns" / "classifier",
+        max_length=32,
+    )
+    assert EXAMPLES.read(folder / "examples.csv")["cut"].tolist() == seen.examples["cut"].tolist()
+    assert (seen.examples["cut"] > 0).tolist() == [True, False]
+    store = AttentionStore.open(folder / "attention")
+    for row, idx in enumerate(store.idx):
+        assert store.tokens(row) == seen.tokens[idx]
+        assert np.array_equal(store.maps(row), seen.maps[idx])
+    patterns = TABLES["pattern_maps"].read(folder / "pattern_maps.parquet")
+    pd.testing.assert_frame_equal(
+        patterns, TABLES["pattern_maps"].check(seen.patterns, "", ""), atol=1e-4
+    )
+    for name, table in seen.measures.items():
+        found = TABLES[name].read(folder / "features" / f"{name}.csv")
+        pd.testing.assert_frame_equal(found, TABLES[name].check(table, "", ""), rtol=1e-8)
+    assert set(SHOWN.read(folder / "shown.csv")["idx"]) == {0}
+    drawn = {path.name for path in (folder / "figures").iterdir()}
+    names = ("statistics", "heads-1", "maps-1")
+    assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
+    record = json.loads((folder / "features" / "provenance.json").read_text())
+    assert record["left_out"]["framenet_heads"]
+    assert json.loads((folder / "provenance.json").read_text())["params"]["text"] == text
+
+
 def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
     """Its code as it stands, in the folder of a run; of the demonstration's run, this one's."""
     page = (root / "docs" / "notebook.md").read_text(encoding="utf-8")
@@ -338,6 +387,7 @@ def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
     checks = [
         "assert seen.maps[3].shape == seen.maps.stack()[:, 2].shape",
         "assert gates.grad.abs().min() > 0",
+        "assert seen.maps[1].shape[:2] == (6, 6) and len(seen.patterns) == 72",
         "assert store.examples == 2 and len(store.head(3, 2)) == 2",
         "assert len(figure.axes) > 2",
     ]

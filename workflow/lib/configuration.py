@@ -9,7 +9,7 @@ import contextlib
 import copy
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -62,12 +62,16 @@ def read(file: Path) -> dict[str, Any]:
     return config
 
 
-def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
+def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 
     Numbers may be given as text, because Snakemake's ``--config 'samples={size: 40}'`` passes them
     that way, and YAML reads ``5e-4`` as text. YAML also reads ``on`` and ``off`` without quotes as
     true and false; where they are among the allowed values, they are converted back.
+
+    Args:
+        config: The configuration as given.
+        needs_data: Whether data and links must be there, or only a model.
 
     Raises:
         InputError: Names every key that is unknown, missing or of a wrong type.
@@ -82,13 +86,25 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
+    check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
+    return resolved
+
+
+def check_places(
+    config: Mapping[str, Any], sections: Iterable[str] = ("data", "model", "framenet")
+) -> None:
+    """Check that the folders and files of local sources are given.
+
+    Raises:
+        InputError: Names the key that is missing.
+    """
     for section, source, key in _LOCAL:
-        if resolved[section]["source"] == source and not resolved[section][key]:
+        missing = config[section]["source"] == source and not config[section][key]
+        if missing and section in sections:
             raise InputError(
                 f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
                 f"{key}, because {section}.source is '{source}'."
             )
-    return resolved
 
 
 def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
@@ -147,8 +163,12 @@ def origin(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def check_results_folder(config: Mapping[str, Any], results: Path) -> None:
+def check_results_folder(
+    config: Mapping[str, Any], results: Path, *, needs_data: bool = True
+) -> None:
     """Stop if ``results`` holds a run whose data or model have another origin.
+
+    The data are not compared if they are not needed, or if only text was looked at until now.
 
     Raises:
         InputError: Names what differs.
@@ -157,6 +177,9 @@ def check_results_folder(config: Mapping[str, Any], results: Path) -> None:
     if not record.is_file():
         return
     found, expected = json.loads(record.read_text(encoding="utf-8")), origin(config)
+    for content in (found, expected):
+        if "data" not in found or not needs_data:
+            content.pop("data", None)
     if found != expected:
         raise InputError(
             f"{results} holds a run of another configuration:\n  found    {json.dumps(found)}\n"

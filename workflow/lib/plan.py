@@ -28,6 +28,12 @@ MINUTE, HOUR = 60, 3600
 REST = "tables and figures"
 """Label of the row for all rules that declare no resources."""
 
+OF_A_LOOK = {
+    *("look", "look_at_text", "measure_text"),
+    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
+}
+"""Rules that the target `look` needs."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -102,6 +108,12 @@ def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
     return [_step(dag, job) for job in compat.jobs_of(dag)]
 
 
+def is_look(dag: Any, config: Mapping[str, Any]) -> bool:  # noqa: ANN401
+    """Whether all steps that Snakemake will run are of the target `look`, which needs no data."""
+    rules = {job.rule.name for job in compat.jobs_of(dag)}
+    return config["text"] is not None and rules <= OF_A_LOOK
+
+
 def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
     asked = asked_by(job.rule)
     rule, need = REST, resources.READS_TABLES
@@ -147,8 +159,21 @@ def table(planned: Iterable[Step]) -> pd.DataFrame:
     return result if result["GPU hours"].any() else result.drop(columns="GPU hours")
 
 
-def summary(planned: Iterable[Step], config: Mapping[str, Any], here: Outlook | None = None) -> str:
-    """Cost of a run in one line; `here` if it runs on this machine."""
+def summary(
+    planned: Iterable[Step],
+    config: Mapping[str, Any],
+    here: Outlook | None = None,
+    *,
+    looking: bool = False,
+) -> str:
+    """Cost of a run in one line.
+
+    Args:
+        planned: Its steps.
+        config: A resolved configuration.
+        here: What to expect, if the run is on this machine.
+        looking: Whether all its steps are of `look`.
+    """
     planned = list(planned)
     if not planned:
         return f"Run {config['run']}: nothing to be done."
@@ -168,7 +193,7 @@ def summary(planned: Iterable[Step], config: Mapping[str, Any], here: Outlook | 
         *([f"about {duration(gpu * HOUR)} of a GPU (assumed, not measured)"] if gpu else []),
         f"the longest step {duration(rules['longest (min)'].max() * MINUTE)}",
         f"up to {rules['memory (GB)'].max():.1f} GB of memory for one",
-        f"{resources.disk_needed(config) / 1e9:.1f} GB of disk for the whole run",
+        f"{resources.disk_needed(config, looking=looking) / 1e9:.1f} GB of disk for the whole run",
         *_checkpoints(planned),
         *_assumed(config),
     ]
@@ -227,7 +252,7 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
             planned, config = steps(workflow.dag), workflow.globals["config"]
     except Exception as error:  # whatever stops a run also stops its plan, with the same message
         sys.exit(f"{messages.getvalue()}{error}")
-    total = summary(planned, config)
+    total = summary(planned, config, looking=is_look(workflow.dag, config))
     if not planned:
         return total
     return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{total}"

@@ -20,44 +20,60 @@ from darksecrets.models import preflight as models
 from darksecrets.patterns import preflight as patterns
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_json, write_text
+from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
 
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (data.check, framenet.check, patterns.check, models.check, ablation.check)
+#: The same for the target `look`, which needs neither data nor a model that can be changed.
+OF_A_LOOK = (text.check, patterns.check, models.check)
 #: Checks of runs only, which query the Hub or its cache.
 OF_A_RUN = (data.check_hub, models.check_hub)
 
 
-def check(config: Mapping[str, Any]) -> None:
+def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
     """Check the configuration, the data files and the model, for plans and runs.
 
     Args:
         config: A resolved configuration.
+        looking: Whether only what the target `look` needs is checked.
 
     Raises:
         InputError: At the first problem that would make a job fail.
     """
-    configuration.check_results_folder(config, configuration.results_folder(config))
-    for check_section in OF_A_PLAN:
+    results = configuration.results_folder(config)
+    configuration.check_results_folder(config, results, needs_data=not looking)
+    if not looking:
+        configuration.check_places(config)
+    for check_section in OF_A_LOOK if looking else OF_A_PLAN:
         check_section(config)
 
 
-def check_surroundings(config: Mapping[str, Any]) -> None:
+def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> None:
     """Check what only a run needs, not a plan: disk space, and the Hub or its cache.
 
     Raises:
         InputError: If something is missing.
     """
-    check_disk(configuration.results_folder(config), resources.disk_needed(config))
-    for check_section in OF_A_RUN:
+    needed = resources.disk_needed(config, looking=looking)
+    check_disk(configuration.results_folder(config), needed)
+    for check_section in (models.check_hub,) if looking else OF_A_RUN:
         check_section(config)
 
 
-def record_run(config: Mapping[str, Any]) -> None:
-    """Record the resolved configuration and the origin of data and model."""
-    results = configuration.results_folder(config)
+def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
+    """Record the resolved configuration and the origin of data and model.
+
+    A look at text records only the model, and changes nothing that a run has recorded.
+    """
+    results, origin = configuration.results_folder(config), configuration.origin(config)
+    record = results / "origin.json"
+    if looking:
+        if not record.is_file():
+            write_json({"model": origin["model"]}, record)
+        return
     write_text(yaml.safe_dump(dict(config), sort_keys=False), results / "config.yaml")
-    write_json(configuration.origin(config), results / "origin.json")
+    write_json(origin, record)
 
 
 def check_disk(results: Path, needed: int) -> None:

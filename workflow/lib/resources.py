@@ -22,6 +22,7 @@ from typing import Any
 from darksecrets.data import sources
 from darksecrets.data.tasks import TASKS
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
+from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
 
 MARGIN_OF_MEMORY = 1.3
@@ -268,6 +269,23 @@ def pretrained_model(work: Work) -> Need:
     return Need(memory, seconds=seconds, disk=4 * work.model.weights / MB)
 
 
+def look(work: Work) -> Need:
+    """One pass of text through an encoder, and classifying the patterns of its maps."""
+    maps, patterns = all_maps(work), classification(work)
+    return dataclasses.replace(
+        maps,
+        memory=max(maps.memory, patterns.memory),
+        seconds=maps.seconds + patterns.seconds,
+        disk=maps.disk + patterns.disk,
+    )
+
+
+def look_measures(work: Work) -> Need:
+    """Parsing text, and measuring its maps."""
+    need = annotation(work)
+    return dataclasses.replace(need, seconds=need.seconds + reading_stores(1)(work).seconds)
+
+
 def annotation(work: Work) -> Need:
     """Tagging and parsing the sampled sentences; those of the built-in corpus are annotated."""
     parsed = work.config["data"]["source"] != "builtin"
@@ -299,15 +317,20 @@ class Asked:
         need: Need of a job, or a function that computes it from the job's work.
         config: A resolved configuration.
         gpus: GPUs per job.
+        data: Whether the jobs depend on the data of tasks; if not, their work is that of `text`.
     """
 
     need: Need | Callable[[Work], Need]
     config: Mapping[str, Any]
     gpus: int
+    data: bool = True
 
     def of(self, task: str | None) -> Need:
         """Need of one job; `task` is None if it belongs to no task."""
-        return self.need if isinstance(self.need, Need) else self.need(work_of(self.config, task))
+        if isinstance(self.need, Need):
+            return self.need
+        work = work_of(self.config, task) if self.data else work_of_text(self.config)
+        return self.need(work)
 
     def resources(self) -> dict[str, Any]:
         """The resources of a rule; ``gpu`` is left out if there are none.
@@ -349,6 +372,13 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         regression=TASKS[task].is_regression,
         config=config,
     )
+
+
+def work_of_text(config: Mapping[str, Any]) -> Work:
+    """The work of a look at the configuration's text; every example may have the full length."""
+    number = 0 if config["text"] is None else len(texts.read(config["text"]))
+    size, _ = size_of(config)
+    return Work(size, 0, number, number, config["fine_tuning"]["max_length"], config)
 
 
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
@@ -394,13 +424,20 @@ def disk_asked(needed: Need) -> int:
     return math.ceil(needed.disk + needed.passing)
 
 
-def disk_needed(config: Mapping[str, Any]) -> int:
+def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     """Bytes that a whole run leaves: its data, models and attention maps.
 
     Not included: checkpoints while trainings run, and chunks until they are gathered.
+
+    Args:
+        config: A resolved configuration.
+        looking: Whether the run only looks at text.
     """
+    text = work_of_text(config)
+    total = pretrained_model(text).disk
+    if looking:
+        return int((total + all_maps(text).disk) * MB)
     seeds = len(config["seeds"])
-    total = pretrained_model(work_of(config, None)).disk
     for task in config["tasks"]:
         work = work_of(config, task)
         total += dataset(work).disk + 2 * seeds * finetuning(work).disk

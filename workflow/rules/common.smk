@@ -17,14 +17,18 @@ from darksecrets.models import checkpoints
 from darksecrets.patterns import annotations
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
+from darksecrets.text import preflight as of_text
+from darksecrets.text import texts
 from workflow.lib import compat, configuration, imports, plan, preflight, resources, terminal
 
 SCREEN = terminal.install(workflow)
 
 try:
-    config.update(configuration.resolve(config))
+    # A run that is given text may need no data: that is known only once its jobs are, see `start_run`.
+    with_text = config.get("text") is not None
+    config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
-        preflight.check(config)
+        preflight.check(config, looking=with_text)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -90,6 +94,7 @@ def chunks_of(folder: str, number: int) -> list[str]:
 
 def data_files(wildcards) -> list[str]:
     """Local files that a task's data are read from: word lists, or the classic GLUE files."""
+    configuration.check_places(config)
     if config["data"]["source"] == "builtin":
         return corpus_files()
     if config["data"]["source"] == "tsv":
@@ -142,10 +147,16 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
 
 
 def pipeline_files(wildcards) -> list[str]:
+    """Files of a local spaCy pipeline, if the data have no gold annotation."""
+    return parser_files(wildcards) if config["data"]["source"] != "builtin" else []
+
+
+def parser_files(wildcards) -> list[str]:
     """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
-    used = config["data"]["source"] != "builtin" and folder.is_dir()
-    return [compat.in_place(path) for path in annotation.files_of(folder)] if used else []
+    return (
+        [compat.in_place(path) for path in annotation.files_of(folder)] if folder.is_dir() else []
+    )
 
 
 def tasks_of(table: str) -> list[str]:
@@ -173,9 +184,23 @@ def chunk_group(group: str, chunks: int) -> str | None:
     return group if chunks == 1 else None
 
 
-def ask(need, *, gpu: bool = False) -> dict:
-    """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU."""
-    return resources.Asked(need, config, GPU if gpu else 0).resources()
+def text_files(wildcards) -> list[str]:
+    """The file of the text to look at, if it is in one."""
+    file = texts.file_of(config["text"])
+    return [compat.in_place(file)] if file else []
+
+
+def text_given(wildcards) -> object:
+    """The text to look at; as a function, since its braces are not wildcards."""
+    return config["text"]
+
+
+def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
+    """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU.
+
+    If they do not depend on the data of tasks, `data` is false.
+    """
+    return resources.Asked(need, config, GPU if gpu else 0, data).resources()
 
 
 RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figures and tables
@@ -286,11 +311,12 @@ def add_code() -> None:
 
 def start_run(logs: list[str]) -> None:
     """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
+    looking = plan.is_look(workflow.dag, config)
     expected = (
         plan.outlook(workflow.dag, compat.cores_of(workflow)) if workflow.local_exec else None
     )
     SCREEN.start(expected)
-    logger.info(plan.summary(plan.steps(workflow.dag), config, expected))
+    logger.info(plan.summary(plan.steps(workflow.dag), config, expected, looking=looking))
     logger.info(f"Full log: {terminal.relative(logs)}")
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
@@ -298,10 +324,12 @@ def start_run(logs: list[str]) -> None:
             "allows. `--config gpu=0` removes that limit."
         )
     try:
-        preflight.check_surroundings(config)
+        if config["text"] is not None and not looking:
+            preflight.check(config)
+        preflight.check_surroundings(config, looking=looking)
         for name in {job.rule.name for job in compat.jobs_of(workflow.dag)} & set(CHECKS):
             CHECKS[name](config)
-        preflight.record_run(config)
+        preflight.record_run(config, looking=looking)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 

@@ -1,0 +1,69 @@
+"""Text that users give, drawn as it is written: no markup, and in fonts that have its characters.
+
+matplotlib would take `$` for the start of a formula, and draw an empty box for a character that the
+figures' font lacks. Text from right to left is laid out by matplotlib itself.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.text import Text
+
+_RIGHT_TO_LEFT = {"R", "AL"}
+
+FONT = "DejaVu Sans"
+"""Font of all figures, see `darksecrets.plotting.style`."""
+
+
+def as_written(texts: Iterable[Text]) -> None:
+    """Draw texts without formulas, and with a font for every character."""
+    for text in texts:
+        text.set_parse_math(False)
+        fonts = (font_of(letter) for letter in text.get_text())
+        text.set_fontfamily(list(dict.fromkeys([FONT, *filter(None, fonts)])))
+
+
+def drawable(content: str) -> str:
+    """Write characters that no installed font has as their code points, such as <U+4E2D>."""
+    return "".join(letter if font_of(letter) else f"<U+{ord(letter):04X}>" for letter in content)
+
+
+def lines(content: str, width: int, most: int = 3) -> list[str]:
+    """Break a text into lines of at most ``width`` characters; after ``most``, it is cut off.
+
+    Each line has the direction of the whole text, which is that of its first letter.
+    """
+    kinds = [unicodedata.bidirectional(letter) for letter in content]
+    mark = ""
+    if _RIGHT_TO_LEFT & set(kinds):
+        first = next(kind for kind in kinds if kind in {"L", *_RIGHT_TO_LEFT})
+        mark = "\u200e" if first == "L" else "\u200f"
+    wrapped = textwrap.wrap(drawable(content), width, max_lines=most, placeholder=" …")
+    return [mark + line for line in wrapped]
+
+
+@cache
+def font_of(letter: str) -> str | None:
+    """The figures' font if it has a character, else the first installed one; None if none has."""
+    from matplotlib import font_manager
+
+    if letter.isspace():
+        return FONT
+    fonts = font_manager.fontManager.ttflist
+    for entry in sorted(fonts, key=lambda font: (font.name != FONT, font.name)):
+        usual = entry.style == "normal" and entry.weight in (400, "normal", "regular")
+        font = font_manager.get_font(entry.fname) if usual and not _strange(entry.name) else None
+        if font and font.get_char_index(ord(letter)):
+            return str(entry.name)
+    return None
+
+
+def _strange(name: str) -> bool:
+    """Whether a font has boxes for all characters, or mathematical symbols in their places."""
+    return name.startswith(("Last Resort", "cm", "STIXNonUnicode", "STIXSize"))

@@ -1,0 +1,29 @@
+"""Measure what every head of an encoder attends to in a user's text."""
+
+import logging
+from typing import Any
+
+from _job import Job, script
+
+_log = logging.getLogger("darksecrets")
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Write the tables of all measures; return the parser, and what is left out."""
+    from darksecrets.attention.store import AttentionStore
+    from darksecrets.features.annotation import identify
+    from darksecrets.features.measures import MEASURES
+    from darksecrets.text import looking, texts
+    from darksecrets.text.tables import EXAMPLES
+
+    examples = texts.of_table(EXAMPLES.read(job.input.examples))
+    nlp, unparsed = looking.load_parser(job.params.parse, job.params.pipeline)
+    store, annotation = AttentionStore.open(job.input.store), looking.annotate(examples, nlp)
+    measures = looking.measure_heads(store, annotation, examples, job.params.seed)
+    for name, rows in measures.items():
+        MEASURES[name].table.write(rows, getattr(job.output, name))
+    left_out = looking.left_out(examples, unparsed)
+    for what, why in left_out.items():
+        _log.info("Left out: %s, because %s", what, why)
+    return {"pipeline": nlp and identify(nlp), "left_out": left_out}

@@ -1,0 +1,145 @@
+"""The function `look` against transformers' own outputs and plain loops; the choice of maps."""
+
+import logging
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_models import save_classifier
+from transformers import AutoModel, AutoTokenizer
+
+import darksecrets
+from darksecrets.features.measures import MEASURES
+from darksecrets.models.selectors import Shape
+from darksecrets.patterns import cnn
+from darksecrets.patterns.tables import PATTERN_MAPS
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+from darksecrets.text import looking
+from darksecrets.text.tables import EXAMPLES, SHOWN
+
+TEXT = ["the dog barks .", "the unbelievable dogs don't bark . the dog", "bark ."]
+PAIRS = [["the dog barks .", "the dogs bark ."], ["bark .", "the naive dog ."]]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    task = SimpleNamespace(labels=("no", "yes"))
+    return save_classifier(tmp_path_factory.mktemp("model"), "bert", task)
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory):
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("patterns") / "classifier"
+    cnn.save(cnn.PatternNet(), 1.5, folder)
+    return folder
+
+
+@pytest.mark.parametrize("text", [TEXT, PAIRS], ids=["sentences", "pairs"])
+def test_maps_and_measures_are_those_of_transformers_in_the_order_of_the_text(
+    text, model, classifier
+):
+    seen = darksecrets.look(text, model, classifier=classifier, max_length=64)
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    encoder = AutoModel.from_pretrained(model, attn_implementation="eager").eval()
+    previous, entropy = [], []
+    for number, example in enumerate(text):
+        sentences = [example] if isinstance(example, str) else example
+        inputs = tokenizer(*sentences, return_tensors="pt")
+        with torch.no_grad():
+            found = encoder(**inputs, output_attentions=True).attentions
+        expected = torch.stack(found)[:, 0].double().numpy()
+        assert np.allclose(seen.maps[number], expected, atol=1e-3)
+        assert seen.tokens[number] == tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+        one = seen.maps[number].astype(np.float64)[1, 2]  # layer 2, head 3
+        length = len(one)
+        previous.append(sum(one[i, i - 1] for i in range(1, length)) / length)
+        entropy.append(-sum(w * np.log(w) for row in one for w in row if w > 0) / length)
+    statistics = seen.measures["head_statistics"].set_index(["statistic", "layer", "head"])
+    values = statistics["value"]
+    assert values["previous", 2, 3] == pytest.approx(np.mean(previous), abs=1e-6)
+    assert values["entropy", 2, 3] == pytest.approx(np.mean(entropy), abs=2e-4)
+
+
+def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_path):
+    seen = darksecrets.look(TEXT, model, classifier=classifier, max_length=64)
+    EXAMPLES.write(seen.examples, tmp_path / "examples.csv")
+    assert EXAMPLES.read(tmp_path / "examples.csv")["sentence1"].tolist() == TEXT
+    PATTERN_MAPS.write(seen.patterns, tmp_path / "patterns.parquet")
+    assert seen.patterns["idx"].tolist() == [0] * 8 + [1] * 8 + [2] * 8
+    for name, table in seen.measures.items():
+        MEASURES[name].table.write(table, tmp_path / f"{name}.csv")
+    assert set(seen.measures["stripes"]["feature"]) == {"[CLS]", "[SEP]"}
+    assert "punctuation" not in set(seen.measures["head_statistics"]["statistic"])
+    assert seen.measures["token_pairs"].empty
+    assert seen.measures["equal_words"].empty
+    assert {"token_pairs", "equal_words", "framenet_heads"} <= set(seen.left_out)
+    assert "no pipeline" in seen.left_out["token_pairs"]
+    assert darksecrets.look(TEXT, model, max_length=64).patterns is None
+
+
+def test_a_parser_tells_words(model, test_data):
+    seen = darksecrets.look(PAIRS, model, max_length=64, pipeline=str(test_data / "en_ewt"))
+    assert {"noun", "punctuation"} <= set(seen.measures["stripes"]["feature"])
+    assert "punctuation" in set(seen.measures["head_statistics"]["statistic"])
+    assert seen.measures["equal_words"]["examples"].eq(1).all()  # the dog, the dogs
+    assert set(seen.left_out) == {"framenet_heads"}
+    assert "equal_words" in looking.left_out([("one sentence",)])
+
+
+def test_what_is_cut_off_is_said(model, caplog):
+    with caplog.at_level(logging.WARNING):
+        seen = darksecrets.look(TEXT, model, max_length=8)
+    assert seen.examples["tokens"].tolist() == [7, 8, 4]
+    whole = len(AutoTokenizer.from_pretrained(model)(TEXT[1])["input_ids"])
+    assert seen.examples["cut"].tolist() == [0, whole - 8, 0]
+    assert f"example 2: {whole - 8} of its {whole} tokens are cut off" in caplog.text
+    assert "example 1" not in caplog.text
+    with pytest.raises(InputError, match="max_length is 65 tokens, but the model takes 64"):
+        darksecrets.look(TEXT, model, max_length=65)
+
+
+def test_text_without_tokens_is_refused(model):
+    with pytest.raises(InputError, match="example 2: the model's tokenizer finds no token"):
+        darksecrets.look(["bark .", "\u200b"], model, max_length=64)
+
+
+def test_one_word_suffices():
+    seen = darksecrets.look("bark", RESOURCES / "tiny-bert")
+    assert seen.maps[0].shape == (6, 6, len(seen.tokens[0]), len(seen.tokens[0]))
+
+
+def patterns_of(probabilities) -> pd.DataFrame:
+    rows = [
+        {"idx": idx, "layer": layer, "head": head, "pattern": pattern, "probability": p}
+        for (idx, layer, head), (pattern, p) in probabilities.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_of_each_pattern_the_surest_map_is_chosen_unless_heads_are_named():
+    table = patterns_of(
+        {
+            (0, 1, 1): ("block", 0.5),
+            (0, 1, 2): ("vertical", 0.7),
+            (0, 2, 1): ("vertical", 0.9),
+            (0, 2, 2): ("vertical", 0.9),  # the first of equals
+            (1, 1, 1): ("diagonal", 0.4),
+            (1, 1, 2): ("diagonal", 0.8),
+            (1, 2, 1): ("diagonal", 0.6),
+            (1, 2, 2): ("block", 0.3),
+            **{(2, layer, head): ("block", 1.0) for layer in (1, 2) for head in (1, 2)},
+        }
+    )
+    chosen = looking.choose_maps(table, [], Shape(2, 2), most=2)
+    places = list(zip(chosen["idx"], chosen["layer"], chosen["head"], strict=True))
+    assert places == [(0, 2, 1), (0, 1, 1), (1, 1, 2), (1, 2, 2)]
+    chosen = looking.choose_maps(table, ["layer 2 head 2", 1], Shape(2, 2), most=1)
+    places = list(zip(chosen["layer"], chosen["head"], strict=True))
+    assert places == [(1, 1), (2, 1), (2, 2)]
+    SHOWN.check(chosen, "shown", "")
+    with pytest.raises(InputError, match="layer 3"):
+        looking.choose_maps(table, ["all of layer 3"], Shape(2, 2), most=1)
