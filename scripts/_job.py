@@ -129,7 +129,7 @@ def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) ->
         "params": dict(snakemake.params.items()),
         "threads": snakemake.threads,
         "inputs": provenance.identify(
-            str(path) for path in snakemake.input if not str(path).endswith(".py")
+            str(path) for path in snakemake.input 
         ),
         "outputs": provenance.identify(outputs),
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
