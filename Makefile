@@ -68,6 +68,14 @@ lint: $(INSTALLED) ## run the linters only
 tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into results/tiny-bert (about an hour)
 	snakemake --cores $(CORES) pretrain_tiny_bert
 
+.PHONY: pattern-classifier
+pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about 2 minutes)
+	snakemake --cores $(CORES) train_pattern_classifier \
+	  --configfile config/config.yaml --config run=pattern-classifier 'patterns={training: always}'
+	rm -rf darksecrets/resources/patterns/classifier
+	cp -r results/pattern-classifier/patterns/classifier darksecrets/resources/patterns/
+	cp results/pattern-classifier/tables/pattern_predictions.csv darksecrets/resources/patterns/
+
 .PHONY: lock
 lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, into requirements.lock
 	pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --no-annotate \

@@ -124,9 +124,7 @@ def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) ->
         "wildcards": dict(snakemake.wildcards.items()),
         "params": dict(snakemake.params.items()),
         "threads": snakemake.threads,
-        "inputs": provenance.identify(
-            str(path) for path in snakemake.input if not str(path).endswith(".py")
-        ),
+        "inputs": provenance.identify(map(str, snakemake.input)),
         "outputs": provenance.identify(outputs),
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": round(seconds, 1),

@@ -18,12 +18,12 @@ def main(job: Job) -> None:
     )
 
     predictions = of_network(PATTERN_PREDICTIONS.read(job.input.predictions))
-    settings, model = job.params.patterns, job.params.model
+    params = job.params
     overall, heads = [], []
     for path in job.input.all("maps"):  # one at a time: together they may be millions of rows
         maps = PATTERN_MAPS.read(path, [*PATTERN_MAPS.key, "pattern"])
         origin = maps[["task", "state", "seed"]].iloc[:1]
-        table = shares.table(maps, predictions, model, settings["resamples"], settings["seed"])
+        table = shares.table(maps, predictions, params.model, params.resamples, params.seed)
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
     PATTERN_SHARES.write(pd.concat(overall, ignore_index=True), job.output.shares)

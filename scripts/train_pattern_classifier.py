@@ -14,7 +14,7 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)
-    settings = job.params.patterns
+    settings = job.params.training
     data = annotations.load(annotations.folders(settings["annotations"]))
     training = cnn.Training(settings["epochs"], settings["seed"])
     net = cnn.train(cnn.images(data.maps), data.labels, training)

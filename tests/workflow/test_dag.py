@@ -31,7 +31,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
     assert jobs["sweep_heads"] == 7
     assert jobs["classify_maps"] == 14
-    assert jobs["figure1"] == jobs["figure2"] == jobs["train_pattern_classifier"] == 1
+    assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -75,7 +75,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("figure5", {"evaluate_pretrained", "table1", "evaluate_baselines"}),
         ("figure3", {"prepare_dataset", "finetune", "extract_attention"}),
         ("figure4", {"get_pretrained_model", "extract_framenet_attention"}),
-        ("figure1", {"extract_attention", "train_pattern_classifier", "finetune"}),
+        ("figure1", {"extract_attention", "get_pattern_classifier", "finetune"}),
         ("figure2", {"collect_pattern_maps", "typical_maps", "table1", "figure5"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
         ("figure6", {"evaluate_pretrained", "compute_similarity", "figure7"}),

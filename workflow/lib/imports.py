@@ -1,8 +1,9 @@
-"""Which files of this project a script depends on, so that editing one reruns what uses it."""
+"""What code of this project a script depends on, so that editing it reruns what uses it."""
 
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,17 @@ def files_of(script: Path, *modules: str) -> list[Path]:
             found.add(path)
             queue.extend(_imports(path))
     return sorted(found)
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Short SHA-256 of the content of code files, in the order given."""
+    return hashlib.sha256(b"".join(map(_content, files))).hexdigest()[:16]
+
+
+@cache
+def _content(path: Path) -> bytes:
+    """SHA-256 of a file, which many scripts may depend on."""
+    return hashlib.sha256(path.read_bytes()).digest()
 
 
 @cache

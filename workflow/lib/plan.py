@@ -30,7 +30,8 @@ REST = "tables and figures"
 
 OF_A_LOOK = {
     *("look", "look_at_text", "measure_text"),
-    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
+    *("get_pretrained_model", "get_pattern_classifier"),
+    *("cross_validate_patterns", "train_pattern_classifier"),
 }
 """Rules that the target `look` needs."""
 

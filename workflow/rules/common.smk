@@ -14,7 +14,7 @@ from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
-from darksecrets.patterns import annotations
+from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
@@ -301,12 +301,16 @@ def figure_files(*names: str, formats: tuple[str, ...] = ("pdf", "svg", "png")) 
 
 
 def add_code() -> None:
-    """Add the modules that a script imports to its rule's input, so that editing one reruns the rule."""
+    """Add a digest of the modules that a script imports to its rule, so that editing one reruns the rule.
+
+    As files of the input they would fill the terminal and the records of every job, and a mere
+    checkout, which changes their times, would rerun everything.
+    """
     for each in compat.rules_of(workflow, RULES):
         if script := compat.script_of(each):
             modules = filter(None, [compat.parameter(each, "module")])
             files = imports.files_of((RULES / script).resolve(), *modules)
-            compat.add_input(each, code=[compat.in_place(os.path.relpath(file)) for file in files])
+            compat.add_parameter(each, "code", imports.digest(files))
 
 
 def start_run(logs: list[str]) -> None:
@@ -318,6 +322,8 @@ def start_run(logs: list[str]) -> None:
     SCREEN.start(expected)
     logger.info(plan.summary(plan.steps(workflow.dag), config, expected, looking=looking))
     logger.info(f"Full log: {terminal.relative(logs)}")
+    if workflow.local_exec:
+        compat.lift_rate_limit(workflow)
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "

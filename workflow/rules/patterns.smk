@@ -31,57 +31,108 @@ rule sample_maps:
         "../../scripts/sample_maps.py"
 
 
-rule cross_validate_patterns:
-    """Cross-validate the classifier: each labelled map is classified by a model not trained on its example."""
+# What the classifier is trained with; the bootstrap of its scores is a rule of its own.
+TRAINING = trained.training_settings(config["patterns"])
+
+
+if config["patterns"]["training"] == "auto" and trained.serves(config["patterns"]):
+
+    rule get_pattern_classifier:
+        """Take the trained classifier that ships with the project, and its cross-validation.
+
+        It was made by the two rules below, from the labelled maps that ship with the project.
+        """
+        input:
+            classifier=shipped("patterns/classifier"),
+            predictions=shipped("patterns/pattern_predictions.csv"),
+        output:
+            classifier=directory("<results>/patterns/classifier"),
+            predictions="<results>/tables/pattern_predictions.csv",
+            provenance="<results>/tables/pattern_predictions.provenance.json",
+        log:
+            "<logs>/get_pattern_classifier.log",
+        group:
+            "classifier"
+        conda:
+            "../../envs/model.yaml"
+        message:
+            "Get the classifier of patterns that ships with the project"
+        script:
+            "../../scripts/get_pattern_classifier.py"
+
+else:
+
+    rule cross_validate_patterns:
+        """Cross-validate the classifier: each labelled map is classified by a model not trained on its example."""
+        input:
+            labelled=labelled_files(),
+        output:
+            predictions="<results>/tables/pattern_predictions.csv",
+            provenance="<results>/tables/pattern_predictions.provenance.json",
+        log:
+            "<logs>/cross_validate_patterns.log",
+        benchmark:
+            "<benchmarks>/cross_validate_patterns.tsv"
+        group:
+            "classifier"
+        conda:
+            "../../envs/model.yaml"
+        threads: config["threads"]
+        resources:
+            **ask(resources.cross_validation),
+        params:
+            training=TRAINING,
+        message:
+            "Cross-validate the classifier of patterns"
+        script:
+            "../../scripts/cross_validate_patterns.py"
+
+    rule train_pattern_classifier:
+        """Train the classifier on all labelled maps; calibrate its probabilities with the cross-validation."""
+        input:
+            labelled=labelled_files(),
+            predictions="<results>/tables/pattern_predictions.csv",
+        output:
+            classifier=directory("<results>/patterns/classifier"),
+        log:
+            "<logs>/train_pattern_classifier.log",
+        benchmark:
+            "<benchmarks>/train_pattern_classifier.tsv"
+        group:
+            "classifier"
+        conda:
+            "../../envs/model.yaml"
+        threads: config["threads"]
+        resources:
+            **ask(resources.classifier_training),
+        params:
+            training=TRAINING,
+        message:
+            "Train the classifier of patterns"
+        script:
+            "../../scripts/train_pattern_classifier.py"
+
+
+rule score_pattern_classifier:
+    """Score the cross-validated predictions, with intervals over examples."""
     input:
-        labelled=labelled_files(),
-    output:
         predictions="<results>/tables/pattern_predictions.csv",
+    output:
         scores="<results>/tables/pattern_cv.csv",
         provenance="<results>/tables/pattern_cv.provenance.json",
     log:
-        "<logs>/cross_validate_patterns.log",
-    benchmark:
-        "<benchmarks>/cross_validate_patterns.tsv"
+        "<logs>/score_pattern_classifier.log",
     group:
         "classifier"
     conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.cross_validation),
+        "../../envs/figures.yaml"
     params:
-        patterns=lookup(dpath="patterns", within=config),
+        resamples=lookup(dpath="patterns/resamples", within=config),
+        seed=lookup(dpath="patterns/seed", within=config),
     message:
-        "Cross-validate the classifier of patterns"
+        "Score the classifier of patterns"
     script:
-        "../../scripts/cross_validate_patterns.py"
-
-
-rule train_pattern_classifier:
-    """Train the classifier on all labelled maps; calibrate its probabilities with the cross-validation."""
-    input:
-        labelled=labelled_files(),
-        predictions="<results>/tables/pattern_predictions.csv",
-    output:
-        classifier=directory("<results>/patterns/classifier"),
-    log:
-        "<logs>/train_pattern_classifier.log",
-    benchmark:
-        "<benchmarks>/train_pattern_classifier.tsv"
-    group:
-        "classifier"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.classifier_training),
-    params:
-        patterns=lookup(dpath="patterns", within=config),
-    message:
-        "Train the classifier of patterns"
-    script:
-        "../../scripts/train_pattern_classifier.py"
+        "../../scripts/score_pattern_classifier.py"
 
 
 rule classify_maps:
@@ -129,7 +180,8 @@ rule estimate_pattern_shares:
     resources:
         **ask(resources.SHARES),
     params:
-        patterns=lookup(dpath="patterns", within=config),
+        resamples=lookup(dpath="patterns/resamples", within=config),
+        seed=lookup(dpath="patterns/seed", within=config),
         model=configuration.describe_model(config),
     message:
         "Estimate the shares of patterns"
