@@ -9,19 +9,28 @@ from darksecrets.run.columns import HEAD, MAPS, names, per_head
 from darksecrets.run.tables import Column, Table
 
 #: Statistics of Clark et al. (2019): shares of a token's attention, which may overlap, and entropy.
-STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
+#: The last is for encoders with local attention only: the entropy of uniform attention.
+STATISTICS = (
+    *("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy"),
+    "greatest entropy",
+)
 
 _FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
 _RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
 _WEIGHT = Column("weight", "number", "", "attention", low=0, high=1)
 _CONTROL = replace(_WEIGHT, name="control", control_of="weight")
-_EXAMPLES = Column("examples", "integer", "", low=1)
+_EXAMPLES = Column("examples", "integer", "", low=0)
+_IN_REACH = "; with local attention, those in the layer's reach (weight 0 if there are none)"
 
 STRIPES = per_head(
     "stripes",
     "Attention to tokens with a feature, from all tokens (Figure 6). "
     "Features absent from a task have no rows.",
-    replace(_WEIGHT, meaning="greatest mean weight that such a token receives, mean over examples"),
+    replace(
+        _WEIGHT,
+        meaning="greatest mean weight that such a token receives from the tokens that can "
+        "attend to it, mean over examples",
+    ),
     replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
     replace(_EXAMPLES, meaning="examples with such a token"),
     kind=_FEATURE,
@@ -36,7 +45,7 @@ CLS_ATTENTION = Table(
         replace(HEAD, meaning="head of the last layer, from 1"),
         replace(_WEIGHT, meaning="greatest weight that such a token receives, mean over examples"),
         replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
-        replace(_EXAMPLES, meaning="examples with such a token"),
+        replace(_EXAMPLES, meaning="examples with such a token" + _IN_REACH),
     ),
     key=(*names(*MAPS), "feature", "head"),
     every=("head",),
@@ -48,7 +57,7 @@ TOKEN_PAIRS = per_head(
     replace(_WEIGHT, meaning="greatest weight of a related pair, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
     replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
-    replace(_EXAMPLES, meaning="examples with such a pair"),
+    replace(_EXAMPLES, meaning="examples with such a pair" + _IN_REACH),
     kind=_RELATION,
     may_be_empty=True,
 )
@@ -79,8 +88,9 @@ TOKEN_PAIR_CORRELATIONS = Table(
 
 HEAD_STATISTICS = per_head(
     "head_statistics",
-    "Where the attention of every head goes, and how spread it is (Clark et al. 2019).",
-    Column("value", "number", "mean share of attention (`entropy`: in nats)", low=0),
+    "Where the attention of every head goes, and how spread it is (Clark et al. 2019). "
+    "`greatest entropy`: of uniform attention, for encoders with local attention.",
+    Column("value", "number", "mean share of attention (entropies: in nats)", low=0),
     kind=Column("statistic", "text", "what gets the attention, or `entropy`", values=STATISTICS),
 )
 
@@ -89,7 +99,7 @@ EQUAL_WORDS = per_head(
     "Attention between words that are in both sentences (section 5); tasks of two sentences only.",
     replace(_WEIGHT, meaning="mean weight between their word pieces, mean over examples"),
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
-    replace(_EXAMPLES, meaning="examples with such words"),
+    replace(_EXAMPLES, meaning="examples with such words" + _IN_REACH),
     may_be_empty=True,
 )
 

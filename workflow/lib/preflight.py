@@ -22,6 +22,9 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_json, write_text
 from workflow.lib import configuration, resources
 
+#: Record of why a run leaves out the sweep over heads; there is none if it does not.
+LEFT_OUT = "left_out.txt"
+
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (data.check, framenet.check, patterns.check, models.check, ablation.check)
 #: Checks of runs only, which query the Hub or its cache.
@@ -53,11 +56,31 @@ def check_surroundings(config: Mapping[str, Any]) -> None:
         check_section(config)
 
 
+def left_out(config: Mapping[str, Any]) -> str:
+    """Why a run has to leave out the sweep over heads; see `ablation.preflight.left_out`."""
+    return ablation.left_out(config, configuration.results_folder(config) / "models" / "pretrained")
+
+
+def recorded_left_out(config: Mapping[str, Any]) -> str:
+    """The same, as the run that started this job has found it."""
+    record = configuration.results_folder(config) / LEFT_OUT
+    return record.read_text(encoding="utf-8") if record.is_file() else ""
+
+
 def record_run(config: Mapping[str, Any]) -> None:
-    """Record the resolved configuration and the origin of data and model."""
+    """Record the resolved configuration, the origin of data and model, and what is left out.
+
+    Args:
+        config: A resolved configuration, and ``left_out``, from `left_out`.
+    """
     results = configuration.results_folder(config)
-    write_text(yaml.safe_dump(dict(config), sort_keys=False), results / "config.yaml")
+    given = {key: value for key, value in config.items() if key != "left_out"}
+    write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
     write_json(configuration.origin(config), results / "origin.json")
+    if config["left_out"]:
+        write_text(config["left_out"], results / LEFT_OUT)
+    else:
+        (results / LEFT_OUT).unlink(missing_ok=True)
 
 
 def check_disk(results: Path, needed: int) -> None:

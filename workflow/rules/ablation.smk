@@ -3,7 +3,7 @@
 
 DISABLING = "Section 4.6: disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
-SWEPT = bool(config["ablation"]["states"])
+SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]
 SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
 CHECKS["collect_ablation"] = of_ablation.check_states
 

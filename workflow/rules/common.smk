@@ -23,8 +23,15 @@ try:
     config.update(configuration.resolve(config))
     if workflow.is_main_process:
         preflight.check(config)
+    of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
+    config["left_out"] = of_sweep(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+if config["left_out"] and workflow.is_main_process:
+    logger.warning(
+        f"The sweep over heads (section 4.6, Figures 8 and 9) is left out; everything else runs. {config['left_out']}"
+    )
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
 RULES = Path(str(workflow.current_basedir))
