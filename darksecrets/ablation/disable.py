@@ -110,5 +110,5 @@ def unreachable(folder: Path) -> str:
     try:
         require_reachable(checkpoints.trial_model(folder))
     except InputError as error:
-        return str(error)
+        return f"{folder}: {error}"
     return ""

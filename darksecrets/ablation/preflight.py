@@ -88,15 +88,20 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     disable.check_mode(ablation["mode"])
 
 
-def check_states(config: Mapping[str, Any]) -> None:
+def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
     """Check that a run disables heads, for targets that need it to.
+
+    Args:
+        config: A resolved configuration.
+        left_out: Why it has to leave out the sweep, if it does.
 
     Raises:
         InputError: It disables none.
     """
-    if reason := config["left_out"]:
+    if left_out:
         raise InputError(
-            f"{reason} Leave out Figures 8 and 9 and the other results of section 4.6."
+            f"{left_out} Figures 8 and 9 and the other results of section 4.6 cannot be made for "
+            "this model; everything else can."
         )
     if not config["ablation"]["states"]:
         raise InputError(

@@ -181,8 +181,14 @@ def measure(
         seed: Seed of the positions.
 
     Raises:
-        InputError: See `links_in`.
+        InputError: See `links_in`; or a sentence is longer than local attention reaches, so that
+            links and random positions could not be compared.
     """
+    if store.reach(longest := int(store.lengths.max())) is not None:
+        raise InputError(
+            f"{store.folder}: found a sentence of {longest} tokens, expected none that is longer "
+            f"than the local attention of the model reaches (windows {list(store.windows)})."
+        )
     rng = np.random.default_rng(seed)
     heads = (len(DIRECTIONS), store.layers, store.heads)
     sentences, others = np.empty((2, len(annotations), *heads))

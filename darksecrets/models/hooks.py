@@ -385,8 +385,8 @@ def _find_problem(model: PreTrainedModel) -> str:
 def _unreachable(name: str, found: str) -> str:
     return (
         f"{name}: its attention cannot be reached. Found {found}; expected every layer's softmaxed "
-        "attention to go through transformers' AttentionInterface. Use a checkpoint of BERT, "
-        "RoBERTa, ELECTRA, DistilBERT or a similar encoder."
+        "attention to go through transformers' AttentionInterface. To disable heads, use a "
+        "checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another encoder that does so."
     )
 
 

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
