@@ -183,7 +183,7 @@ def check_attention(folder: Path, max_length: int = _SHORT) -> None:
     except Exception as error:  # unsupported models raise all kinds of errors
         raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
     if causal:
-        raise _no_encoder(folder, config, "decoder")
+        raise _no_encoder(folder, config, "a decoder")
     shapes = [tuple(m.shape) for m in maps]
     if shapes != [(2, heads, _SHORT, _SHORT)] * layers:
         raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
@@ -246,7 +246,7 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
             f"{folder}/config.json: found a model that transformers does not know ({error}). "
             "Expected a BERT-family checkpoint."
         ) from error
-    for key, kind in (("is_encoder_decoder", "encoder–decoder"), ("is_decoder", "decoder")):
+    for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
         if getattr(config, key, False):
             raise _no_encoder(folder, config, kind)
     if type(config) not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
@@ -294,9 +294,9 @@ def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
 
 def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputError:
     return InputError(
-        f"{folder}: found a model of type '{config.model_type}', a kind of {found}; expected an "
-        "encoder, whose tokens attend to those before and after them. Use a checkpoint of BERT, "
-        "RoBERTa, DeBERTa, ModernBERT or another encoder."
+        f"{folder}: found {found} (type '{config.model_type}'), expected an encoder, whose tokens "
+        "attend to those before and after them. Use a checkpoint of BERT, RoBERTa, DeBERTa, "
+        "ModernBERT or another encoder."
     )
 
 

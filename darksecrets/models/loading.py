@@ -89,7 +89,8 @@ def load_classifier(
         folder: A checkpoint, with or without a classifier.
         task: Gives the number of outputs, their names and the kind of problem.
         seed: Seed of the draw.
-        attention: Attention implementation; which is faster depends on the device.
+        attention: Attention implementation; which is faster depends on the device. Models without
+            ``sdpa`` (DeBERTa, MPNet) compute it by ``eager``.
 
     Returns:
         The model, in evaluation mode, and the sorted names of the parameters newly drawn.
@@ -102,7 +103,7 @@ def load_classifier(
     model, info = _load(
         folder,
         CLASSIFIER,
-        attention=attention,
+        attention=None if attention == "sdpa" else attention,
         seed=seed,
         dtype="float32",
         num_labels=task.num_labels,
@@ -215,7 +216,7 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
 def _load(
     folder: Path,
     kind: str,
-    attention: str = "eager",
+    attention: str | None = "eager",
     seed: int = 0,
     dtype: str = "auto",
     **settings: Any,  # noqa: ANN401 - keys of the model's configuration
@@ -225,7 +226,8 @@ def _load(
     Args:
         folder: The checkpoint.
         kind: ``ENCODER`` or ``CLASSIFIER``, a class of `transformers`.
-        attention: Attention implementation; every model has ``eager``.
+        attention: Attention implementation; every model has ``eager``. None for ``sdpa`` if the
+            model has it.
         seed: Seed of parameters that the checkpoint lacks.
         dtype: Data type of the weights.
         settings: Keys to set in the model's configuration.
