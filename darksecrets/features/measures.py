@@ -402,8 +402,9 @@ class Measure:
         for name, score in self.beside.items():
             columns[name] = score(means)[tuple(place.ravel() for place in places)]
         found = pd.DataFrame({**columns, "examples": real.sets.ravel()})
-        occurring = real.sets.reshape(len(real.sets), -1).any(axis=1)
-        return found.loc[occurring[numbers.ravel()], self.columns].reset_index(drop=True)
+        occurring = real.sets.reshape(len(real.sets), -1).sum(axis=1) > 0
+        found = found[occurring[numbers.ravel()]].reset_index(drop=True)
+        return found[self.columns]
 
 
 def _or_zero(mean: Mean) -> Array:

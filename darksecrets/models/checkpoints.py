@@ -197,7 +197,8 @@ def check_attention(folder: Path, max_length: int = _SHORT) -> None:
 
 def _is_causal(model: PreTrainedModel) -> bool:
     """Whether tokens of a model attend to none after them."""
-    maps = _trial_maps(model.base_model, _SHORT)
+    encoder: Any = model.base_model
+    maps = _trial_maps(encoder, _SHORT)
     return bool(maps) and not any(m[0].triu(1).any() for m in maps)
 
 
