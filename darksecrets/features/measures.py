@@ -402,8 +402,8 @@ class Measure:
         for name, score in self.beside.items():
             columns[name] = score(means)[tuple(place.ravel() for place in places)]
         found = pd.DataFrame({**columns, "examples": real.sets.ravel()})
-        occurring = real.sets.reshape(len(real.sets), -1).sum(axis=1) > 0
-        found = found[occurring[numbers.ravel()]].reset_index(drop=True)
+        sets = real.sets.reshape(len(real.sets), -1).sum(axis=1)
+        found = found[pd.Series(sets[numbers.ravel()] > 0)].reset_index(drop=True)
         return found[self.columns]
 
 
