@@ -72,7 +72,10 @@ def cached(source: Mapping[str, Any], name: str) -> Path | None:
 
 
 def check(source: Mapping[str, Any], max_length: int) -> None:
-    """Check a checkpoint on this machine; one on the Hub is checked after its download.
+    """Check a checkpoint on this machine.
+
+    Of one on the Hub, only the kind of model is checked, and only if its configuration is in the
+    cache; everything is checked after its download.
 
     Args:
         source: Section ``model`` of a configuration.
@@ -82,6 +85,8 @@ def check(source: Mapping[str, Any], max_length: int) -> None:
         InputError: What is missing, or why the experiments cannot use it.
     """
     if source["source"] == "hub":
+        if file := cached(source, "config.json"):
+            check_attention(file.parent, max_length)
         return
     folder = folder_of(source)
     check_files(folder)
