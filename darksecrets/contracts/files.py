@@ -114,8 +114,8 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "real tokens. `examples.parquet`: a row per example in the order of the maps, with `idx` "
         "and, for every token, its text, segment, whether it is special, and its first and "
         "last + 1 character. `store.json`: numbers of layers, heads and examples; with local "
-        "attention, also `windows`, each layer's largest distance between a query and its keys. Read "
-        "it with `darksecrets.attention.store.AttentionStore`",
+        "attention, also `windows`, each layer's largest distance between a query and its keys. "
+        "Read it with `darksecrets.attention.store.AttentionStore`",
     ),
     (
         "Sweep (`ablation/…`)",
