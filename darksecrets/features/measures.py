@@ -172,10 +172,13 @@ def places_of(special: npt.NDArray[np.bool_]) -> Numbers:
     """[L] which of `PLACES` equal parts of the example each token is in.
 
     A special token is in the part of the ordinary token beside it ([CLS]: after it, [SEP]: before
-    it), because only ordinary tokens are drawn.
+    it, as both of RoBERTa's two in a row), because only ordinary tokens are drawn.
     """
-    positions = np.arange(len(special)) - special
-    positions[0] += 2 * special[0]
+    positions = np.arange(len(special))
+    ordinary = np.flatnonzero(~special)
+    if len(ordinary):
+        before = np.searchsorted(ordinary, positions, side="right") - 1
+        positions = ordinary[np.maximum(before, 0)]
     return positions * PLACES // len(special)
 
 

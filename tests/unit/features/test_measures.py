@@ -430,6 +430,12 @@ def test_control_tokens_stand_where_the_feature_stands() -> None:
     assert sep.min() >= 46, "near the last token"
 
 
+def test_special_tokens_are_where_the_ordinary_token_beside_them_is() -> None:
+    """<s> a a a </s> </s> b b b </s>: ten tokens, ten parts."""
+    special = np.array([1, 0, 0, 0, 1, 1, 0, 0, 0, 1], dtype=bool)
+    assert measures.places_of(special).tolist() == [1, 1, 2, 3, 3, 3, 6, 7, 8, 8]
+
+
 def test_sets_of_tokens_are_drawn_by_their_chances() -> None:
     rng = np.random.default_rng(0)
     drawn = tokens_at_likely_places(1, np.array([0, 1, 2, 1.0]), 8000, rng)[:, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,29 +92,33 @@ def test_pairs_are_joined_as_the_family_was_trained(family: str, folder: Path) -
         assert special == [one in ends for one in encoded["input_ids"][row]]
 
 
+def words_of(text: str, marked: int) -> list[dict[str, Any]]:
+    """Words between spaces, one of which is a noun."""
+    words, start = [], 0
+    for number, word in enumerate(text.split()):
+        start = text.index(word, start)
+        tag = "NN" if number == marked else "DT"
+        words.append({"text": word, "start": start, "end": start + len(word), "tag": tag})
+        words[-1] |= {"dep": "dep", "head": 0, "antecedent": None}
+        start += len(word)
+    return words
+
+
 def test_words_are_found_in_every_tokenizers_text(folder: Path) -> None:
     """The word pieces of each word spell it, and [CLS] and [SEP] are the special tokens."""
-    tokenizer = loading.load_tokenizer(folder)
-    encoded = encode(PAIRS, tokenizer, 128, layout=True)
-    for row, sentences in enumerate(zip(*PAIRS.values(), strict=True)):
-        words = [
-            [
-                {"text": word, "tag": "NN", "dep": "nsubj", "head": 0, "antecedent": None}
-                | {"start": text.index(word), "end": text.index(word) + len(word)}
-                for word in text.split()[:1]
-            ]
-            for text in sentences
-        ]
+    encoded = encode(PAIRS, loading.load_tokenizer(folder), 128, layout=True)
+    for row, texts in enumerate(zip(*PAIRS.values(), strict=True)):
         special = np.array(encoded["special_tokens_mask"][row], dtype=bool)
         spans, segments = (np.array(encoded[name][row]) for name in ("offset_mapping", "segments"))
-        found = describe_example(0, words, spans, segments, special).features
-        assert np.flatnonzero(found[:, FEATURES.index("[CLS]")]).tolist() == [0]
-        seps = found[:, FEATURES.index("[SEP]")]
-        assert seps.tolist() == [False, *special[1:].tolist()]
-        for sentence, text in enumerate(sentences):
-            pieces = np.flatnonzero(found[:, 0] & (segments == sentence))
-            start, end = spans[pieces, 0].min(), spans[pieces, 1].max()
-            assert text[start:end].strip() == text.split()[0]
+        for marked, words in enumerate(zip(*(text.split() for text in texts), strict=False)):
+            annotated = [words_of(text, marked) for text in texts]
+            found = describe_example(0, annotated, spans, segments, special).features
+            for sentence, (text, word) in enumerate(zip(texts, words, strict=True)):
+                pieces = np.flatnonzero(found[:, FEATURES.index("noun")] & (segments == sentence))
+                start, end = spans[pieces, 0].min(), spans[pieces, 1].max()
+                assert text[start:end].strip() == word
+            assert np.flatnonzero(found[:, FEATURES.index("[CLS]")]).tolist() == [0]
+            assert found[1:, FEATURES.index("[SEP]")].tolist() == special[1:].tolist()
 
 
 def test_maps_are_those_of_transformers(family: str, folder: Path, tmp_path: Path) -> None:
