@@ -4,8 +4,10 @@
         model(**inputs)
 
 In mode ``uniform``, the paper's, every weight of a disabled head is 1/L, with L the number of real
-tokens: the head's output is the mean of their value vectors. In mode ``zero``, every weight is 0.
-Padding gets no weight in either mode. The maps that the model returns are the changed ones.
+tokens: the head's output is the mean of their value vectors. In layers with local attention, L is
+the number of real tokens that the row may attend to, and the others get no weight. In mode
+``zero``, every weight is 0. Padding gets no weight in either mode. The maps that the model returns
+are the changed ones.
 
 To add a mode, write an `Intervention` and give it an entry in `INTERVENTIONS`: the configuration
 key ``ablation.mode`` then accepts its name, and the sweep runs it.
@@ -56,11 +58,14 @@ class Disable(Intervention):
 
 
 def _uniform(weights: torch.Tensor, call: Call) -> torch.Tensor:
-    """1/L for every row over the L real tokens, [example, 1, query, key]."""
+    """1/L for every row over the L keys that it may attend to, [example, 1, query, key].
+
+    A row at padding may have none, if all real tokens are out of its reach; its weights are 0.
+    """
     if call.real is None:
         return weights.new_full((len(weights), 1, 1, 1), 1 / weights.shape[-1])
     real = call.real.to(weights.dtype)
-    return real / real.sum(dim=-1, keepdim=True)
+    return real / real.sum(dim=-1, keepdim=True).clamp(min=1)
 
 
 #: The interventions, by the name of their mode.
@@ -97,15 +102,13 @@ def check_mode(mode: str) -> None:
         raise InputError(f"Found the mode {mode!r}, expected one of {', '.join(INTERVENTIONS)}.")
 
 
-def check(folder: Path) -> None:
-    """Check, on a small random model of a checkpoint's architecture, that heads can be disabled.
+def unreachable(folder: Path) -> str:
+    """Why heads of a checkpoint cannot be disabled; empty if they can.
 
-    Raises:
-        InputError: They cannot; the message says why and what to do.
+    This is found on a small random model of the checkpoint's architecture.
     """
     try:
         require_reachable(checkpoints.trial_model(folder))
     except InputError as error:
-        raise InputError(
-            f"{folder}: {error} Or leave the sweep over heads out: ablation.states: []."
-        ) from None
+        return f"{folder}: {error}"
+    return ""

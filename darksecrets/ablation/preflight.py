@@ -10,7 +10,7 @@ from typing import Any
 from darksecrets.ablation import sets
 from darksecrets.models import checkpoints
 from darksecrets.models.selectors import Shape
-from darksecrets.models.size import read_size
+from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
 
 DEFAULT_MODE = "uniform"
@@ -18,7 +18,7 @@ DEFAULT_MODE = "uniform"
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check that the model has the heads to disable, and that they can be.
+    """Check that the model has the heads to disable.
 
     A model on the Hub is checked after its download, before anything is trained.
 
@@ -26,49 +26,83 @@ def check(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: See `check_model`.
+        InputError: The mode is unknown, or a selector names what the model lacks.
     """
     model = config["model"]
     if model["source"] != "hub":
-        # The test suite checks the shipped model.
-        check_model(
-            config["ablation"], checkpoints.folder_of(model), trial=model["source"] == "folder"
-        )
+        _check_sets(config["ablation"], checkpoints.folder_of(model))
 
 
-def check_model(ablation: Mapping[str, Any], folder: Path, *, trial: bool = True) -> None:
-    """Check the heads to disable against a model's folder.
+def check_fetched(ablation: Mapping[str, Any], folder: Path) -> None:
+    """Check a model from the Hub after its download.
 
     Args:
         ablation: Section ``ablation`` of a configuration.
-        folder: A checkpoint.
-        trial: Whether to try to disable heads in a small model of the same architecture. If torch
-            is not installed, the first job does that.
+        folder: The model.
 
     Raises:
-        InputError: The mode is unknown, a selector names what the model lacks, or its attention
-            cannot be reached.
+        InputError: See `check`; or its heads cannot be disabled.
     """
+    if not ablation["states"]:
+        return
+    from darksecrets.ablation import disable
+
+    _check_sets(ablation, folder)
+    if reason := disable.unreachable(folder):
+        raise InputError(
+            f"{reason} Start the run again: now that the model is in the cache, the sweep over its "
+            "heads is left out from the start, and everything else runs."
+        )
+
+
+def left_out(config: Mapping[str, Any], fetched: Path) -> str:
+    """Why a run has to leave out the sweep; empty if it can disable heads, or does not want to.
+
+    Args:
+        config: A resolved configuration.
+        fetched: Folder into which the run downloads a model from the Hub. A model that is neither
+            there nor in the Hub's cache is not known yet.
+    """
+    model = config["model"]
+    file = config_file(model, fetched)
+    # Tests check the shipped model.
+    if model["source"] == "builtin" or not file or not config["ablation"]["states"]:
+        return ""
+    if importlib.util.find_spec("torch") is None:
+        return ""
+    from darksecrets.ablation import disable
+
+    return disable.unreachable(file.parent)
+
+
+def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
+    """Check the mode, and the heads to disable against a model's folder."""
     if not ablation["states"]:
         return
     size = read_size(folder / "config.json")
     sets.check(ablation["sets"], Shape(size.layers, size.heads))
-    by_default = ablation["mode"] == DEFAULT_MODE and not trial
-    if by_default or importlib.util.find_spec("torch") is None:
+    if ablation["mode"] == DEFAULT_MODE or importlib.util.find_spec("torch") is None:
         return
     from darksecrets.ablation import disable
 
     disable.check_mode(ablation["mode"])
-    if trial:
-        disable.check(folder)
 
 
-def check_states(config: Mapping[str, Any]) -> None:
+def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
     """Check that a run disables heads, for targets that need it to.
+
+    Args:
+        config: A resolved configuration.
+        left_out: Why it has to leave out the sweep, if it does.
 
     Raises:
         InputError: It disables none.
     """
+    if left_out:
+        raise InputError(
+            f"{left_out} Figures 8 and 9 and the other results of section 4.6 cannot be made for "
+            "this model; everything else can."
+        )
     if not config["ablation"]["states"]:
         raise InputError(
             "This run disables no heads: found ablation.states: [], expected [finetuned] or more "

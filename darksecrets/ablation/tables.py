@@ -24,7 +24,7 @@ def _ablation(kind: str, title: str, *place: Column, every: bool = True) -> Tabl
     """Effects of all disabled sets of a kind."""
     return Table(
         f"{kind}_ablation",
-        title,
+        f"{title} A disabled head attends equally to all real tokens in its reach, or to none.",
         (*MODEL, *place, METRIC, _BASELINE, _SCORE, *_TESTED),
         key=names(*MODEL, *place, METRIC),
         every=names(*place) if every else (),

@@ -61,7 +61,8 @@ def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
     if len(stores) == 1:
         _link(chunks[0], output)
         return
-    with write_store(output, table, stores[0].layers, stores[0].heads) as writer:
+    first = stores[0]
+    with write_store(output, table, first.layers, first.heads, first.windows) as writer:
         for store in stores:
             for example in range(store.examples):
                 writer.append(store.maps(example))
@@ -70,12 +71,15 @@ def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
 def _require_one_store(stores: Sequence[AttentionStore], sample: Path) -> pd.DataFrame:
     """Check that the chunks make up one store of the sample; return the table of its examples."""
     shapes = {(store.layers, store.heads) for store in stores}
+    windows = {store.windows for store in stores}
     table = pd.concat([store.table for store in stores], ignore_index=True)
     lengths = np.concatenate([store.lengths for store in stores])
     wanted = SAMPLE.read(sample)["idx"].tolist()
     places = list(zip(-lengths, table["idx"], strict=True))
     if len(shapes) != 1:
         problem = f"have {_listed(shapes)} layers and heads"
+    elif len(windows) != 1:
+        problem = f"have local attention of the windows {sorted(map(str, windows))}"
     elif sorted(table["idx"]) != sorted(wanted):
         problem = f"have {len(table)} examples that are not the {len(wanted)} of {sample}"
     elif places != sorted(places):

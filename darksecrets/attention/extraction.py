@@ -20,6 +20,7 @@ from darksecrets.models import devices
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe, shape_of
 from darksecrets.models.loading import load_encoder, load_tokenizer
+from darksecrets.models.reach import windows_of
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 
@@ -99,10 +100,11 @@ def extract(
     shape = shape_of(model)
     lengths = [len(ids) for ids in inputs["input_ids"]]
     batches = batches_of_chunk(batches_of(len(table), batch_size), lengths, chunk, chunks)
+    windows = windows_of(model, lengths[0]) if lengths else ()
     batches = batches_for(model, batches, lengths)  # last, as it depends on free memory
     own = table.iloc[batches[0].start : batches[-1].stop] if batches else table.iloc[:0]
     with (
-        write_store(Path(output), own, shape.layers, shape.heads) as writer,
+        write_store(Path(output), own, shape.layers, shape.heads, windows) as writer,
         progress("Attention maps", len(own), "examples") as advance,
     ):
         arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)

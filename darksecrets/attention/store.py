@@ -8,7 +8,8 @@ A store is a folder of three files:
 - ``examples.parquet``: a row per example in the order of the maps: ``idx`` of the data set, and for
   every token its text, segment, whether it is special, and its start and end (exclusive) in
   characters.
-- ``store.json``: numbers of layers, heads and examples.
+- ``store.json``: numbers of layers, heads and examples; and, if a layer has local attention, the
+  window of every layer: the largest distance between a query and its keys, or null.
 
 Plain memory-mapped NumPy was chosen by measurement: ``benchmarks/results/store_format.md``.
 Examples of equal length are adjacent, so a batch of them is one array without padding: a view of
@@ -41,13 +42,22 @@ DTYPE = np.dtype("<f2")
 ROW_SUM_TOLERANCE = 2.0**-10
 
 HalfArray = npt.NDArray[np.float16]
+Reach = npt.NDArray[np.bool_]
+Windows = tuple[int | None, ...]
 
 
 class AttentionWriter:
     """Appends maps to a store, one example at a time; created by :func:`write_store`."""
 
-    def __init__(self, stream: BinaryIO, examples: pd.DataFrame, layers: int, heads: int) -> None:
-        self._stream = stream
+    def __init__(
+        self,
+        stream: BinaryIO,
+        examples: pd.DataFrame,
+        layers: int,
+        heads: int,
+        windows: Windows = (),
+    ) -> None:
+        self._stream, self._windows = stream, windows
         self._examples = [
             (idx, (layers, heads, len(tokens), len(tokens)))
             for idx, tokens in zip(examples["idx"], examples["tokens"], strict=True)
@@ -68,6 +78,12 @@ class AttentionWriter:
                 "tokens, tokens) was expected."
             )
         half = np.ascontiguousarray(maps, dtype=DTYPE)
+        reach = reach_of(self._windows, shape[-1])
+        if reach is not None and np.moveaxis(half, 1, -1)[~reach].any():
+            raise InputError(
+                f"Example idx {idx}: found attention beyond the layers' windows "
+                f"{list(self._windows)}, expected none. Extract the maps again."
+            )
         errors = np.abs(half.sum(axis=-1, dtype=np.float64) - 1)
         if not errors.max() <= ROW_SUM_TOLERANCE:  # written so that NaN fails, too
             layer, head, query = np.unravel_index(np.argmax(errors), errors.shape)
@@ -82,7 +98,7 @@ class AttentionWriter:
 
 @contextlib.contextmanager
 def write_store(
-    folder: Path, examples: pd.DataFrame, layers: int, heads: int
+    folder: Path, examples: pd.DataFrame, layers: int, heads: int, windows: Windows = ()
 ) -> Iterator[AttentionWriter]:
     """Write a store; it appears at ``folder`` only once all examples are written.
 
@@ -93,6 +109,8 @@ def write_store(
             Longest examples first.
         layers: Number of layers.
         heads: Number of heads per layer.
+        windows: For each layer, the largest distance between a query and its keys, None for no
+            limit; empty if no layer has one.
 
     Raises:
         InputError: The disk has too little space.
@@ -109,12 +127,36 @@ def write_store(
         with (temporary / MAPS).open("wb") as stream:
             header = {"descr": DTYPE.str, "fortran_order": False, "shape": (numbers,)}
             np.lib.format.write_array_header_1_0(stream, header)
-            writer = AttentionWriter(stream, examples, layers, heads)
+            writer = AttentionWriter(stream, examples, layers, heads, windows)
             yield writer
         if writer.written != len(examples):
             raise ValueError(f"{writer.written} of {len(examples)} examples were written")
         counts = {"layers": layers, "heads": heads, "examples": len(examples)}
-        write_json(counts, temporary / METADATA)
+        limits = {"windows": list(windows)} if any_window(windows) else {}
+        write_json(counts | limits, temporary / METADATA)
+
+
+def any_window(windows: Windows) -> bool:
+    """Whether a layer has local attention."""
+    return any(window is not None for window in windows)
+
+
+def reach_of(windows: Windows, tokens: int) -> Reach | None:
+    """Which keys the queries of an example may attend to.
+
+    Args:
+        windows: See `write_store`.
+        tokens: Length of the example.
+
+    Returns:
+        [layer, query, key]; None if all queries of all layers may attend to all keys.
+    """
+    if all(window is None or window >= tokens - 1 for window in windows):
+        return None
+    places = np.arange(tokens)
+    limits = [tokens if window is None else window for window in windows]
+    reach: Reach = np.abs(places[:, None] - places) <= np.array(limits)[:, None, None]
+    return reach
 
 
 def _require_space(folder: Path, needed: int) -> None:
@@ -141,6 +183,8 @@ class AttentionStore:
         lengths: [examples] tokens of each example, longest first.
         starts: [examples + 1] offset of each example's maps in the array, and the array's length.
         header: Bytes before the first number.
+        windows: For each layer, the largest distance between a query and its keys, None for no
+            limit; empty if no layer has one, as far as shows in the examples.
     """
 
     folder: Path
@@ -150,6 +194,7 @@ class AttentionStore:
     lengths: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
     header: int
+    windows: Windows = ()
 
     @classmethod
     def open(cls, folder: str | Path) -> AttentionStore:
@@ -178,7 +223,8 @@ class AttentionStore:
                 f"{folder} is damaged: {MAPS} has {size} bytes ({dtype}), but {expected} were "
                 f"expected for {counts['examples']} examples. Remove the folder and run again."
             )
-        return cls(folder, layers, heads, table, lengths, starts, header)
+        windows = tuple(counts.get("windows", ()))
+        return cls(folder, layers, heads, table, lengths, starts, header, windows)
 
     @property
     def examples(self) -> int:
@@ -206,6 +252,10 @@ class AttentionStore:
         """[L, 2] start and end (exclusive) of each token's characters in its sentence."""
         row = self.table.iloc[example]
         return np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
+
+    def reach(self, tokens: int) -> Reach | None:
+        """Which keys the queries of an example of this length may attend to, see `reach_of`."""
+        return reach_of(self.windows, tokens)
 
     def maps(self, example: int) -> HalfArray:
         """[layer, head, query, key] all maps of an example, as a view of the file."""

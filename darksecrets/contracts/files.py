@@ -5,6 +5,7 @@ from __future__ import annotations
 PATHS: tuple[tuple[str, str], ...] = (
     ("config.yaml", "the configuration with all defaults"),
     ("origin.json", "where data and model came from"),
+    ("left_out.txt", "why the sweep over heads is left out; there only if it is"),
     (
         "data/<task>/",
         "a `datasets.DatasetDict` on disk: splits `train` and `validation`, columns `idx`, "
@@ -121,8 +122,9 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "L × L numbers, `[layer, head, query, key]`, with L its number of "
         "real tokens. `examples.parquet`: a row per example in the order of the maps, with `idx` "
         "and, for every token, its text, segment, whether it is special, and its first and "
-        "last + 1 character. `store.json`: numbers of layers, heads and examples. Read it with "
-        "`darksecrets.attention.store.AttentionStore`",
+        "last + 1 character. `store.json`: numbers of layers, heads and examples; with local "
+        "attention, also `windows`, each layer's largest distance between a query and its keys. "
+        "Read it with `darksecrets.attention.store.AttentionStore`",
     ),
     (
         "Sweep (`ablation/…`)",

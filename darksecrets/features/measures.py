@@ -5,6 +5,9 @@ makes it and the table of the run follow from the entry. Most measures are the l
 some cells of a map, averaged over the examples that have such cells. Their controls use the cells
 of random tokens or pairs. Maps and their tokens' features are read batch by batch, and only sums
 are kept.
+
+In layers with local attention, the cells that a query cannot reach are left out, and means over
+queries are means over those that can reach the token.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.attention.entropy import entropy_sums
-from darksecrets.attention.store import AttentionStore
+from darksecrets.attention.store import AttentionStore, Reach, any_window
 from darksecrets.features import tables
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
@@ -89,33 +92,39 @@ class Mean:
 
     Attributes:
         sums: [kinds, ...heads] sums over sets; the last axes are layer and head, or head alone.
-        sets: [kinds] number of sets.
-        uniform: [kinds] sum over sets of the weight under uniform attention.
+        sets: [kinds, ...heads] number of sets.
+        uniform: [kinds, ...heads] sum over sets of the weight under uniform attention.
     """
 
     def __init__(self, kinds: int, *heads: int) -> None:
         self.sums = np.zeros((kinds, *heads))
-        self.uniform = np.zeros(kinds)
-        self.sets = np.zeros(kinds, dtype=np.int64)
+        self.uniform = np.zeros((kinds, *heads))
+        self.sets = np.zeros((kinds, *heads), dtype=np.int64)
 
     def add(self, cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> None:
         """Reduce the values of the cells, [cells, ...heads], set by set, and add them to the sums.
 
         Args:
             cells: The sets.
-            values: Weight of each cell, in the order of `Cells.flat`.
-            how: ``np.maximum``, or ``np.add`` for the mean over the cells of a set.
+            values: Weight of each cell, in the order of `Cells.flat`; NaN where a head cannot reach
+                it. Such cells are left out, and so is a set without others.
+            how: ``np.fmax``, or ``np.add`` for the mean over the cells of a set.
         """
         kinds, sizes = cells.sets()
         if not len(kinds):
             return
-        ends = np.cumsum(sizes)
-        reduced = how.reduceat(values.astype(np.float64), ends - sizes, axis=0)
+        starts = np.cumsum(sizes) - sizes
         if how is np.add:
-            reduced /= sizes.reshape(-1, *[1] * (reduced.ndim - 1))
-        of_kind = np.arange(len(self.sets))[:, None] == kinds
-        self.sums += np.tensordot(of_kind.astype(np.float64), reduced, axes=1)
-        self.sets += of_kind.sum(axis=1)
+            reached = ~np.isnan(values)
+            sums = how.reduceat(np.where(reached, values, 0.0), starts, axis=0, dtype=np.float64)
+            with np.errstate(invalid="ignore"):
+                reduced = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
+        else:
+            reduced = how.reduceat(values.astype(np.float64), starts, axis=0)
+        of_kind = (np.arange(len(self.sets))[:, None] == kinds).astype(np.float64)
+        counted = ~np.isnan(reduced)
+        self.sums += np.tensordot(of_kind, np.where(counted, reduced, 0.0), axes=1)
+        self.sets += np.rint(np.tensordot(of_kind, counted, axes=1)).astype(np.int64)
 
     def __iadd__(self, other: Mean) -> Mean:
         """Add the sums of another batch."""
@@ -125,18 +134,27 @@ class Mean:
         return self
 
     def means(self) -> Array:
-        """[kinds, ...heads] means; NaN for a kind without sets."""
-        counts = self.sets.reshape(-1, *[1] * (self.sums.ndim - 1))
+        """[kinds, ...heads] means; NaN where there are no sets."""
         with np.errstate(invalid="ignore"):
-            result: Array = self.sums / counts
+            result: Array = self.sums / self.sets
         return result
 
 
-def column_means(maps: Single) -> Single:
-    """[example, key, layer, head] mean weight that each token receives."""
+def column_means(maps: Single, reach: Reach | None = None) -> Single:
+    """Mean weight that each token receives from the queries that can attend to it.
+
+    Args:
+        maps: [example, layer, head, query, key].
+        reach: [layer, query, key] which keys a query can attend to; None for all.
+
+    Returns:
+        [example, key, layer, head].
+    """
     length = maps.shape[-1]
     queries = np.full((1, length), 1 / length, dtype=np.float32)
     means: Single = np.ascontiguousarray(np.moveaxis((queries @ maps)[..., 0, :], -1, 1))
+    if reach is not None:
+        means *= (length / reach.sum(axis=1)).T[:, :, None]
     return means
 
 
@@ -159,10 +177,13 @@ def places_of(special: npt.NDArray[np.bool_]) -> Numbers:
     """[L] which of `PLACES` equal parts of the example each token is in.
 
     A special token is in the part of the ordinary token beside it ([CLS]: after it, [SEP]: before
-    it), because only ordinary tokens are drawn.
+    it, as both of RoBERTa's two in a row), because only ordinary tokens are drawn.
     """
-    positions = np.arange(len(special)) - special
-    positions[0] += 2 * special[0]
+    positions = np.arange(len(special))
+    ordinary = np.flatnonzero(~special)
+    if len(ordinary):
+        before = np.searchsorted(ordinary, positions, side="right") - 1
+        positions = ordinary[np.maximum(before, 0)]
     return positions * PLACES // len(special)
 
 
@@ -176,6 +197,8 @@ class Batch:
         columns: [example, key, layer, head] mean weight that each token receives.
         features: [example, token, feature] which tokens have a feature.
         cells: The cells that measures use: the real ones, or their controls.
+        local: Whether the model has layers with local attention.
+        reach: [layer, query, key] which keys a query can attend to; None if all can attend to all.
     """
 
     half: npt.NDArray[np.float16]
@@ -183,11 +206,21 @@ class Batch:
     columns: Single
     features: npt.NDArray[np.bool_]
     cells: BatchCells
+    local: bool = False
+    reach: Reach | None = None
 
     @property
     def heads(self) -> tuple[int, int]:
         """Number of layers, and of heads per layer."""
         return self.maps.shape[1], self.maps.shape[2]
+
+    def weights(self, cells: Cells, first_layer: int = 0) -> npt.NDArray[np.float16]:
+        """[cells, layer, head] weights from a layer on; NaN where a layer cannot reach the cell."""
+        examples, queries, keys = cells.flat()
+        weights = self.half[:, first_layer:][examples, :, :, queries, keys]
+        if self.reach is not None:
+            weights[~self.reach[first_layer:, queries, keys].T] = np.nan
+        return weights
 
 
 @dataclass(frozen=True)
@@ -278,38 +311,37 @@ def stripes(batch: Batch) -> Mean:
     """Section 4.4: the largest mean weight over all queries of a token with a feature."""
     mean, cells = Mean(len(FEATURES), *batch.heads), batch.cells.features
     examples, _, keys = cells.flat()
-    mean.add(cells, batch.columns[examples, keys], np.maximum)
+    mean.add(cells, batch.columns[examples, keys], np.fmax)
     return mean
 
 
 def cls_attention(batch: Batch) -> Mean:
     """Section 4.5: the largest weight from [CLS] to a token with a feature, in the last layer."""
     mean, cells = Mean(len(FEATURES), batch.heads[1]), batch.cells.features
-    examples, queries, keys = cells.flat()
-    mean.add(cells, batch.half[:, -1][examples, :, queries, keys], np.maximum)
+    mean.add(cells, batch.weights(cells, batch.heads[0] - 1)[:, 0], np.fmax)
     return mean
 
 
 def token_pairs(batch: Batch) -> Mean:
     """Section 4.5: the largest weight among the pairs of a relation."""
     mean, cells = Mean(len(RELATIONS), *batch.heads), batch.cells.pairs
-    examples, queries, keys = cells.flat()
-    mean.add(cells, batch.half[examples, :, :, queries, keys], np.maximum)
+    mean.add(cells, batch.weights(cells), np.fmax)
     return mean
 
 
 def equal_words(batch: Batch) -> Mean:
     """Section 5: the mean weight between the word pieces of words that are in both sentences."""
     mean, cells = Mean(1, *batch.heads), batch.cells.equal
-    examples, queries, keys = cells.flat()
-    mean.add(cells, batch.half[examples, :, :, queries, keys], np.add)
+    mean.add(cells, batch.weights(cells), np.add)
     return mean
 
 
 def head_statistics(batch: Batch) -> Mean:
     """Clark et al. (2019): shares of attention, and its entropy in nats, means over queries.
 
-    The first token has no previous token; its share for it is 0.
+    The first token has no previous token; its share for it is 0. In layers with local attention,
+    the share of a feature is a mean over the queries that can reach a token with it. There, the
+    greatest entropy is less, so it is added: the mean logarithm of the number of keys in reach.
     """
     mean, maps = Mean(len(STATISTICS), *batch.heads), batch.maps
     examples, length = len(maps), maps.shape[-1]
@@ -317,11 +349,40 @@ def head_statistics(batch: Batch) -> Mean:
     beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
     kinds = [FEATURES.index(name) for name in STATISTICS if name in FEATURES]
     features = batch.features[..., kinds]
-    shares = np.einsum("ejk,ejlh->klh", features, batch.columns, dtype=np.float64)
+    if batch.reach is None:
+        shares = np.einsum("ejk,ejlh->klh", features, batch.columns, dtype=np.float64)
+    else:
+        shares = _shares_in_reach(maps, features, batch.reach)
     entropy = entropy_sums(maps).sum(axis=0) / length
-    mean.sums += np.stack([*beside, *shares, entropy])
-    mean.sets += examples
+    values = [*beside, *shares, entropy]
+    if batch.local:
+        in_reach = np.full((1, length), length) if batch.reach is None else batch.reach.sum(axis=-1)
+        greatest = np.log(in_reach).mean(axis=-1)[:, None]
+        values.append(np.broadcast_to(examples * greatest, batch.heads))
+    mean.sums[: len(values)] += np.stack(values)
+    mean.sets[: len(values)] += examples
     return mean
+
+
+def _shares_in_reach(
+    maps: Single, features: npt.NDArray[np.bool_], reach: Reach
+) -> npt.NDArray[np.float64]:
+    """Shares of attention, means over the queries that can reach a token with the feature.
+
+    Args:
+        maps: [example, layer, head, query, key].
+        features: [example, token, feature].
+        reach: [layer, query, key].
+
+    Returns:
+        [feature, layer, head] sums over the examples.
+    """
+    received = maps.sum(axis=-2, dtype=np.float64)
+    sums = np.einsum("ejf,elhj->eflh", features, received)
+    reached = np.einsum("lij,ejf->elif", reach.astype(np.float32), features) > 0
+    queries = np.maximum(reached.sum(axis=2), 1)  # a feature that is absent has no weight, either
+    shares: npt.NDArray[np.float64] = (sums / queries.swapaxes(1, 2)[..., None]).sum(axis=0)
+    return shares
 
 
 def diagonal_score(means: Mapping[str, Array]) -> Array:
@@ -378,7 +439,10 @@ class Measure:
         name, how = self.compared
         found = Differences(len(RELATIONS) if name == "pairs" else 1, *drawn.heads)
         for cells in drawn.cells.compared[name]:
-            found.add(drawn.half[cells.example], cells, how)
+            maps = drawn.half[cells.example]
+            if drawn.reach is not None:
+                maps = np.where(drawn.reach[:, None], maps, np.nan)
+            found.add(maps, cells, how)
         return found
 
     def rows(
@@ -388,25 +452,34 @@ class Measure:
         means: Mapping[str, Array],
         differences: Differences | None,
     ) -> pd.DataFrame:
-        """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1."""
+        """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1.
+
+        A head that can reach none of a kind's cells has 0 ``examples`` and the weight 0.
+        """
         numbers, *places = np.indices(real.sums.shape)
         of_heads = zip(("layer", "head")[-len(places) :], places, strict=True)
         columns = {name: place.ravel() + 1 for name, place in of_heads}
         for column in self.table.columns:
             if column.name in self.columns and column.values:
                 columns[column.name] = np.array(column.values)[numbers.ravel()]
-        columns["weight" if control else "value"] = real.means().ravel()
+        columns["weight" if control else "value"] = _or_zero(real)
         if control:
-            columns["control"] = control.means().ravel()
-            with np.errstate(invalid="ignore"):
-                columns["uniform"] = (real.uniform / real.sets)[numbers.ravel()]
+            columns["control"] = _or_zero(control)
+            columns["uniform"] = _or_zero(real, real.uniform)
         if differences:
             columns |= {name: v.ravel() for name, v in differences.columns().items()}
         for name, score in self.beside.items():
             columns[name] = score(means)[tuple(place.ravel() for place in places)]
-        found = pd.DataFrame({**columns, "examples": real.sets[numbers.ravel()]})
-        found = found[found["examples"] > 0].reset_index(drop=True)
+        found = pd.DataFrame({**columns, "examples": real.sets.ravel()})
+        sets = real.sets.reshape(len(real.sets), -1).sum(axis=1)
+        found = found[pd.Series(sets[numbers.ravel()] > 0)].reset_index(drop=True)
         return found[self.columns]
+
+
+def _or_zero(mean: Mean, sums: Array | None = None) -> Array:
+    """Means of all kinds and heads, flat; 0 where there are no sets."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num((mean.sums if sums is None else sums) / mean.sets).ravel()
 
 
 #: All measures. To add one: a function of a `Batch`, a table, and an entry here.
@@ -453,11 +526,11 @@ def measure(
     in_turn = iter(tokens)
     for examples, half in store.batches(max_bytes):
         some = list(itertools.islice(in_turn, len(examples)))
-        batch = _batch(half, some)
+        batch = _batch(store, half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         for name, entry in MEASURES.items():
             mean = entry.of(batch)
-            mean.uniform += mean.sets / half.shape[-1]  # examples of a batch are equally long
+            mean.uniform += mean.sets * _uniform(batch, mean)
             _add(real, name, mean)
             if entry.controlled:
                 _add(control, name, entry.of(drawn))
@@ -470,10 +543,30 @@ def measure(
     }
 
 
-def _batch(half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
-    maps = half.astype(np.float32)
-    features = np.stack([one.features for one in tokens])
-    return Batch(half, maps, column_means(maps), features, real_cells(tokens))
+def _batch(store: AttentionStore, half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
+    maps, reach = half.astype(np.float32), store.reach(half.shape[-1])
+    return Batch(
+        half=half,
+        maps=maps,
+        columns=column_means(maps, reach),
+        features=np.stack([one.features for one in tokens]),
+        cells=real_cells(tokens),
+        local=any_window(store.windows),
+        reach=reach,
+    )
+
+
+def _uniform(batch: Batch, mean: Mean) -> Array:
+    """Weight of a token under uniform attention in a batch, whose examples are equally long.
+
+    With local attention it differs between layers: the mean over the queries, or that of [CLS] in
+    the last layer for measures of that alone.
+    """
+    if batch.reach is None:
+        return np.array(1 / batch.half.shape[-1])
+    own: Array = 1 / batch.reach.sum(axis=-1)  # [layer, query]
+    of_cls_alone = mean.sums.ndim == 2
+    return own[-1, 0] if of_cls_alone else own.mean(axis=-1)[:, None]
 
 
 def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:

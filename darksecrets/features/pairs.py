@@ -131,20 +131,21 @@ class Differences:
     Attributes:
         sums: [control, kinds, layer, head]; controls in the order of `CONTROLS`.
         squares: The same of their squares.
-        units: [control, kinds] number of examples.
+        units: [control, kinds, layer, head] number of examples.
         same_key: [kinds, layer, head] sum of the control of that name.
     """
 
     def __init__(self, kinds: int, *heads: int) -> None:
         self.sums, self.squares = np.zeros((2, len(CONTROLS), kinds, *heads))
-        self.units = np.zeros((len(CONTROLS), kinds), dtype=np.int64)
+        self.units = np.zeros((len(CONTROLS), kinds, *heads), dtype=np.int64)
         self.same_key = np.zeros((kinds, *heads))
 
     def add(self, maps: npt.NDArray[np.floating], cells: PairCells, how: np.ufunc) -> None:
         """Compare the pairs of one example with their controls.
 
         Args:
-            maps: [layer, head, query, key] of the example.
+            maps: [layer, head, query, key] of the example, NaN where a query cannot reach a key. An
+                example counts in a layer that reaches all of its pairs, beside the draws in reach.
             cells: Where to look.
             how: ``np.maximum`` for the greatest weight of the pairs, ``np.add`` for their mean.
         """
@@ -159,22 +160,24 @@ class Differences:
 
         own = reduced(cells.pairs)
         if len(cells.distance):
-            control = reduced(cells.distance).mean(axis=-1)
+            control = _mean_of_known(reduced(cells.distance))
             self._add(0, cells.kind, own - control, np.maximum(own, control))
         if len(cells.same_key):
-            control = reduced(cells.same_key).mean(axis=-1)
+            control = _mean_of_known(reduced(cells.same_key))
             self._add(1, cells.kind, own - control, np.maximum(own, control))
-            self.same_key[cells.kind] += control
+            self.same_key[cells.kind] += np.where(np.isnan(own - control), 0, control)
         if len(cells.six):
             six = weights(cells.six)
-            self._add(2, cells.kind, (six @ SIGNS).mean(axis=-1), six.max(axis=(-2, -1)))
+            greatest = np.nan_to_num(six).max(axis=(-2, -1))
+            self._add(2, cells.kind, _mean_of_known(six @ SIGNS), greatest)
 
     def _add(self, control: int, kind: int, difference: Array, size: Array) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
-        sure = np.where(np.abs(difference) <= ROUNDING * size, 0, difference)
+        known = ~np.isnan(difference)
+        sure = np.where(known & (np.abs(difference) > ROUNDING * size), difference, 0)
         self.sums[control, kind] += sure
         self.squares[control, kind] += sure**2
-        self.units[control, kind] += 1
+        self.units[control, kind] += known
 
     def __iadd__(self, other: Differences) -> Differences:
         """Add the sums of another batch."""
@@ -186,12 +189,20 @@ class Differences:
 
     def columns(self) -> dict[str, Array]:
         """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""
-        tests = student(self.sums, self.squares, self.units[..., None, None])
+        tests = student(self.sums, self.squares, self.units)
         with np.errstate(invalid="ignore"):
-            found = {"same_key": self.same_key / self.units[1, :, None, None]}
+            found = {"same_key": self.same_key / self.units[1]}
         for number, name in enumerate(("over_control", "over_same_key", "excess")):
             found[name] = tests.mean[number]
             found[f"{name}_low"], found[f"{name}_high"] = tests.low[number], tests.high[number]
         p = intersection_union(tests.p)
         q = np.stack([benjamini_hochberg(of_kind) for of_kind in p])
         return found | {"p_value": p, "q_value": q}
+
+
+def _mean_of_known(values: Array) -> Array:
+    """Mean over the last axis of the values that are not NaN; NaN if there are none."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        result: Array = np.where(known, values, 0).sum(axis=-1) / known.sum(axis=-1)
+    return result

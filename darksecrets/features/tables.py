@@ -9,7 +9,11 @@ from darksecrets.run.columns import HEAD, MAPS, P_VALUE, Q_VALUE, names, per_hea
 from darksecrets.run.tables import Column, Table, interval
 
 #: Statistics of Clark et al. (2019): shares of a token's attention, which may overlap, and entropy.
-STATISTICS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy")
+#: The last is for encoders with local attention only: the entropy of uniform attention.
+STATISTICS = (
+    *("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy"),
+    "greatest entropy",
+)
 
 _FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
 _RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
@@ -18,10 +22,12 @@ _CONTROL = replace(_WEIGHT, name="control", control_of="weight")
 _UNIFORM = replace(
     _WEIGHT,
     name="uniform",
-    meaning="the same under uniform attention: mean of 1 / length over the same examples",
+    meaning="the same under uniform attention: mean of 1 / length over the same examples; with "
+    "local attention, of 1 / tokens in reach",
     control_of="weight",
 )
-_EXAMPLES = Column("examples", "integer", "", low=1)
+_EXAMPLES = Column("examples", "integer", "", low=0)
+_IN_REACH = "; with local attention, those in the layer's reach (weight 0 if there are none)"
 
 
 def _over(name: str, meaning: str) -> tuple[Column, ...]:
@@ -57,7 +63,11 @@ STRIPES = per_head(
     "stripes",
     "Attention to tokens with a feature, from all tokens (Figure 6). "
     "Features absent from a task have no rows.",
-    replace(_WEIGHT, meaning="greatest mean weight that such a token receives, mean over examples"),
+    replace(
+        _WEIGHT,
+        meaning="greatest mean weight that such a token receives from the tokens that can "
+        "attend to it, mean over examples",
+    ),
     replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
     _UNIFORM,
     replace(_EXAMPLES, meaning="examples with such a token"),
@@ -74,7 +84,7 @@ CLS_ATTENTION = Table(
         replace(_WEIGHT, meaning="greatest weight that such a token receives, mean over examples"),
         replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
         _UNIFORM,
-        replace(_EXAMPLES, meaning="examples with such a token"),
+        replace(_EXAMPLES, meaning="examples with such a token" + _IN_REACH),
     ),
     key=(*names(*MAPS), "feature", "head"),
     every=("head",),
@@ -88,7 +98,7 @@ TOKEN_PAIRS = per_head(
     _UNIFORM,
     *OVER_CONTROLS,
     replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
-    replace(_EXAMPLES, meaning="examples with such a pair"),
+    replace(_EXAMPLES, meaning="examples with such a pair" + _IN_REACH),
     kind=_RELATION,
     may_be_empty=True,
 )
@@ -119,8 +129,9 @@ TOKEN_PAIR_CORRELATIONS = Table(
 
 HEAD_STATISTICS = per_head(
     "head_statistics",
-    "Where the attention of every head goes, and how spread it is (Clark et al. 2019).",
-    Column("value", "number", "mean share of attention (`entropy`: in nats)", low=0),
+    "Where the attention of every head goes, and how spread it is (Clark et al. 2019). "
+    "`greatest entropy`: of uniform attention, for encoders with local attention.",
+    Column("value", "number", "mean share of attention (entropies: in nats)", low=0),
     kind=Column("statistic", "text", "what gets the attention, or `entropy`", values=STATISTICS),
 )
 
@@ -131,7 +142,7 @@ EQUAL_WORDS = per_head(
     replace(_CONTROL, meaning="the same for random pairs at the same distances"),
     _UNIFORM,
     *OVER_CONTROLS,
-    replace(_EXAMPLES, meaning="examples with such words"),
+    replace(_EXAMPLES, meaning="examples with such words" + _IN_REACH),
     may_be_empty=True,
 )
 

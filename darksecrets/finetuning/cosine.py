@@ -17,6 +17,7 @@ def cosine(
 
     As in the paper's text, maps cover the real tokens of the input. The authors' released notebook
     pads them to 200 x 200 first and includes the rows of the padding, so its numbers differ.
+    Places that local attention cannot reach are 0 in both maps and so contribute nothing.
     Products are summed in double precision; memory holds at most one batch of each store.
 
     Args:
@@ -61,6 +62,8 @@ def require_same_examples(first: AttentionStore, second: AttentionStore) -> None
     shapes = [(store.layers, store.heads) for store in (first, second)]
     if shapes[0] != shapes[1]:
         fail("they differ in layers and heads", *shapes)
+    if first.windows != second.windows:
+        fail("they differ in the windows of local attention", first.windows, second.windows)
     if first.examples != second.examples:
         fail("they differ in the number of examples", first.examples, second.examples)
     for example in range(first.examples):

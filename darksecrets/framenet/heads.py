@@ -104,7 +104,18 @@ class Linked(Iterable[Sentence]):
     annotations: Sequence[Annotation]
 
     def __iter__(self) -> Iterator[Sentence]:
-        """Raises `InputError` where `links_in` does."""
+        """Sentences with their maps and links.
+
+        Raises:
+            InputError: See `links_in`; or a sentence is longer than local attention reaches, so
+                that links and other places could not be compared.
+        """
+        if self.store.reach(longest := int(self.store.lengths.max())) is not None:
+            raise InputError(
+                f"{self.store.folder}: found a sentence of {longest} tokens, expected none that is "
+                f"longer than the local attention of the model reaches (windows "
+                f"{list(self.store.windows)})."
+            )
         return map(self.sentence, range(len(self.annotations)))
 
     def sentence(self, idx: int) -> Sentence:

@@ -6,6 +6,7 @@ Only `check_attention` needs torch.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ TOKENIZERS = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
+
+# Tokens of a short trial text.
+_SHORT = 8
 
 # Files to download from a repository on the Hub; each pattern must match one.
 HUB_PATTERNS = ("config.json", "model*.safetensors*", "tokenizer*.json")
@@ -67,17 +71,34 @@ def cached(source: Mapping[str, Any], name: str) -> Path | None:
     return Path(found) if isinstance(found, str) else None
 
 
-def check(source: Mapping[str, Any]) -> None:
-    """Check a checkpoint on this machine; one on the Hub is checked after its download.
+def check(source: Mapping[str, Any], max_length: int) -> None:
+    """Check a checkpoint on this machine.
+
+    Of one on the Hub, only the kind of model is checked, and only if its configuration is in the
+    cache; everything is checked after its download.
+
+    Args:
+        source: Section ``model`` of a configuration.
+        max_length: Longest sequence of the run, in tokens.
 
     Raises:
         InputError: What is missing, or why the experiments cannot use it.
     """
     if source["source"] == "hub":
+        if file := cached(source, "config.json"):
+            check_attention(file.parent, max_length)
         return
-    check_files(folder_of(source))
-    if source["source"] == "folder":  # the built-in one is checked by tests
-        check_attention(folder_of(source))
+    folder = folder_of(source)
+    check_files(folder)
+    # Tests check the built-in one, up to its number of positions.
+    if source["source"] == "folder" or max_length > _positions(folder):
+        check_attention(folder, max_length)
+
+
+def _positions(folder: Path) -> int:
+    """Positions of a BERT, from its ``config.json``."""
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    return int(settings["max_position_embeddings"])
 
 
 def check_hub(source: Mapping[str, Any]) -> None:
@@ -147,29 +168,83 @@ def check_weights(folder: Path) -> None:
             ) from error
 
 
-def check_attention(folder: Path) -> None:
-    """Check that the model classifies and returns an attention map for every layer and head.
+def check_attention(folder: Path, max_length: int = _SHORT) -> None:
+    """Check that the model is an encoder that returns a map for every layer and head.
 
-    A model of the checkpoint's type with random weights and at most two layers is run on one
-    short sequence. Maps must be [1, heads, length, length], and their rows must sum to 1.
+    A classifier of the checkpoint's type with random weights and at most two layers is run on two
+    texts, one of ``max_length`` tokens and one of 4, padded. Its tokens must attend in both
+    directions; maps must be [text, head, query, key], and rows must sum to 1 over the real tokens.
+
+    Args:
+        folder: The checkpoint.
+        max_length: Longest sequence of the run, in tokens.
 
     Raises:
         InputError: Says what the model lacks.
     """
     config = _classifier_config(folder)
-    layers, length = min(2, getattr(config, "num_hidden_layers", 2)), 8
+    layers = min(2, getattr(config, "num_hidden_layers", 2))
     heads = getattr(config, "num_attention_heads", "all")  # a model without attention has none
     wanted = f"{layers} maps of {heads} heads"
     try:
         config.num_hidden_layers = layers
-        maps = _trial_maps(_trial_model(config), length)
+        model = _trial_model(config)
+        causal = _is_causal(model)
+        maps = [] if causal else _trial_maps(model, _SHORT)
     except Exception as error:  # unsupported models raise all kinds of errors
         raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
+    if causal:
+        raise _no_encoder(folder, config, "a decoder")
     shapes = [tuple(m.shape) for m in maps]
-    if shapes != [(1, heads, length, length)] * layers:
+    if shapes != [(2, heads, _SHORT, _SHORT)] * layers:
         raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
-    if any((m.sum(-1) - 1).abs().max() > 1e-4 for m in maps):
-        raise _unusable(folder, config, "found rows that do not sum to 1", wanted)
+    _check_length(folder, model, max_length)
+    for text, length in enumerate((max_length, 4)):
+        real = [m[text, :, :length, :length] for m in _trial_maps(model, max_length)]
+        if any(not (m.sum(-1) - 1).abs().max() <= 1e-4 for m in real):  # NaN is wrong, too
+            raise _unusable(folder, config, "found rows that do not sum to 1", wanted)
+    _check_reach(folder, model, max_length)
+
+
+def _is_causal(model: PreTrainedModel) -> bool:
+    """Whether tokens of a model attend to none after them."""
+    encoder: Any = model.base_model
+    maps = _trial_maps(encoder, _SHORT)
+    return bool(maps) and not any(m[0].triu(1).any() for m in maps)
+
+
+def _check_length(folder: Path, model: PreTrainedModel, max_length: int) -> None:
+    """Try whether a model has positions for ``max_length`` tokens; if not, find how many it has."""
+    if _takes(model, max_length):
+        return
+    fits, fails = _SHORT, max_length
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        fits, fails = (middle, fails) if _takes(model, middle) else (fits, middle)
+    raise InputError(
+        f"{folder}: the model takes at most {fits} tokens, but fine_tuning.max_length is "
+        f"{max_length}. Set it to {fits} or less."
+    )
+
+
+def _takes(model: PreTrainedModel, tokens: int) -> bool:
+    """Whether a model runs on texts of this length."""
+    try:
+        _trial_maps(model, tokens)
+    except (IndexError, RuntimeError):  # no such position; or shapes that do not match
+        return False
+    return True
+
+
+def _check_reach(folder: Path, model: PreTrainedModel, max_length: int) -> None:
+    """Check that local attention, if any, is known: from masks, not only as weights of 0."""
+    from darksecrets.models.hooks import is_reachable
+    from darksecrets.models.reach import windows_of
+
+    windows_of(model, max_length)
+    if not is_reachable(model) and any((m[0] == 0).any() for m in _trial_maps(model, max_length)):
+        found = "found places of a map that a token does not attend to"
+        raise _unusable(folder, model.config, found, "attention to all tokens")
 
 
 def _classifier_config(folder: Path) -> PreTrainedConfig:
@@ -183,6 +258,9 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
             f"{folder}/config.json: found a model that transformers does not know ({error}). "
             "Expected a BERT-family checkpoint."
         ) from error
+    for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
+        if getattr(config, key, False):
+            raise _no_encoder(folder, config, kind)
     if type(config) not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
         raise InputError(
             f"{folder}/config.json: found a model of type '{config.model_type}', which "
@@ -200,14 +278,13 @@ def trial_model(folder: Path) -> PreTrainedModel:
 
 
 def _trial_maps(model: PreTrainedModel, length: int) -> list[torch.Tensor]:
-    """Attention maps of a trial model for one input."""
+    """Attention maps of a trial model for a text of this length and a padded one."""
     import torch
 
-    from darksecrets.models.hooks import observe
+    from darksecrets.models.hooks import observe, trial_inputs
 
-    ids = torch.full((1, length), model.config.vocab_size - 1)
     with torch.inference_mode(), observe(model, maps=True) as seen:
-        model(input_ids=ids)
+        model(**trial_inputs(model, length))
     return list(seen.maps.values())
 
 
@@ -225,6 +302,14 @@ def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
         model: PreTrainedModel = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
     model.train(False)
     return model
+
+
+def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputError:
+    return InputError(
+        f"{folder}: found {found} (type '{config.model_type}'), expected an encoder, whose tokens "
+        "attend to those before and after them. Use a checkpoint of BERT, RoBERTa, DeBERTa, "
+        "ModernBERT or another encoder."
+    )
 
 
 def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:

@@ -37,6 +37,8 @@ _SESSION, _PROBLEM = "_darksecrets_session", "_darksecrets_problem"
 _UNSUPPORTED = ("softcap", "s_aux", "position_bias")
 # Outputs through the registered function may differ from the model's own by rounding.
 _TOLERANCE = 1e-4
+# Tokens of the longest trial text: local attention that reaches further is not seen in it.
+_LONGEST_TRIAL = 512
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Call:
         key: [example, head, key, size].
         value: [example, head, key, size].
         mask: [example, 1, query, key], 0 where a query may attend to a key and very negative
-            elsewhere; None if all queries may attend to all keys.
+            elsewhere; None if all queries may attend to all keys. A query at padding may have no
+            key at all.
     """
 
     layer: int
@@ -133,6 +136,7 @@ class Observation:
 
     Attributes:
         maps: By layer, attention weights [example, head, query, key], after interventions.
+        reach: By layer, whether a query may attend to a key, [example or 1, 1, query, key].
         values: By layer, value vectors [example, head, key, size].
         outputs: By layer, outputs of the heads [example, head, query, size], before they are
             concatenated and projected.
@@ -141,13 +145,14 @@ class Observation:
     """
 
     maps: Layers = field(default_factory=lambda: Layers("maps"))
+    reach: Layers = field(default_factory=lambda: Layers("reach"))
     values: Layers = field(default_factory=lambda: Layers("values"))
     outputs: Layers = field(default_factory=lambda: Layers("outputs"))
     hidden: Layers = field(default_factory=lambda: Layers("hidden", first=0))
 
     def clear(self) -> None:
         """Discard all observations."""
-        for layers in (self.maps, self.values, self.outputs, self.hidden):
+        for layers in (self.maps, self.reach, self.values, self.outputs, self.hidden):
             layers._tensors = []
 
 
@@ -179,6 +184,9 @@ class _Session:
         for kinds, observation in self.observers:
             for kind in kinds & seen.keys():
                 getattr(observation, kind)._tensors.append(seen[kind])
+            if "reach" in kinds:
+                everywhere = weights.new_ones((1, 1, *weights.shape[2:]), dtype=torch.bool)
+                observation.reach._tensors.append(everywhere if call.real is None else call.real)
 
 
 @contextlib.contextmanager
@@ -207,6 +215,7 @@ def observe(
     model: PreTrainedModel,
     *,
     maps: bool = False,
+    reach: bool = False,
     values: bool = False,
     outputs: bool = False,
     hidden: bool = False,
@@ -220,6 +229,7 @@ def observe(
         model: A model of `transformers`, with or without a classifier. If it does not use the
             attention interface (DeBERTa), only ``maps`` and ``hidden`` can be observed.
         maps: Whether to keep attention weights.
+        reach: Whether to keep which keys a query may attend to.
         values: Whether to keep value vectors.
         outputs: Whether to keep the outputs of the heads.
         hidden: Whether to keep hidden states.
@@ -231,7 +241,7 @@ def observe(
         InputError: The model's attention cannot be reached.
     """
     seen = Observation()
-    wanted = {"maps": maps, "values": values, "outputs": outputs}
+    wanted = {"maps": maps, "reach": reach, "values": values, "outputs": outputs}
     kinds = frozenset(name for name, asked in wanted.items() if asked)
     reported = {"hidden"} if hidden else set()
     if kinds == {"maps"} and _problem(model):
@@ -253,12 +263,17 @@ def shape_of(model: PreTrainedModel) -> Shape:
     return Shape(config.num_hidden_layers, config.num_attention_heads)
 
 
+def is_reachable(model: PreTrainedModel) -> bool:
+    """Whether `require_reachable` finds nothing wrong."""
+    return not _problem(model)
+
+
 def require_reachable(model: PreTrainedModel) -> None:
     """Check that every layer's attention goes through the registered function, unchanged.
 
-    The model runs on two short texts, once as it is and once through the function. The function
-    must be called once per layer of the configuration, and the outputs must be the same. The
-    result is cached on the model.
+    The model runs on two texts, once as it is and once through the function. The function must be
+    called once per layer of the configuration, and the outputs must be the same. The result is
+    cached on the model.
 
     Raises:
         InputError: Says what was found instead.
@@ -339,10 +354,12 @@ def _problem(model: PreTrainedModel) -> str:
 
 
 def _find_problem(model: PreTrainedModel) -> str:
-    inputs, training = _trial_inputs(model), model.training
+    from darksecrets.models.loading import quiet
+
+    inputs, training = trial_inputs(model, _trial_length(model)), model.training
     model.train(False)
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), quiet():
             expected = model(**inputs)[0]
             with _session(model) as session:
                 found = model(**inputs)[0]
@@ -368,20 +385,29 @@ def _find_problem(model: PreTrainedModel) -> str:
 def _unreachable(name: str, found: str) -> str:
     return (
         f"{name}: its attention cannot be reached. Found {found}; expected every layer's softmaxed "
-        "attention to go through transformers' AttentionInterface. Use a checkpoint of BERT, "
-        "RoBERTa, ELECTRA, DistilBERT or a similar encoder."
+        "attention to go through transformers' AttentionInterface. To disable heads, use a "
+        "checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another encoder that does so."
     )
 
 
-def _trial_inputs(model: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """Inputs of two texts, 6 and 4 tokens long."""
+def trial_inputs(model: PreTrainedModel, tokens: int) -> dict[str, torch.Tensor]:
+    """Inputs of two texts, ``tokens`` and 4 tokens long; the second is padded."""
     padding = getattr(model.config, "pad_token_id", None)
     word = next(number for number in range(3) if number != padding)
-    ids = torch.full((2, 6), word)
+    ids = torch.full((2, tokens), word)
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     ids[1, 4:] = word if padding is None else padding
     return {"input_ids": ids.to(model.device), "attention_mask": mask.to(model.device)}
+
+
+def _trial_length(model: PreTrainedModel) -> int:
+    """Tokens of a trial text: beyond the reach of local attention, as far as there are positions.
+
+    `transformers` makes all masks of local attention from ``sliding_window``.
+    """
+    window = getattr(model.config, "sliding_window", None) or 0
+    return min(6 + window, _LONGEST_TRIAL)
 
 
 def _attention(

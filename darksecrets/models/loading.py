@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 ENCODER, CLASSIFIER = "AutoModel", "AutoModelForSequenceClassification"
 
+_SEGMENT_IDS = "token_type_ids"
+
 _log = logging.getLogger(__name__)
 
 
-def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
+def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) -> dict[str, Any]:
     """Write the encoder and the tokenizer of a pre-trained checkpoint to ``output``.
 
     Output layers of other tasks (masked language model, a classifier) are dropped, so every
@@ -37,6 +39,7 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
         source: Section ``model`` of a configuration: ``source`` is ``builtin``, ``folder`` (with
             ``folder``) or ``hub`` (with ``id`` and ``revision``).
         output: Folder to write ``config.json``, ``model.safetensors`` and the tokenizer to.
+        max_length: Longest sequence of the run, in tokens.
 
     Returns:
         For the provenance: the source, the resolved ``revision`` (Hub only), the ``fingerprint``
@@ -47,8 +50,8 @@ def get_pretrained(source: Mapping[str, Any], output: Path) -> dict[str, Any]:
     """
     folder = checkpoints.fetch(source)
     checkpoints.check_files(folder)
-    checkpoints.check_attention(folder)
-    tokenizer = load_tokenizer(folder)
+    checkpoints.check_attention(folder, max_length)
+    tokenizer = check_tokenizer(folder, max_length)
     encoder, info = _load(folder, ENCODER)
     _check_vocabulary(folder, tokenizer, encoder.config)
     missing = info["missing_keys"]
@@ -86,7 +89,8 @@ def load_classifier(
         folder: A checkpoint, with or without a classifier.
         task: Gives the number of outputs, their names and the kind of problem.
         seed: Seed of the draw.
-        attention: Attention implementation; which is faster depends on the device.
+        attention: Attention implementation; which is faster depends on the device. Models without
+            ``sdpa`` (DeBERTa, MPNet) compute it by ``eager``.
 
     Returns:
         The model, in evaluation mode, and the sorted names of the parameters newly drawn.
@@ -99,7 +103,7 @@ def load_classifier(
     model, info = _load(
         folder,
         CLASSIFIER,
-        attention=attention,
+        attention=None if attention == "sdpa" else attention,
         seed=seed,
         dtype="float32",
         num_labels=task.num_labels,
@@ -116,12 +120,13 @@ def load_classifier(
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Load the tokenizer saved with a model.
+    """Load the tokenizer saved with a model; it gives segment ids if the model tells them apart.
 
     Raises:
-        InputError: If there is none, or it lacks [CLS], [SEP] or padding (whatever their names).
+        InputError: If there is none, or it lacks [CLS], [SEP] or padding (whatever their names), or
+            does not put the first two around a text.
     """
-    from transformers import AutoTokenizer
+    from transformers import AutoConfig, AutoTokenizer
 
     # Without a vocabulary file, transformers 5 silently builds a tokenizer that knows no words.
     if not any((folder / name).is_file() for name in checkpoints.TOKENIZERS):
@@ -137,13 +142,54 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
         raise InputError(
             f"{folder}: the tokenizer cannot be loaded ({error}). Save it again."
         ) from error
+    _check_special_tokens(folder, tokenizer)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    _set_segment_ids(tokenizer, config)
+    return tokenizer
+
+
+def check_tokenizer(folder: Path, max_length: int) -> PreTrainedTokenizerBase:
+    """Load a tokenizer, and check that it makes sequences as long as the run's.
+
+    Raises:
+        InputError: See `load_tokenizer`; or it is for shorter sequences.
+    """
+    tokenizer = load_tokenizer(folder)
+    if tokenizer.model_max_length < max_length:
+        raise InputError(
+            f"{folder}: the tokenizer is for at most {tokenizer.model_max_length} tokens "
+            f"(model_max_length), but fine_tuning.max_length is {max_length}. Set it to "
+            f"{tokenizer.model_max_length} or less."
+        )
+    return tokenizer
+
+
+def _check_special_tokens(folder: Path, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Raise an error unless a text becomes [CLS] text [SEP], whatever their names."""
     tokens = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token)
     if None in tokens:
         raise InputError(
             f"{folder}: the tokenizer has (classifier, separator, padding) tokens {tokens}, "
             "expected all three. Use a BERT-family checkpoint."
         )
-    return tokenizer
+    ids = tokenizer("a")["input_ids"]
+    if (ids[0], ids[-1]) != (tokenizer.cls_token_id, tokenizer.sep_token_id):
+        found = " ".join(tokenizer.convert_ids_to_tokens(ids))
+        raise InputError(
+            f"{folder}: the tokenizer makes '{found}' of the text 'a', expected {tokens[0]} before "
+            f"and {tokens[1]} after it. Use the tokenizer of an encoder."
+        )
+
+
+def _set_segment_ids(tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig) -> None:
+    """Let a tokenizer give segment ids if, and only if, the model tells two segments apart.
+
+    In transformers 5, ALBERT's tokenizer leaves them out, though ALBERT was trained with them.
+    """
+    names = [name for name in tokenizer.model_input_names if name != _SEGMENT_IDS]
+    if (getattr(config, "type_vocab_size", None) or 0) >= 2:
+        names = list(dict.fromkeys([*tokenizer.model_input_names, _SEGMENT_IDS]))
+    tokenizer.model_input_names = names
 
 
 def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
@@ -170,7 +216,7 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
 def _load(
     folder: Path,
     kind: str,
-    attention: str = "eager",
+    attention: str | None = "eager",
     seed: int = 0,
     dtype: str = "auto",
     **settings: Any,  # noqa: ANN401 - keys of the model's configuration
@@ -180,7 +226,8 @@ def _load(
     Args:
         folder: The checkpoint.
         kind: ``ENCODER`` or ``CLASSIFIER``, a class of `transformers`.
-        attention: Attention implementation; every model has ``eager``.
+        attention: Attention implementation; every model has ``eager``. None for ``sdpa`` if the
+            model has it.
         seed: Seed of parameters that the checkpoint lacks.
         dtype: Data type of the weights.
         settings: Keys to set in the model's configuration.

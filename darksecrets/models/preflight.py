@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from darksecrets.models import checkpoints
+from darksecrets.models import checkpoints, loading
 from darksecrets.run.libraries import can_import
 
 
@@ -19,7 +20,10 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: What is missing, or why the experiments cannot use it.
     """
     if can_import("safetensors", "torch", "transformers"):
-        checkpoints.check(config["model"])
+        model, max_length = config["model"], config["fine_tuning"]["max_length"]
+        checkpoints.check(model, max_length)
+        if model["source"] == "folder":
+            loading.check_tokenizer(Path(model["folder"]), max_length)
 
 
 def check_hub(config: Mapping[str, Any]) -> None:

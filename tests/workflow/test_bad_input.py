@@ -83,14 +83,64 @@ def test_model_without_attention_maps(refused, root, tmp_path):
     assert "no usable attention maps" in message
 
 
-def test_model_whose_attention_cannot_be_reached(refused, root, tmp_path):
+def _deberta(root, tmp_path):
     config = _model(root, tmp_path / "model")
     deberta = {"model_type": "deberta-v2", "hidden_size": 32, "num_hidden_layers": 2}
     deberta |= {"num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100}
     (tmp_path / "model" / "config.json").write_text(json.dumps(deberta))
-    message = refused(config)
-    for word in ("cannot be reached", "0 calls", "ablation.states: []", str(tmp_path / "model")):
+    return config
+
+
+def test_figure_of_a_model_whose_heads_cannot_be_disabled(refused, root, tmp_path):
+    message = refused(_deberta(root, tmp_path), "figure8")
+    for word in ("cannot be reached", "0 calls", "Figures 8 and 9", str(tmp_path / "model")):
         assert word in message
+
+
+def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
+    snakemake, planned, root, tmp_path
+):
+    file = tmp_path / "config.yaml"
+    file.write_text(json.dumps(_deberta(root, tmp_path)))
+    run = snakemake(tmp_path, "--dry-run", "--quiet", "rules", config=str(file))
+    output = run.stdout + run.stderr
+    assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
+    assert output.count("cannot be reached") == 1
+    jobs = planned(output)
+    assert {"figure5", "figure6", "figure7", "figure2", "figure3", "table1"} <= set(jobs)
+    assert not {name for name in jobs if "sweep" in name or "ablation" in name}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"model_type": "gpt2", "n_layer": 2, "n_head": 2, "n_embd": 32}, ["'gpt2'", "decoder"]),
+        ({"model_type": "t5", "num_layers": 2}, ["'t5'", "encoder–decoder"]),
+    ],
+    ids=["decoder", "encoder-decoder"],
+)
+def test_a_model_that_is_no_encoder(refused, root, tmp_path, settings, words):
+    config = _model(root, tmp_path / "model")
+    settings = settings | {"vocab_size": 100}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(settings))
+    message = refused(config)
+    for word in ("expected an encoder", str(tmp_path / "model"), *words):
+        assert word in message
+
+
+@pytest.mark.parametrize("source", ["builtin", "folder"])
+def test_more_tokens_than_the_model_has_positions(refused, root, tmp_path, source):
+    config = _model(root, tmp_path / "model") if source == "folder" else configuration()
+    message = refused(config | {"fine_tuning": {"max_length": 200}})
+    assert "the model takes at most 128 tokens, but fine_tuning.max_length is 200" in message
+
+
+def test_more_tokens_than_the_tokenizer_is_for(refused, root, tmp_path):
+    config = _model(root, tmp_path / "model")
+    file = tmp_path / "model" / "tokenizer_config.json"
+    settings = json.loads(file.read_text()) | {"model_max_length": 64}
+    file.write_text(json.dumps(settings))
+    assert "the tokenizer is for at most 64 tokens" in refused(config)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ import json
 
 import pytest
 import yaml
+from encoders import FAMILIES
 from hub import content
+from hub.standin import Repository
 
 CONFIG = {
     "run": "hub",
@@ -59,3 +61,27 @@ def test_heads_that_a_model_from_the_hub_lacks_are_refused_before_training(
     assert "ablation.sets in the configuration: The selector 99 names head 99" in log
     assert "Traceback" not in log
     assert not (tmp_path / target).exists()
+
+
+def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_sweep_out(
+    snakemake, planned, config, hub, client, tmp_path
+):
+    FAMILIES["DeBERTa-v3"].save(tmp_path / "deberta")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "deberta").iterdir()}
+    hub.repositories.append(Repository("models", content.BERT, content.BERT_COMMIT, files))
+    target = "results/hub/models/pretrained"
+    arguments = {"config": config, "environment": client.environment, "check": False}
+    first = snakemake(tmp_path, target, **arguments)
+    log = (tmp_path / "results/hub/logs/get_pretrained_model.log").read_text()
+    assert first.returncode != 0
+    assert "cannot be reached" in log
+    assert "Start the run again" in log
+    assert not (tmp_path / target).exists()
+
+    second = snakemake(tmp_path, "all", "--dry-run", "--quiet", "rules", **arguments)
+    output = second.stdout + second.stderr
+    assert second.returncode == 0, output
+    assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
+    jobs = planned(output)
+    assert {"get_pretrained_model", "figure5"} <= set(jobs)
+    assert not {name for name in jobs if "sweep" in name or "ablation" in name}

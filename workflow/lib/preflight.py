@@ -23,6 +23,9 @@ from darksecrets.run.files import write_json, write_text
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
 
+#: Record of why a run leaves out the sweep over heads; there is none if it does not.
+LEFT_OUT = "left_out.txt"
+
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (data.check, framenet.check, patterns.check, models.check, ablation.check)
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
@@ -61,10 +64,25 @@ def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> N
         check_section(config)
 
 
+def left_out(config: Mapping[str, Any]) -> str:
+    """Why a run has to leave out the sweep over heads; see `ablation.preflight.left_out`."""
+    return ablation.left_out(config, configuration.results_folder(config) / "models" / "pretrained")
+
+
+def recorded_left_out(config: Mapping[str, Any]) -> str:
+    """The same, as the run that started this job has found it."""
+    record = configuration.results_folder(config) / LEFT_OUT
+    return record.read_text(encoding="utf-8") if record.is_file() else ""
+
+
 def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
-    """Record the resolved configuration and the origin of data and model.
+    """Record the resolved configuration, the origin of data and model, and what is left out.
 
     A look at text records only the model, and changes nothing that a run has recorded.
+
+    Args:
+        config: A resolved configuration, and ``left_out``, from `left_out`.
+        looking: Whether all jobs are those of a look at text.
     """
     results, origin = configuration.results_folder(config), configuration.origin(config)
     record = results / "origin.json"
@@ -72,8 +90,13 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
         if not record.is_file():
             write_json({"model": origin["model"]}, record)
         return
-    write_text(yaml.safe_dump(dict(config), sort_keys=False), results / "config.yaml")
+    given = {key: value for key, value in config.items() if key != "left_out"}
+    write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
     write_json(origin, record)
+    if config["left_out"]:
+        write_text(config["left_out"], results / LEFT_OUT)
+    else:
+        (results / LEFT_OUT).unlink(missing_ok=True)
 
 
 def check_disk(results: Path, needed: int) -> None:

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -29,8 +30,15 @@ try:
     config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
+    of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
+    config["left_out"] = of_sweep(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+if config["left_out"] and workflow.is_main_process:
+    logger.warning(
+        f"The sweep over heads (section 4.6, Figures 8 and 9) is left out; everything else runs. {config['left_out']}"
+    )
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
 RULES = Path(str(workflow.current_basedir))

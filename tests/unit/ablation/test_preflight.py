@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from transformers import AutoConfig
 
 from darksecrets.ablation import preflight
 from darksecrets.run.errors import InputError
@@ -25,9 +26,9 @@ def test_a_model_from_the_hub_is_checked_when_it_is_a_folder():
         with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
             preflight.check(config)
         with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
-            preflight.check_model(config["ablation"], FOLDER)
-    preflight.check_model(_config(sets=[6])["ablation"], FOLDER)
-    preflight.check_model(_config(sets=[7], states=[])["ablation"], FOLDER)
+            preflight.check_fetched(config["ablation"], FOLDER)
+    preflight.check_fetched(_config(sets=[6])["ablation"], FOLDER)
+    preflight.check_fetched(_config(sets=[7], states=[])["ablation"], FOLDER)
 
 
 def test_the_mode_is_one_that_the_section_knows():
@@ -47,10 +48,42 @@ def test_the_mode_that_is_not_checked_is_the_default():
 def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 2, "vocab_size": 9}))
     with pytest.raises(InputError, match=r"config\.json: found none of the keys num_attention_"):
-        preflight.check_model(_config()["ablation"], tmp_path)
+        preflight.check_fetched(_config()["ablation"], tmp_path)
 
 
 def test_results_of_disabling_need_a_state():
     preflight.check_states(_config())
     with pytest.raises(InputError, match=r"found ablation\.states: \[\]"):
         preflight.check_states(_config(states=[]))
+    with pytest.raises(InputError, match=r"no interface.*Figures 8 and 9"):
+        preflight.check_states(_config(), left_out="Found no interface.")
+
+
+@pytest.fixture
+def deberta(tmp_path):
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = AutoConfig.for_model("deberta-v2", **sizes, intermediate_size=64, vocab_size=100)
+    config.save_pretrained(tmp_path / "deberta")
+    return tmp_path / "deberta"
+
+
+def test_a_model_without_the_attention_interface_leaves_the_sweep_out(deberta, tmp_path):
+    own = {"source": "folder", "folder": str(deberta)}
+    reason = preflight.left_out(_config(own), tmp_path / "none")
+    assert str(deberta) in reason
+    assert "0 calls of the attention interface" in reason
+    assert preflight.left_out(_config(own, states=[]), tmp_path / "none") == ""
+    assert preflight.left_out(_config(), tmp_path / "none") == ""
+
+
+def test_a_model_of_the_hub_leaves_the_sweep_out_once_it_is_fetched(deberta, tmp_path):
+    hub = _config({"source": "hub", "id": "some/model", "revision": "0" * 40})
+    assert preflight.left_out(hub, tmp_path / "none") == ""
+    assert "cannot be reached" in preflight.left_out(hub, deberta)
+    assert preflight.left_out(hub, FOLDER) == ""
+
+
+def test_a_fetched_model_without_the_attention_interface_stops_the_run_once(deberta):
+    with pytest.raises(InputError, match=r"cannot be reached.*Start the run again"):
+        preflight.check_fetched(_config()["ablation"], deberta)
+    preflight.check_fetched(_config(states=[])["ablation"], deberta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,12 +57,12 @@ def random_tokens(length: int, idx: int, rng: np.random.Generator) -> Tokens:
     return Tokens(idx, segments, special, features, related, equal)
 
 
-def save(folder: Path, maps: list[npt.NDArray[np.float16]]) -> AttentionStore:
+def save(folder: Path, maps: list[npt.NDArray[np.float16]], windows=()) -> AttentionStore:
     lengths = [one.shape[-1] for one in maps]
     examples = pd.DataFrame({"idx": range(len(maps)), "tokens": [["w"] * n for n in lengths]})
     for name in ("segments", "special", "starts", "ends"):
         examples[name] = [[0] * n for n in lengths]
-    with write_store(folder, examples, *maps[0].shape[:2]) as writer:
+    with write_store(folder, examples, *maps[0].shape[:2], windows) as writer:
         for one in maps:
             writer.append(one)
     return AttentionStore.open(folder)
@@ -82,12 +83,30 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
     return save(tmp_path_factory.mktemp("maps") / "store", maps)
 
 
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
+    """Maps whose last layer reaches 4 tokens in both directions."""
+    rng = np.random.default_rng(6)
+    maps = []
+    for n in LENGTHS:
+        weights = rng.exponential(size=(LAYERS, HEADS, n, n)) ** 4
+        weights[-1] *= np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 4
+        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    return save(tmp_path_factory.mktemp("maps") / "local", maps, (None, 4))
+
+
 def mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values)
+    return math.fsum(values) / len(values) if values else 0.0
 
 
-def received(a: npt.NDArray[np.float64], token: int) -> float:
-    return mean([a[i, token] for i in range(len(a))])
+def can(store: AttentionStore, layer: int, i: int, j: int) -> bool:
+    """Whether a query may attend to a key."""
+    window = store.windows[layer] if store.windows else None
+    return window is None or abs(i - j) <= window
+
+
+def received(a: npt.NDArray[np.float64], token: int, reaching) -> float:
+    return mean([a[i, token] for i in range(len(a)) if reaching(i, token)])
 
 
 def stripe(store: AttentionStore, tokens: list[Tokens], f: int, layer: int, head: int):
@@ -97,7 +116,7 @@ def stripe(store: AttentionStore, tokens: list[Tokens], f: int, layer: int, head
         a = store.maps(example)[layer, head].astype(np.float64)
         having = [j for j in range(len(a)) if one.features[j, f]]
         if having:
-            values.append(max(received(a, j) for j in having))
+            values.append(max(received(a, j, partial(can, store, layer)) for j in having))
     return values
 
 
@@ -105,7 +124,8 @@ def from_cls(store: AttentionStore, tokens: list[Tokens], f: int, head: int):
     values = []
     for example, one in enumerate(tokens):
         a = store.maps(example)[store.layers - 1, head].astype(np.float64)
-        having = [j for j in range(len(a)) if one.features[j, f]]
+        near = [j for j in range(len(a)) if can(store, store.layers - 1, 0, j)]
+        having = [j for j in near if one.features[j, f]]
         if having:
             values.append(max(a[0, j] for j in having))
     return values
@@ -115,8 +135,9 @@ def related(store: AttentionStore, pairs_of, layer: int, head: int, reduce):
     values = []
     for example, pairs in enumerate(pairs_of):
         a = store.maps(example)[layer, head].astype(np.float64)
-        if len(pairs):
-            values.append(reduce([a[i, j] for i, j in pairs]))
+        near = [a[i, j] for i, j in pairs if can(store, layer, i, j)]
+        if near:
+            values.append(reduce(near))
     return values
 
 
@@ -124,16 +145,21 @@ def statistic(store: AttentionStore, tokens: list[Tokens], name: str, layer: int
     values = []
     for example, one in enumerate(tokens):
         a = store.maps(example)[layer, head].astype(np.float64)
-        total = 0.0
+        of_queries = []
         for i in range(len(a)):
-            for j in range(len(a)):
-                if name == "entropy":
-                    total -= a[i, j] * math.log(a[i, j]) if a[i, j] else 0
-                elif name in FEATURES:
-                    total += a[i, j] * one.features[j, FEATURES.index(name)]
-                else:
-                    total += a[i, j] * (j - i == {"previous": -1, "self": 0, "next": 1}[name])
-        values.append(total / len(a))
+            near = [j for j in range(len(a)) if can(store, layer, i, j)]
+            if name == "entropy":
+                of_queries.append(-sum(a[i, j] * math.log(a[i, j]) for j in near if a[i, j]))
+            elif name == "greatest entropy":
+                of_queries.append(math.log(len(near)))
+            elif name in FEATURES:
+                having = [j for j in near if one.features[j, FEATURES.index(name)]]
+                if having:
+                    of_queries.append(sum(a[i, j] for j in having))
+            else:
+                place = i + {"previous": -1, "self": 0, "next": 1}[name]
+                of_queries.append(a[i, place] if 0 <= place < len(a) else 0.0)
+        values.append(mean(of_queries))
     return values
 
 
@@ -144,6 +170,7 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
     pairs = {(r.relation, r.layer, r.head): r for r in found["token_pairs"].itertuples()}
     equal = {(r.layer, r.head): r for r in found["equal_words"].itertuples()}
     statistics = {(r.statistic, r.layer, r.head): r for r in found["head_statistics"].itertuples()}
+    local = any(store.windows)
     for head in range(store.heads):
         for f, feature in enumerate(FEATURES):
             values = from_cls(store, tokens, f, head)
@@ -167,8 +194,9 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
             for number, relation in enumerate(RELATIONS):
                 of_relation = [one.pairs[number] for one in tokens]
                 values = related(store, of_relation, layer, head, max)
-                assert ((relation, layer + 1, head + 1) in pairs) == bool(values)
-                if values:
+                occurs = any(len(pairs) for pairs in of_relation)
+                assert ((relation, layer + 1, head + 1) in pairs) == occurs
+                if occurs:
                     row = pairs.pop((relation, layer + 1, head + 1))
                     assert row.weight == pytest.approx(mean(values), **CLOSE)
                     assert row.examples == len(values)
@@ -183,7 +211,7 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                 row = equal.pop((layer + 1, head + 1))
                 assert row.weight == pytest.approx(mean(values), **CLOSE)
                 assert row.examples == len(values)
-            for name in STATISTICS:
+            for name in STATISTICS if local else STATISTICS[:-1]:
                 row = statistics.pop((name, layer + 1, head + 1))
                 expected = mean(statistic(store, tokens, name, layer, head))
                 assert row.value == pytest.approx(expected, rel=1e-5, abs=1e-7)
@@ -200,6 +228,28 @@ def test_every_table_is_the_loops(store, tokens, max_bytes) -> None:
     assert {"noun", "[CLS]", "[SEP]"} <= set(found["stripes"]["feature"])
     assert found["stripes"]["examples"].min() < len(LENGTHS), "some examples lack a feature"
     check(found, store, tokens)
+
+
+@pytest.mark.parametrize("max_bytes", [1, 10**7])
+def test_local_attention_is_the_loops(local, tokens, max_bytes) -> None:
+    found = measure(local, tokens, 1, max_bytes)
+    check(found, local, tokens)
+    near = found["token_pairs"].groupby("layer")["examples"].sum()
+    assert near[2] < near[1], "some pairs are out of reach"
+
+
+def test_a_uniform_head_is_uniform_in_any_reach(tmp_path: Path, tokens) -> None:
+    """Each token gets the mean of 1/number of keys in reach; entropies are the greatest."""
+    maps = []
+    for n in LENGTHS:
+        near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 4
+        maps.append((near / near.sum(axis=-1, keepdims=True)).astype(np.float16)[None, None])
+    found = measure(save(tmp_path / "store", maps, (4,)), tokens, 1)
+    value = found["head_statistics"].set_index("statistic")["value"]
+    assert value["entropy"] == pytest.approx(value["greatest entropy"], rel=3e-4)
+    pairs = found["token_pairs"]
+    assert (pairs["weight"].between(1 / 9 - 1e-4, 1 / 5 + 1e-4) | (pairs["examples"] == 0)).all()
+    assert found["stripes"]["weight"].between(1 / 9 - 1e-4, 1 / 5 + 1e-4).all()
 
 
 def test_a_real_model(tmp_path: Path) -> None:
@@ -277,8 +327,10 @@ def test_one_sentence_by_hand(tmp_path: Path) -> None:
     assert found["equal_words"].empty
 
 
-def test_controls_are_the_same_statistic_of_the_drawn_cells(store, tokens) -> None:
+@pytest.mark.parametrize("kind", ["store", "local"])
+def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, request) -> None:
     """The cells are drawn again, and their statistic is computed by loops."""
+    store = request.getfixturevalue(kind)
     found = measure(store, tokens, 3)
     chances = measures.feature_chances(tokens)
     drawn = [measures.control_cells([one], chances, 3) for one in tokens]
@@ -290,21 +342,26 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(store, tokens) -> No
         maps = [store.maps(i)[layer, head].astype(np.float64) for i in range(len(tokens))]
         last = [store.maps(i)[LAYERS - 1, head].astype(np.float64) for i in range(len(tokens))]
         of_stripes, of_cls, of_pairs, of_equal = ({} for _ in range(4))
+        reach, from_first = partial(can, store, layer), partial(can, store, LAYERS - 1, 0)
         for a, b, cells in zip(maps, last, drawn, strict=True):
             for f, keys in zip(cells.features.kinds, cells.features.keys, strict=True):
-                of_stripes.setdefault(f, []).extend(max(received(a, j) for j in s) for s in keys)
-                of_cls.setdefault(f, []).extend(max(b[0, j] for j in s) for s in keys)
+                for drawn_keys in keys:
+                    means = [received(a, j, reach) for j in drawn_keys]
+                    of_stripes.setdefault(f, []).append(max(means))
+                    near = [b[0, j] for j in drawn_keys if from_first(j)]
+                    of_cls.setdefault(f, []).extend([max(near)] if near else [])
             for kinds, reduce, values in (
                 (cells.pairs, max, of_pairs),
                 (cells.equal, mean, of_equal),
             ):
                 for k, qs, ks in zip(kinds.kinds, kinds.queries, kinds.keys, strict=True):
                     for q, key in zip(qs, ks, strict=True):
-                        one = reduce([a[i, j] for i, j in zip(q, key, strict=True)])
-                        values.setdefault(k, []).append(one)
+                        near = [a[i, j] for i, j in zip(q, key, strict=True) if reach(i, j)]
+                        values.setdefault(k, []).extend([reduce(near)] if near else [])
         for f, values in of_stripes.items():
             assert stripes[FEATURES[f], layer + 1, head + 1] == pytest.approx(mean(values), **CLOSE)
-            assert cls[FEATURES[f], head + 1] == pytest.approx(mean(of_cls[f]), **CLOSE)
+            if (FEATURES[f], head + 1) in cls.index:
+                assert cls[FEATURES[f], head + 1] == pytest.approx(mean(of_cls[f]), **CLOSE)
         for k, values in of_pairs.items():
             assert pairs[RELATIONS[k], layer + 1, head + 1] == pytest.approx(mean(values), **CLOSE)
         assert equal[layer + 1, head + 1] == pytest.approx(mean(of_equal[0]), **CLOSE)
@@ -373,6 +430,12 @@ def test_control_tokens_stand_where_the_feature_stands() -> None:
         [k.ravel() for k, f in zip(cells.keys, cells.kinds, strict=True) if f == 8]
     )
     assert sep.min() >= 46, "near the last token"
+
+
+def test_special_tokens_are_where_the_ordinary_token_beside_them_is() -> None:
+    """<s> a a a </s> </s> b b b </s>: ten tokens, ten parts."""
+    special = np.array([1, 0, 0, 0, 1, 1, 0, 0, 0, 1], dtype=bool)
+    assert measures.places_of(special).tolist() == [1, 1, 2, 3, 3, 3, 6, 7, 8, 8]
 
 
 def test_sets_of_tokens_are_drawn_by_their_chances() -> None:

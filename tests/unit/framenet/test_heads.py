@@ -1,6 +1,7 @@
 """The statistic of section 4.2, its controls and its test, against plain loops."""
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -463,3 +464,12 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
     for (number, layer, head), total in np.ndenumerate(totals):
         found = table[heads.DIRECTIONS[number], layer + 1, head + 1]
         assert found == pytest.approx(total / 2, abs=2.0**-11)  # half precision
+
+
+def test_sentences_that_local_attention_does_not_reach_are_refused(tmp_path):
+    store = make_store(tmp_path / "store", SENTENCES)
+    metadata = tmp_path / "store" / "store.json"
+    metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"windows": [None, 4]}))
+    with pytest.raises(InputError, match=r"a sentence of 13 tokens.*windows \[None, 4\]"):
+        heads.measure(AttentionStore.open(tmp_path / "store"), LINKS, 9, 0)
+    assert heads.measure(store, LINKS, 9, 0).drawn.shape[0] == 10

@@ -274,3 +274,16 @@ def test_a_call_says_what_is_real(bert):
     assert [call.layer for call in calls] == [1, 2, 3, 1, 2, 3]
     assert calls[0].real.expand(2, 1, 7, 7)[1, 0, 0].tolist() == [True] * 4 + [False] * 3
     assert calls[3].real is None or calls[3].real.all()
+
+
+def test_reach_is_what_a_query_may_attend_to(bert):
+    with torch.inference_mode(), observe(bert, maps=True, reach=True) as seen:
+        bert(**inputs())
+    assert list(seen.reach) == [1, 2, 3]
+    for layer in seen.reach:
+        reach = seen.reach[layer].expand_as(seen.maps[layer])
+        assert torch.equal(reach, seen.maps[layer] > 0)
+    with torch.inference_mode(), observe(bert, reach=True) as seen:
+        bert(input_ids=torch.full((1, 3), 5))
+    assert seen.reach[1].expand(1, 1, 3, 3).all()
+    assert not len(seen.maps)

@@ -199,7 +199,9 @@ def test_only_the_encoder_is_kept(
     tmp_path: Path, kind: str, left_out: str | None, pooler: bool
 ) -> None:
     saved = state(bert(tmp_path / "source", kind).bert)
-    record = loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained")
+    record = loading.get_pretrained(
+        source(tmp_path / "source"), tmp_path / "pretrained", max_length=16
+    )
     written = load_file(tmp_path / "pretrained" / "model.safetensors")
     assert same(written, saved)
     assert any("pooler" in name for name in written) == pooler
@@ -216,9 +218,9 @@ def test_only_the_encoder_is_kept(
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_pass(family: Callable[[Path], PreTrainedModel], tmp_path: Path) -> None:
     family(tmp_path / "source")
-    checkpoints.check(source(tmp_path / "source"))
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained")
-    checkpoints.check(source(tmp_path / "pretrained"))
+    checkpoints.check(source(tmp_path / "source"), 16)
+    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
+    checkpoints.check(source(tmp_path / "pretrained"), 16)
     one, other = (
         state(loading.load_classifier(tmp_path / name, MRPC, seed=1)[0])
         for name in ("source", "pretrained")
@@ -228,7 +230,7 @@ def test_families_pass(family: Callable[[Path], PreTrainedModel], tmp_path: Path
 
 def test_half_precision_is_kept(tmp_path: Path) -> None:
     bert(tmp_path / "source").half().save_pretrained(tmp_path / "source")
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained")
+    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     written = load_file(tmp_path / "pretrained" / "model.safetensors")
     assert {tensor.dtype for tensor in written.values()} == {torch.float16}
 
@@ -239,14 +241,14 @@ def test_builtin_is_a_folder_of_the_project(
     assert Path(loading.__file__).parents[1] / "resources" / "tiny-bert" == checkpoints.BUILTIN
     save_bert(tmp_path / "tiny-bert")
     monkeypatch.setattr(checkpoints, "BUILTIN", tmp_path / "tiny-bert")
-    checkpoints.check({"source": "builtin"})
-    record = loading.get_pretrained({"source": "builtin"}, tmp_path / "pretrained")
+    checkpoints.check({"source": "builtin"}, 16)
+    record = loading.get_pretrained({"source": "builtin"}, tmp_path / "pretrained", max_length=16)
     assert record["source"] == {"source": "builtin"}
 
 
 def test_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bert(tmp_path / "source")
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained")
+    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     before = (tmp_path / "pretrained" / "model.safetensors").read_bytes()
 
     def full(*_: object, **__: object) -> None:
@@ -254,7 +256,7 @@ def test_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(transformers.BertTokenizer, "save_pretrained", full)
     with pytest.raises(OSError, match="No space"):
-        loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained")
+        loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     assert (tmp_path / "pretrained" / "model.safetensors").read_bytes() == before
     assert {p.name for p in tmp_path.iterdir()} == {"source", "pretrained"}
 
@@ -268,7 +270,7 @@ from darksecrets.run import errors
 source = {{"source": "hub", "id": {id!r}, "revision": {revision!r}}}
 try:
     checkpoints.check_hub(source)
-    print(loading.get_pretrained(source, Path({output!r}))["revision"])
+    print(loading.get_pretrained(source, Path({output!r}), max_length=16)["revision"])
 except errors.InputError as error:
     print("InputError:", error)
 """
@@ -350,7 +352,7 @@ def test_unusable_folders(damage: Callable[[Path], None], message: str, tmp_path
     save_bert(folder)
     damage(folder)
     with pytest.raises(InputError, match=message):
-        checkpoints.check(source(folder))
+        checkpoints.check(source(folder), 16)
 
 
 def test_damaged_weights_of_a_run_are_named_by_the_job_that_reads_them(tmp_path: Path) -> None:
@@ -367,7 +369,7 @@ def test_models_without_square_maps_are_refused(tmp_path: Path) -> None:
     transformers.LongformerModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(InputError, match="no usable attention maps"):
-        checkpoints.check(source(tmp_path))
+        checkpoints.check(source(tmp_path), 16)
 
 
 def test_check_is_quick_on_large_models_and_leaves_random_numbers_alone(tmp_path: Path) -> None:
@@ -385,7 +387,7 @@ def test_tokenizer_of_another_model(tmp_path: Path) -> None:
     model.save_pretrained(tmp_path / "source")
     bert_tokenizer().save_pretrained(tmp_path / "source")
     with pytest.raises(InputError, match=r"tokenizer has 17 word pieces, the model .* for 16"):
-        loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained")
+        loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     assert not (tmp_path / "pretrained").exists()
 
 
