@@ -566,7 +566,7 @@ def _uniform(batch: Batch, mean: Mean) -> Array:
         return np.array(1 / batch.half.shape[-1])
     own: Array = 1 / batch.reach.sum(axis=-1)  # [layer, query]
     of_cls_alone = mean.sums.ndim == 2
-    return own[-1, 0] if of_cls_alone else own.mean(axis=-1)[:, None]
+    return np.array(own[-1, 0]) if of_cls_alone else own.mean(axis=-1)[:, None]
 
 
 def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.patterns import annotations
+from darksecrets.patterns import annotations as labelled_maps
 from darksecrets.run.provenance import identify, read_record
 
-CLASSIFIER = annotations.SHIPPED / "classifier"
+CLASSIFIER = labelled_maps.SHIPPED / "classifier"
 """The network, as `cnn.save` writes it."""
-PREDICTIONS = annotations.SHIPPED / "pattern_predictions.csv"
+PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 
 
@@ -36,7 +36,7 @@ def serves(patterns: Mapping[str, Any]) -> bool:
     made = read_record(CLASSIFIER)
     if made["params"]["training"] != training_settings(patterns):
         return False
-    found = identify(map(str, annotations.files(annotations.SHIPPED)))
+    found = identify(map(str, labelled_maps.files(labelled_maps.SHIPPED)))
     return _by_name(found).items() <= _by_name(made["inputs"]).items()
 
 

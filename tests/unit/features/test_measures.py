@@ -163,6 +163,21 @@ def statistic(store: AttentionStore, tokens: list[Tokens], name: str, layer: int
     return values
 
 
+def uniform(store: AttentionStore, layer: int, length: int) -> list[float]:
+    """Weight that each query gives to every key that it can attend to, if all are equal."""
+    places = range(length)
+    return [1 / sum(can(store, layer, i, j) for j in places) for i in places]
+
+
+def reached_from_cls(store: AttentionStore, tokens: list[Tokens], f: int) -> list[int]:
+    """Lengths of the examples with a token of the feature that [CLS] can attend to at last."""
+    return [
+        len(one.special)
+        for one in tokens
+        if any(can(store, store.layers - 1, 0, j) for j in np.flatnonzero(one.features[:, f]))
+    ]
+
+
 def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[Tokens]) -> None:
     """Compare every row of every table with its loop."""
     stripes = {(r.feature, r.layer, r.head): r for r in found["stripes"].itertuples()}
@@ -181,6 +196,9 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                     pytest.approx(mean(values), **CLOSE),
                     len(values),
                 )
+                last, having = store.layers - 1, reached_from_cls(store, tokens, f)
+                inverse = [uniform(store, last, length)[0] for length in having]
+                assert row.uniform == pytest.approx(mean(inverse))
         for layer in range(store.layers):
             for f, feature in enumerate(FEATURES):
                 values = stripe(store, tokens, f, layer, head)
@@ -189,7 +207,8 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                     row = stripes.pop((feature, layer + 1, head + 1))
                     assert row.weight == pytest.approx(mean(values), **CLOSE)
                     assert row.examples == len(values)
-                    inverse = [1 / len(one.special) for one in tokens if one.features[:, f].any()]
+                    having = [len(one.special) for one in tokens if one.features[:, f].any()]
+                    inverse = [mean(uniform(store, layer, length)) for length in having]
                     assert row.uniform == pytest.approx(mean(inverse))
             for number, relation in enumerate(RELATIONS):
                 of_relation = [one.pairs[number] for one in tokens]

@@ -16,7 +16,14 @@ from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import measure
-from darksecrets.features.pairs import ROUNDING, SIGNS, hexagons, other_queries
+from darksecrets.features.pairs import (
+    ROUNDING,
+    SIGNS,
+    Differences,
+    PairCells,
+    hexagons,
+    other_queries,
+)
 from darksecrets.features.tokens import Tokens
 
 NAMES = list(ADVERSARIES)
@@ -206,3 +213,24 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                 p.append(stats.ttest_1samp(values, 0, alternative="greater").pvalue)
             assert row.p_value == pytest.approx(max(p), rel=1e-6)
             assert row.same_key == pytest.approx(np.mean(same_key), abs=1e-9)
+
+
+def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in_reach():
+    random = rng(7)
+    maps = random.random((2, 1, 6, 6))
+    near = np.abs(np.subtract.outer(range(6), range(6))) <= 2
+    maps[1] = np.where(near, maps[1], np.nan)  # layer 2 has a window
+    pairs = np.array([[1, 3]])
+    far = np.array([[0, 4]])
+    same_key = np.array([[[0, 3]], [[2, 3]]])
+    hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
+    none = np.empty((0, 1, 2), dtype=np.int64)
+    found = Differences(2, 2, 1)
+    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.maximum)
+    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.maximum)
+    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0]]
+    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0]]
+    both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
+    assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
+    expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]
+    assert found.sums[1, 0, :, 0] == pytest.approx(expected)
