@@ -472,4 +472,4 @@ def test_sentences_that_local_attention_does_not_reach_are_refused(tmp_path):
     metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"windows": [None, 4]}))
     with pytest.raises(InputError, match=r"a sentence of 13 tokens.*windows \[None, 4\]"):
         list(heads.Linked(AttentionStore.open(tmp_path / "store"), LINKS))
-    assert heads.measure(store, LINKS, 9, 0).drawn.shape[0] == 10
+    assert len(list(heads.Linked(store, LINKS))) == len(LINKS)
