@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from darksecrets.data import sources
-from darksecrets.data.tasks import TASKS
+from darksecrets.data import files
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from workflow.lib.configuration import results_folder
 
@@ -33,6 +32,7 @@ MB, MINUTE = 10**6, 60
 
 # Word pieces per example, generous means over the tasks: sentence pairs, single sentences.
 _TOKENS_OF_PAIR, _TOKENS_OF_ONE = 60, 26
+_ON_HUB = (50_000, 5_000)  # examples of a task on the Hub whose entry has no `size`; assumed
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
 _ENCODED = 250  # bytes per token while texts are encoded
@@ -307,26 +307,26 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         train=train,
         validation=validation,
         sample=min(validation, config["samples"]["size"]),
-        tokens=_TOKENS_OF_PAIR if TASKS[task].is_pair else _TOKENS_OF_ONE,
+        tokens=_TOKENS_OF_PAIR if len(config["tasks"][task]["text"]) == 2 else _TOKENS_OF_ONE,
         config=config,
     )
 
 
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
-    """Numbers of training and validation examples: as configured, as published, or counted."""
-    data = config["data"]
-    if data["source"] == "builtin":
-        return data["train"], data["validation"]
-    if data["source"] == "hub":
-        return TASKS[task].glue_sizes
-    files = sources.tsv_files(TASKS[task], Path(data["folder"]))
-    return _lines(files["train"]), _lines(files["validation"])
+    """Numbers of training and validation examples: as configured, counted, or as published."""
+    entry = config["tasks"][task]
+    if "files" in entry:
+        train, validation = (
+            _lines(Path(entry["files"][split])) for split in ("train", "validation")
+        )
+        return train, validation
+    if "hub" in entry:
+        train, validation = entry.get("size", _ON_HUB)
+        return train, validation
+    return config["data"]["train"], config["data"]["validation"]
 
 
-@functools.cache
-def _lines(file: Path) -> int:
-    with file.open("rb") as stream:
-        return sum(1 for _ in stream) - 1  # the header
+_lines = functools.cache(files.lines)
 
 
 def size_of(config: Mapping[str, Any]) -> tuple[Size, bool]:

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import axes_named, mesh_of, written
+from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from darksecrets.data.tasks import TASKS
 from darksecrets.features import figure7 as seventh
 from darksecrets.features import token_pairs as pairs
 from darksecrets.features.diagonal import diagonal_correlations

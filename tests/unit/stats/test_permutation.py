@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from darksecrets.data.metrics import f1
+from darksecrets.data.metrics import METRICS
 from darksecrets.stats.correlation import standardized
 from darksecrets.stats.permutation import (
     correlation_permutation,
@@ -14,6 +14,8 @@ from darksecrets.stats.permutation import (
     mcnemar,
     upper_p_values,
 )
+
+f1 = METRICS["f1"].plain
 
 
 def scaled(values, ranks):
