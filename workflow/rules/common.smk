@@ -110,7 +110,11 @@ def data_files(wildcards) -> list[str]:
 def builtin_corpus(wildcards) -> dict[str, int]:
     """Sizes and seed of the built-in corpus, for a task of it."""
     data = config["data"]
-    return {} if TASKS[wildcards.task].data else {key: data[key] for key in ("train", "validation", "seed")}
+    return (
+        {}
+        if TASKS[wildcards.task].data
+        else {key: data[key] for key in ("train", "validation", "seed")}
+    )
 
 
 def checkpoint_files(wildcards) -> list[str]:
