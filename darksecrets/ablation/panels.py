@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from darksecrets.data.metrics import METRICS
-from darksecrets.plotting.style import BASELINE, check_columns
+from darksecrets.plotting.style import BASELINE, PAGE, check_columns, wrapped
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def rows_of(
 
 def title(task: str, rows: pd.DataFrame) -> str:
     """Title of a task's panel: the task and its score, that of the rows drawn."""
-    return f"{task} ({METRICS[rows['metric'].iloc[0]].title})"
+    return wrapped(f"{task} ({METRICS[rows['metric'].iloc[0]].title})", PAGE / 4)
 
 
 def legend(figure: Figure, what: str) -> None:

@@ -21,7 +21,7 @@ from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,29}")
 RESERVED = ("pretrained", "maps", "classifier", "FrameNet")
 """Names of other folders beside those of tasks in a run's results."""
 
@@ -84,7 +84,7 @@ def _names(tasks: Mapping[str, Any]) -> Iterator[str]:
     for name in map(str, tasks):
         if not NAME.fullmatch(name):
             yield (
-                f"tasks: found the name {name!r}, expected at most 40 letters, digits or . _ + -, "
+                f"tasks: found the name {name!r}, expected at most 30 letters, digits or . _ + -, "
                 "the first a letter or digit: it is part of paths"
             )
         if name.lower() in map(str.lower, RESERVED):

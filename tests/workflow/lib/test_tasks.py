@@ -145,7 +145,7 @@ def test_a_wrong_entry_is_named_with_what_was_expected(entry, words):
         ("..", ["'..'"]),
         ("", ["''"]),
         ("my task", ["'my task'"]),
-        ("x" * 41, ["at most 40"]),
+        ("x" * 31, ["at most 30"]),
         ("pretrained", ["'pretrained'", "taken by another folder"]),
         ("framenet", ["'framenet'", "taken by another folder"]),
         ("Maps", ["taken by another folder"]),
