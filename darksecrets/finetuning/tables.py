@@ -109,7 +109,7 @@ def predictions(outputs: int) -> Table:
         (
             *MODEL,
             replace(IDX, meaning="number of the example"),
-            Column("label", "number", "gold label: number of the class, or score (STS-B)"),
+            Column("label", "number", "gold label: number of the class, or score (regression)"),
             Column("prediction", "number", "predicted label"),
             *logits,
         ),
