@@ -49,7 +49,7 @@ def examples(size, labels):
     return [(f"{SENTENCES[i % 4]} {i}", labels[i % len(labels)]) for i in range(size)]
 
 
-def write_glue(folder, entries):
+def write_glue(folder):
     """CoLA and WNLI in the layout of the classic download."""
     for name in ("CoLA", "WNLI"):
         (folder / name).mkdir(parents=True)
@@ -93,9 +93,9 @@ def topics_repository(entry):
 def save_pipeline(folder):
     """A spaCy pipeline with random weights and the labels that the annotation expects."""
     pipeline = spacy.blank("en")
+    tagger = pipeline.add_pipe("tagger")
     for tag in ("NN", "VBD", "DT"):
-        pipeline.add_pipe("tagger", last=True) if "tagger" not in pipeline.pipe_names else None
-        pipeline.get_pipe("tagger").add_label(tag)
+        tagger.add_label(tag)
     parser = pipeline.add_pipe("parser")
     for label in ("nsubj", "det", "punct"):
         parser.add_label(label)
@@ -107,7 +107,7 @@ def save_pipeline(folder):
 def config(entries, tmp_path_factory):
     """A configuration of all examples, and the folder with their data."""
     folder = tmp_path_factory.mktemp("examples")
-    write_glue(folder / "glue", entries)
+    write_glue(folder / "glue")
     write_csv(folder, entries["topics"])
     save_pipeline(folder / "pipeline")
     content.bert(folder / "bert")
@@ -124,7 +124,7 @@ def config(entries, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def run(config, entries, snakemake, glue_repository):
+def run(config, entries, snakemake):
     """The results of all examples at once."""
     folder, keys = config
     (folder / "config.yaml").write_text(yaml.safe_dump(keys, sort_keys=False))
@@ -182,19 +182,22 @@ def test_cola_without_a_header_has_all_its_examples(run):
 
 
 def test_another_task_runs_only_its_own_jobs_and_those_that_gather_and_draw(
-    run, config, snakemake, entries
+    run, config, snakemake, entries, planned
 ):
     folder, keys = config
     file = folder / "more.yaml"
     more = {**keys, "tasks": {**entries, "extra": entries["topics"]}}
     file.write_text(yaml.safe_dump(more, sort_keys=False))
-    plan = snakemake(folder, "-n", *TARGETS, config=str(file)).stdout
-    jobs = re.findall(r"^rule (\w+):\n(.*?)(?=^$)", plan, re.DOTALL | re.MULTILINE)
-    gather = ("collect_", "table1", "figure", "linked")
-    for rule, lines in jobs:
-        task = re.search(r"wildcards: .*?task=([^,\n]+)", lines)
-        assert rule.startswith(gather) if task is None else task[1] == "extra", (rule, lines)
-    assert sum(rule == "finetune" for rule, _ in jobs) == 2
+    output = snakemake(folder, "-n", *TARGETS, config=str(file)).stdout
+    jobs = planned(output)
+    assert jobs["finetune"] == jobs["extract_attention"] == jobs["measure_attention"] == 2
+    assert jobs["prepare_dataset"] == jobs["sweep_heads"] == jobs["score_ablation"] == 1
+    assert "get_pretrained_model" not in jobs
+    messages = re.findall(r"Job \d+: (.+)", output)
+    assert len(messages) == sum(jobs.values())
+    assert not [
+        text for text in messages if any(re.search(rf"\b{name}\b", text) for name in entries)
+    ]
 
 
 def test_other_metrics_train_nothing(run, config, snakemake, entries, planned):
@@ -207,4 +210,4 @@ def test_other_metrics_train_nothing(run, config, snakemake, entries, planned):
         *("collect_scores", "collect_baselines", "score_ablation", "collect_ablation"),
         *TARGETS,
     }
-    assert plan["score_ablation"] == 1
+    assert plan["score_ablation"] == plan["collect_scores"] == plan["table1"] == 1

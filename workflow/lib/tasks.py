@@ -109,9 +109,7 @@ def _unknown(name: str) -> str:
 def has_own_data(name: str, entry: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
     """Whether the data of a complete entry are not those that section ``data`` stands for."""
     standard = _complete(name, {}, data)
-    return name not in shipped() or any(
-        entry.get(key) != standard.get(key) for key in ("files", "hub")
-    )
+    return any(entry.get(key) != standard.get(key) for key in ("files", "hub"))
 
 
 def _complete(name: str, own: Mapping[str, Any], data: Mapping[str, Any]) -> Entry:
