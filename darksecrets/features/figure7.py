@@ -79,6 +79,7 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
             axes.spines[:].set_visible(False)
         beside = figure.add_subplot(slots[rows, :], label="colour bar")
         text = "Weight from [CLS] in the last layer (darker = more attention)"
+        text = text if columns > 1 else text.replace(" (", "\n(")
         colour_bar(figure, mesh, text, cax=beside, orientation="horizontal")
         label_run(figure, run_label)
     return figure

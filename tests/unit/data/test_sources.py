@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,7 +10,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import yaml
 from datasets import DatasetDict
 from glue import GLUE, GLUE_COMMIT, in_folder, on_hub
 from glue import TASKS as SHIPPED
@@ -20,6 +24,7 @@ from hub.standin import Hub, Repository
 from darksecrets.data.sources import check_files, features, from_files, paths_of
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
+from workflow.lib.tasks import resolve
 
 TASKS = {name: in_folder(name, Path()) for name in SHIPPED}
 # Headers of the published training files.
@@ -411,3 +416,53 @@ def test_shard_that_the_repository_lacks(
     changed["rte/train-00000-of-00002.parquet"] = content
     error = load(client, "RTE")
     assert "found 1 files of rte/train-*.parquet, expected 2" in error
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "tasks.md"
+
+
+def test_cola_and_wnli_of_the_page_come_from_glue_on_the_hub(
+    hub: Hub, client: Client, changed: dict[str, bytes]
+) -> None:
+    block = next(text for text in PAGE.read_text().split("```yaml\n") if "  CoLA:" in text)
+    entries = yaml.safe_load(block.split("```")[0])["tasks"]
+    data = {"source": "hub", "repository": GLUE, "revision": GLUE_COMMIT}
+    tasks = {name: Task.from_entry(name, entry) for name, entry in resolve(entries, data).items()}
+    for task in tasks.values():
+        for split, size in (("train", 30), ("validation", 10)):
+            path = f"{task.name.lower()}/{split}-00000-of-00001.parquet"
+            changed[path] = content.parquet(task, content.rows(task, split, size))
+    code = LOAD.replace("resolve([name], data)", f"resolve({entries!r}, data)")
+    loaded = client.run(code.replace("sys.argv[1:]", repr(list(tasks)))).splitlines()
+    for answer, task in zip(map(json.loads, loaded), tasks.values(), strict=True):
+        assert answer["train"] == expected_rows(task, "train", 30)
+        assert answer["validation"] == expected_rows(task, "validation", 10)
+
+
+@pytest.mark.parametrize("kind", ["names", "codes", "words"])
+def test_labels_on_the_hub_are_mapped_as_the_entry_says(
+    hub: Hub, client: Client, changed: dict[str, bytes], kind: str
+) -> None:
+    """A `ClassLabel` of other names, whole numbers, and text."""
+    labels = {"names": ["bad", "good"], "codes": [1, 2], "words": ["no", "yes"]}[kind]
+    values = pa.array([0, 1, 1] if kind == "names" else [labels[i] for i in (0, 1, 1)])
+    label = {"names": labels, "_type": "ClassLabel"} if kind == "names" else None
+    features = {"t": {"dtype": "string", "_type": "Value"}}
+    features["y"] = label or {"dtype": str(values.type), "_type": "Value"}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    schema = pa.schema([("t", pa.string()), ("y", values.type)], metadata)
+    stream = io.BytesIO()
+    pq.write_table(pa.table([pa.array(["a", "b", "c"]), values], schema=schema), stream)
+    for split in ("train", "validation"):
+        changed[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
+    entry = {"text": "t", "label": "y", "labels": dict(zip(labels, ("low", "high"), strict=True))}
+    entry |= {"metrics": "accuracy", "hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
+    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
+    answer = json.loads(client.run(code.replace("sys.argv[1:]", "['own']")))
+    assert [row["label"] for row in answer["train"]] == [0, 1, 1]
+    assert [row["idx"] for row in answer["train"]] == [0, 1, 2]
+    entry["labels"] = {"other": "low", labels[0]: "high"}
+    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
+    error = client.run(code.replace("sys.argv[1:]", "['own']"))
+    assert error.startswith("InputError: ")
+    assert "tasks.own" in error
