@@ -52,10 +52,11 @@ from darksecrets.ablation.shared import Shared
 from darksecrets.ablation.sweep import BLOCK
 from darksecrets.ablation.ties import decide_ties, ties
 from darksecrets.data.batches import EncodedSplit, by_length, load_split
-from darksecrets.data.tasks import TASKS, Task
+from darksecrets.data.tasks import Task
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from workflow.lib.tasks import shipped_tasks
 
 NOTEBOOK_LENGTH, LOOP_BATCH = 200, 32
 BASE = "BERT-base"
@@ -549,7 +550,7 @@ def memory(task: Task) -> dict[str, float]:
 
 def child(options: argparse.Namespace) -> None:
     """Run one program on the block of the longest examples and print its peak memory."""
-    task = TASKS[options.tasks[0]]
+    task = shipped_tasks()[options.tasks[0]]
     model = load(options, task, "eager" if options.child == LOOP else "sdpa")
     split = examples(options, task)
     rows = next(by_length(split.lengths, BLOCK[model.device.type]))
@@ -564,7 +565,7 @@ def child(options: argparse.Namespace) -> None:
 def races(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]:
     """Run the programs on the run's models, and on one of BERT-base's size."""
     for name in options.tasks:
-        task = TASKS[name]
+        task = shipped_tasks()[name]
         split = examples(options, task)
         programs = programs_for(task)
         for threads in options.threads:
@@ -583,7 +584,7 @@ def races(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]
 def measure(options: argparse.Namespace) -> None:
     """Run everything and write the results."""
     # Before this process grows: a child process starts with its parent's peak.
-    sizes = memory(TASKS[options.tasks[0]])
+    sizes = memory(shipped_tasks()[options.tasks[0]])
     torch.set_num_threads(options.threads[0])
     peak = Peak(devices.best())
     peak.update(8)
@@ -658,7 +659,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", type=Path, required=True, help="with models/ and data/")
-    parser.add_argument("--tasks", nargs="+", default=["RTE", "STS-B"], choices=TASKS)
+    parser.add_argument("--tasks", nargs="+", default=["RTE", "STS-B"], choices=shipped_tasks())
     parser.add_argument("--seed", type=int, default=1, help="seed of the run's models")
     parser.add_argument("--examples", type=int, help="examples per task; all by default")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])

@@ -24,10 +24,10 @@ from extraction import WORDS, save_model
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.data.tasks import TASKS
+from workflow.lib.tasks import shipped_tasks
 
 BOUND = 1.0
-TASK = TASKS["MRPC"]
+TASK = shipped_tasks()["MRPC"]
 TAGS = ("NN", "NNS", "VBD", "PRP", "DT", "IN", ",")
 LABELS = ("nsubj", "dobj", "punct", "det", "prep")
 

@@ -22,8 +22,8 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.data.tasks import TASKS
 from workflow.lib import configuration, plan, resources
+from workflow.lib.tasks import shipped_tasks
 
 MEMORY = ("memory used (MB)", "requested (MB)")
 TIME = ("time used (min)", "requested (min)")
@@ -31,7 +31,7 @@ WALL = "wall clock (s)"
 CPU = ("its CPU time (s)", "estimated (s)")
 FORMATS_OF_TIMES = ("", ".0f", ".0f", ".0f", ".0f", ".1f")
 FORMATS = ("", ".0f", ".0f", ".1f", ".0f", ".0f", ".0f", ".1f", ".1f")
-TASK = re.compile("|".join(TASKS))
+TASK = re.compile("|".join(shipped_tasks()))
 
 
 def jobs(run: Path) -> Iterator[dict[str, Any]]:

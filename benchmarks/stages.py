@@ -38,11 +38,11 @@ from measures import prepare_pairs
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.attention import store
-from darksecrets.data.tasks import TASKS
 from workflow.lib import configuration
+from workflow.lib.tasks import shipped, shipped_tasks
 
 PAPER = Path(__file__).parents[1] / "config" / "paper.yaml"
-TASK = TASKS["MRPC"]
+TASK = shipped_tasks()["MRPC"]
 STATES = 2
 """Fine-tuned states: from the pre-trained weights, and from a normal distribution."""
 EXAMPLES = 1024
@@ -347,7 +347,7 @@ def units_of_the_paper() -> dict[str, int]:
     """Units of every stage in the paper's run, from its configuration and GLUE's sizes."""
     config = paper()
     tuning, seeds = config["fine_tuning"], len(config["seeds"])
-    sizes = [TASKS[task].glue_sizes for task in config["tasks"]]
+    sizes = [shipped()[task]["size"] for task in config["tasks"]]
     steps = sum(math.ceil(train / tuning["batch_size"]) for train, _ in sizes)
     validation = sum(count for _, count in sizes)
     sampled = sum(min(config["samples"]["size"], count) for _, count in sizes)

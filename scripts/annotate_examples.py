@@ -8,14 +8,14 @@ from _job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write the annotation: gold, or a spaCy pipeline's; the provenance names the pipeline."""
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
     from darksecrets.features.annotation import annotate
 
     pipeline = annotate(
         job.input.dataset,
         job.input.sample,
         job.output.annotation,
-        TASKS[job.wildcards.task],
+        Task.from_entry(job.wildcards.task, job.params.task),
         job.params.pipeline,
     )
     return {"pipeline": pipeline}

@@ -7,6 +7,8 @@ from _job import Job, script
 def main(job: Job) -> None:
     """Concatenate the input tables in the order of the rule's inputs."""
     from darksecrets.contracts import TABLES
+    from darksecrets.finetuning.tables import scored_by
 
-    target = job.output.table
-    TABLES[target.stem].gather(job.input.all("tables"), target)
+    target, metrics = job.output.table, job.params.metrics
+    keep = scored_by(metrics) if metrics else None
+    TABLES[target.stem].gather(job.input.all("tables"), target, keep)

@@ -9,11 +9,11 @@ def main(job: Job) -> None:
     import pandas as pd
     from datasets import load_from_disk
 
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
     from darksecrets.finetuning.baselines import bag_of_words, majority
     from darksecrets.finetuning.tables import BASELINES
 
-    task = TASKS[job.wildcards.task]
+    task = Task.from_entry(job.wildcards.task, job.params.task)
     dataset = load_from_disk(job.input.dataset)
     train, validation = (dataset[name].to_dict() for name in ("train", "validation"))
     scores = {

@@ -8,13 +8,13 @@ from _job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write scores and predictions; return which parameters were randomly initialised."""
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
     from darksecrets.finetuning.evaluation import evaluate_pretrained
 
     details = evaluate_pretrained(
         job.input.model,
         job.input.dataset,
-        task=TASKS[job.wildcards.task],
+        task=Task.from_entry(job.wildcards.task, job.params.task),
         seed=int(job.wildcards.seed),
         max_length=job.params.max_length,
         threads=job.threads,

@@ -8,14 +8,14 @@ from _job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Train, resuming where an interrupted job stopped; return details of the training."""
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
     from darksecrets.finetuning.training import Settings, finetune
 
     details = finetune(
         job.input.model,
         job.input.dataset,
         job.output.model,
-        task=TASKS[job.wildcards.task],
+        task=Task.from_entry(job.wildcards.task, job.params.task),
         state=job.wildcards.state,
         seed=int(job.wildcards.seed),
         settings=Settings(**job.params.fine_tuning),

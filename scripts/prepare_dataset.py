@@ -7,6 +7,8 @@ from _job import Job, script
 def main(job: Job) -> None:
     """Write the data set, and the counts of the checks."""
     from darksecrets.data.prepare import prepare
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
 
-    prepare(TASKS[job.wildcards.task], job.params.source, job.output.dataset)
+    prepare(
+        Task.from_entry(job.wildcards.task, job.params.task), job.params.builtin, job.output.dataset
+    )

@@ -10,10 +10,13 @@ def main(job: Job) -> None:
     from darksecrets.ablation.results import SweepResult
     from darksecrets.ablation.statistics import Resampling, effects, of_kind
     from darksecrets.ablation.tables import EFFECTS
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
-    result, task = SweepResult.load(job.input.sweep), TASKS[job.wildcards.task]
+    result, task = (
+        SweepResult.load(job.input.sweep),
+        Task.from_entry(job.wildcards.task, job.params.task),
+    )
     params = job.params
     resampling = Resampling(params.bootstrap, params.permutations, params.splits, params.seed)
     table, means = effects(result, task, resampling)

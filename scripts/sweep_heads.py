@@ -9,9 +9,9 @@ from _job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Write the predictions of every set for every example; return how they were computed."""
     from darksecrets.ablation.sweep import Settings, gather_sweep
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
 
-    task, seed = TASKS[job.wildcards.task], int(job.wildcards.seed)
+    task, seed = Task.from_entry(job.wildcards.task, job.params.task), int(job.wildcards.seed)
     details = gather_sweep(
         job.input.model,
         job.input.dataset,

@@ -9,9 +9,9 @@ from _job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Sweep over one chunk, resuming where an interrupted job stopped; return details."""
     from darksecrets.ablation.sweep import Settings, sweep_chunk
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.tasks import Task
 
-    task, seed = TASKS[job.wildcards.task], int(job.wildcards.seed)
+    task, seed = Task.from_entry(job.wildcards.task, job.params.task), int(job.wildcards.seed)
     details = sweep_chunk(
         job.input.model,
         job.input.dataset,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +38,7 @@ _LABELS = (
 )
 
 
-def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+def ablation_deltas(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
     """Draw one heatmap of score differences per task, on a scale centred on 0.
 
     The score falls without an orange head and rises without a purple one. The scale ends at the
@@ -48,20 +48,22 @@ def ablation_deltas(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
 
     Args:
         table: `head_ablation.csv`.
-        tasks: The tasks to draw, in this order.
+        tasks: The tasks to draw, in this order, with the metric to draw of each.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
     """
     columns = ["layer", "head", "delta", *MARKS]
-    tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
+    tables = {
+        t: rows_of(table, t, metric, columns, "head_ablation.csv") for t, metric in tasks.items()
+    }
     return panel_figure(tables, _panel, _legend, run_label)
 
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return ablation_deltas(sources.table(HEAD_ABLATION), sources.tasks, sources.label)
+    return ablation_deltas(sources.table(HEAD_ABLATION), sources.main_metrics, sources.label)
 
 
 def _legend(figure: Figure, beside: int) -> None:
@@ -81,7 +83,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
     sizes = np.abs(values)
     end = float(min(2 * np.quantile(sizes, _MOST), sizes.max()) or sizes.max()) or 1.0
     colours: dict[str, Any] = {"cmap": CHANGE, "vmin": -end, "vmax": end}
-    axes, beside, mesh = panel(figure, slot, task, values, title=title(task), **colours)
+    axes, beside, mesh = panel(figure, slot, task, values, title=title(task, rows), **colours)
     _marks(axes, rows)
     below, above = values.min() < -end, values.max() > end
     extend = "both" if below and above else "min" if below else "max" if above else "neither"

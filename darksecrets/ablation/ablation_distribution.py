@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,26 +34,28 @@ if TYPE_CHECKING:
 _BINS = 25  # 0 is an edge, so that no bar mixes heads that help with heads that hurt
 
 
-def ablation_distribution(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+def ablation_distribution(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
     """Draw a histogram of the heads' score differences per task, and their mean.
 
     Heads of all seeds are counted. Each panel has its own scale.
 
     Args:
         table: `head_ablation.csv`.
-        tasks: The tasks to draw, in this order.
+        tasks: The tasks to draw, in this order, with the metric to draw of each.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns or tasks are missing.
     """
-    panels = {task: rows_of(table, task, ["delta"], "head_ablation.csv") for task in tasks}
+    panels = {
+        t: rows_of(table, t, metric, ["delta"], "head_ablation.csv") for t, metric in tasks.items()
+    }
     rows, beside = blocks(len(tasks))
     with style():
         figure = new_figure(width_for(beside), 1.3 * rows + 0.4)
         slots = figure.subplots(rows, beside, squeeze=False).ravel()
-        for axes, (task, deltas) in zip(slots, panels.items(), strict=False):
-            _panel(axes, task, deltas["delta"].to_numpy())
+        for axes, (task, drawn) in zip(slots, panels.items(), strict=False):
+            _panel(axes, task, drawn)
         for axes in slots[len(panels) :]:
             axes.remove()
         entries = {
@@ -76,10 +78,11 @@ def ablation_distribution(table: pd.DataFrame, tasks: Sequence[str], run_label: 
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return ablation_distribution(sources.table(HEAD_ABLATION), sources.tasks, sources.label)
+    return ablation_distribution(sources.table(HEAD_ABLATION), sources.main_metrics, sources.label)
 
 
-def _panel(axes: Axes, task: str, deltas: np.ndarray) -> None:
+def _panel(axes: Axes, task: str, rows: pd.DataFrame) -> None:
+    deltas = rows["delta"].to_numpy()
     axes.set_label(f"{task} deltas")
     width = (max(deltas.max(), 0) - min(deltas.min(), 0)) / _BINS or 1.0
     edge = np.ceil(np.abs(deltas).max() / width + 1e-9)
@@ -99,6 +102,6 @@ def _panel(axes: Axes, task: str, deltas: np.ndarray) -> None:
     axes.set_xlabel("Difference to intact model")
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    axes.set_title(title(task), pad=9)
+    axes.set_title(title(task, rows), pad=9)
     text = f"{hurt} hurt, {same} the same, {helped} help"
     axes.text(0.5, 1.02, text, transform=axes.transAxes, ha="center", fontsize=SMALL)

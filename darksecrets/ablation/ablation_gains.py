@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +44,7 @@ _DEPTH = 2.5
 
 
 def ablation_gains(
-    table: pd.DataFrame, tasks: Sequence[str], run_label: str, *, best: pd.DataFrame
+    table: pd.DataFrame, tasks: Mapping[str, str], run_label: str, *, best: pd.DataFrame
 ) -> Figure:
     """Draw the sorted score differences of the heads, and beside them the gains of the best.
 
@@ -54,7 +54,7 @@ def ablation_gains(
 
     Args:
         table: `head_ablation.csv`.
-        tasks: The tasks to draw, in this order.
+        tasks: The tasks to draw, in this order, with the metric to draw of each.
         run_label: The run, its model and its data in a few words, for the small print.
         best: `best_head.csv`.
 
@@ -64,10 +64,12 @@ def ablation_gains(
     ends = ["ci_low", "ci_high"]
     panels = {
         task: (
-            rows_of(table, task, ["delta", "q_value", *ends], "head_ablation.csv"),
-            rows_of(best, task, ["kind", "naive_gain", "unbiased_gain", *ends], "best_head.csv"),
+            rows_of(table, task, metric, ["delta", "q_value", *ends], "head_ablation.csv"),
+            rows_of(
+                best, task, metric, ["kind", "naive_gain", "unbiased_gain", *ends], "best_head.csv"
+            ),
         )
-        for task in tasks
+        for task, metric in tasks.items()
     }
     rows, beside = blocks(len(tasks))
     with style():
@@ -84,7 +86,7 @@ def ablation_gains(
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
     table, best = sources.table(HEAD_ABLATION), sources.table(BEST_HEAD, "best")
-    return ablation_gains(table, sources.tasks, sources.label, best=best)
+    return ablation_gains(table, sources.main_metrics, sources.label, best=best)
 
 
 def _panel(
@@ -101,7 +103,7 @@ def _panel(
     for axes in (left, right):
         axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
     _heads(left, heads.sort_values("delta"), bottom)
-    left.set(title=title(task), xlabel="Heads, in order", xticks=[])
+    left.set(title=title(task, heads), xlabel="Heads, in order", xticks=[])
     if slot.is_first_col():
         left.set_ylabel("Difference to intact model")
     _best(right, gains)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -18,33 +18,35 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
 
 
-def figure8(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+def figure8(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
     """Draw one heatmap of layers × heads per task, the baseline marked on its colour bar.
 
     As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
-    line for the intact model. The score is the first of the task's metrics; seeds are averaged.
+    line for the intact model. Seeds are averaged.
 
     Args:
         table: `head_ablation.csv`.
-        tasks: The tasks to draw, in this order.
+        tasks: The tasks to draw, in this order, with the metric to draw of each.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
     """
     columns = ["layer", "head", "baseline", "score"]
-    tables = {task: rows_of(table, task, columns, "head_ablation.csv") for task in tasks}
+    tables = {
+        t: rows_of(table, t, metric, columns, "head_ablation.csv") for t, metric in tasks.items()
+    }
     return panel_figure(tables, _panel, lambda figure, _: legend(figure, "head"), run_label)
 
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return figure8(sources.table(HEAD_ABLATION), sources.tasks, sources.label)
+    return figure8(sources.table(HEAD_ABLATION), sources.main_metrics, sources.label)
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values, baseline = grid(rows, "score"), float(rows["baseline"].mean())
     low, high = limits(values, baseline)
     colours: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high}
-    _, bar, mesh = panel(figure, slot, task, values, title=title(task), **colours)
+    _, bar, mesh = panel(figure, slot, task, values, title=title(task, rows), **colours)
     marked_bar(figure, bar, mesh, baseline)

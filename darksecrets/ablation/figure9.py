@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,22 +20,24 @@ if TYPE_CHECKING:
 _DARK = 0.6  # text is white above this share of the colour scale
 
 
-def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+def figure9(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
     """Draw a column of layers with their scores per task, the baseline marked on its colour bar.
 
     As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
-    line for the intact model. The score is the first of the task's metrics; seeds are averaged.
+    line for the intact model. Seeds are averaged.
 
     Args:
         table: `layer_ablation.csv`.
-        tasks: The tasks to draw, in this order.
+        tasks: The tasks to draw, in this order, with the metric to draw of each.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, tasks or layers are missing.
     """
     columns = ["layer", "baseline", "score"]
-    tables = {task: rows_of(table, task, columns, "layer_ablation.csv") for task in tasks}
+    tables = {
+        t: rows_of(table, t, metric, columns, "layer_ablation.csv") for t, metric in tasks.items()
+    }
     layers = max(rows["layer"].nunique() for rows in tables.values())
     return panel_figure(
         *(tables, _panel, lambda figure, _: legend(figure, "layer"), run_label),
@@ -45,13 +47,13 @@ def figure9(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return figure9(sources.table(LAYER_ABLATION), sources.tasks, sources.label)
+    return figure9(sources.table(LAYER_ABLATION), sources.main_metrics, sources.label)
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values, baseline = grid(rows.assign(head=1), "score"), float(rows["baseline"].mean())
     low, high = limits(values, baseline)
-    look: dict[str, Any] = {"title": title(task), "what": "layers", "ratio": 5, "labels": 12}
+    look: dict[str, Any] = {"title": title(task, rows), "what": "layers", "ratio": 5, "labels": 12}
     colours: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high}
     axes, bar, mesh = panel(figure, slot, task, values, **look, **colours)
     axes.set(xlabel="", xticks=[])

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from darksecrets.data.metrics import NAMES
-from darksecrets.data.tasks import TASKS
-from darksecrets.plotting.style import BASELINE, check_columns
+from darksecrets.data.metrics import METRICS
+from darksecrets.plotting.style import BASELINE, PAGE, check_columns, wrapped
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,14 +18,15 @@ STATE = "finetuned"
 """The state whose heads the paper disables."""
 
 
-def rows_of(table: pd.DataFrame, task: str, columns: list[str], name: str) -> pd.DataFrame:
-    """Rows of a task's fine-tuned models, for the first of its metrics.
+def rows_of(
+    table: pd.DataFrame, task: str, metric: str, columns: list[str], name: str
+) -> pd.DataFrame:
+    """Rows of a task's fine-tuned models, for one of its metrics.
 
     Raises:
         InputError: When columns or rows are missing.
     """
     check_columns(table, ["task", "state", "seed", "metric", *columns], name)
-    metric = TASKS[task].metrics[0]
     chosen = (table["task"] == task) & (table["state"] == STATE) & (table["metric"] == metric)
     if not chosen.any():
         raise InputError(
@@ -35,9 +35,9 @@ def rows_of(table: pd.DataFrame, task: str, columns: list[str], name: str) -> pd
     return table[chosen]
 
 
-def title(task: str) -> str:
-    """Title of a task's panel: the task and its score."""
-    return f"{task} ({NAMES[TASKS[task].metrics[0]]})"
+def title(task: str, rows: pd.DataFrame) -> str:
+    """Title of a task's panel: the task and its score, that of the rows drawn."""
+    return wrapped(f"{task} ({METRICS[rows['metric'].iloc[0]].title})", PAGE / 4)
 
 
 def legend(figure: Figure, what: str) -> None:

@@ -9,7 +9,6 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.data import metrics
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
-from darksecrets.stats import weighted as scorers
 from darksecrets.stats.weighted import Weighted
 
 Floats = npt.NDArray[np.float64]
@@ -53,8 +52,8 @@ def plain(result: SweepResult, task: Task) -> dict[str, Floats]:
 def weighted(result: SweepResult, metric: str) -> Weighted:
     """Prepare a metric for scoring bootstrap samples.
 
-    Conventions are those of `darksecrets.data.metrics`: F1 is 0 if class 1 is neither predicted nor
-    present; a correlation is 0 if all predictions are equal. It is also 0 on a resample whose
+    Conventions are those of `darksecrets.data.metrics`: ratios without a divisor are 0, and so is a
+    correlation if all predictions are equal. Scores of a regression are also 0 on a resample whose
     labels are all equal, for every set.
 
     Args:
@@ -64,12 +63,4 @@ def weighted(result: SweepResult, metric: str) -> Weighted:
     Returns:
         A function from weights, [resamples, examples] whole numbers, to [resamples, sets] scores.
     """
-    return _SCORERS[metric](result.predictions, result.labels)
-
-
-_SCORERS = {
-    "accuracy": scorers.accuracy,
-    "f1": scorers.f1,
-    "pearson": scorers.pearson,
-    "spearman": scorers.spearman,
-}
+    return metrics.METRICS[metric].weighted(result.predictions, result.labels)

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import Floats, plain, require_usable, weighted
-from darksecrets.data.metrics import PERCENT
+from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import permutation
 from darksecrets.stats.corrections import benjamini_hochberg
@@ -97,8 +97,8 @@ def p_values(
     Args:
         result: A sweep.
         metric: The score to compare.
-        permutations: Number of random permutations, for correlations.
-        rng: Source of randomness, for correlations.
+        permutations: Number of random permutations, for tests that are not exact.
+        rng: Source of randomness, for tests that are not exact.
 
     Returns:
         [sets] p-values; the baseline's is 1.
@@ -108,7 +108,13 @@ def p_values(
     if metric == "f1":
         positive, gold = result.predictions == 1, result.labels == 1
         return np.array([permutation.f1_permutation(positive[0], row, gold) for row in positive])
+    if score := METRICS[metric].counted:
+        classes, gold = result.predictions.astype(np.int64), result.labels.astype(np.int64)
+        return permutation.classes_permutation(classes, gold, score, permutations, rng)
     predictions, labels = without_rounding(result.predictions), result.labels.astype(np.float64)
+    if metric == "r2":
+        errors = (result.predictions.astype(np.float64) - labels) ** 2
+        return permutation.sign_permutation(errors - errors[0], permutations, rng)
     if metric == "spearman":
         predictions, labels = rankdata(predictions, axis=-1), rankdata(labels)
     predictions, labels = standardized(predictions), standardized(labels)

@@ -8,12 +8,12 @@ from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, SEED, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, interval
 
-_SCORE = Column("score", "number", "score with the set disabled", "× 100", low=-100, high=100)
+_SCORE = Column("score", "number", "score with the set disabled", "× 100", high=100)
 _BASELINE = replace(_SCORE, name="baseline", meaning="score of the intact model")
-_DELTA = Column("delta", "number", "`score` − `baseline`", "× 100", low=-200, high=200)
+_DELTA = Column("delta", "number", "`score` − `baseline`", "× 100")
 _TESTED = (
     _DELTA,
-    *interval("delta", unit="× 100", bounds=(-200, 200)),
+    *interval("delta", unit="× 100"),
     replace(P_VALUE, meaning="paired test of no effect on the same examples"),
     replace(Q_VALUE, meaning="false discovery rate over the sets of the kind"),
 )
@@ -41,9 +41,7 @@ SET_ABLATION = _ablation(
     every=False,
 )
 
-_GAIN = Column(
-    "naive_gain", "number", "`delta` of the best on all examples", "× 100", low=-200, high=200
-)
+_GAIN = Column("naive_gain", "number", "`delta` of the best on all examples", "× 100")
 _GAINS = (
     _GAIN,
     replace(
@@ -51,7 +49,7 @@ _GAINS = (
         name="unbiased_gain",
         meaning="mean `delta` of the best of one random half on the other half",
     ),
-    *interval("unbiased_gain", unit="× 100", bounds=(-200, 200)),
+    *interval("unbiased_gain", unit="× 100"),
 )
 
 BEST_HEAD = Table(
@@ -91,7 +89,7 @@ SURVIVAL = Table(
         _count("hurt_p", "of these, significant without correction"),
         _count("hurt_q", "of these, significant after correction"),
         replace(_DELTA, name="mean_effect", meaning="mean `delta` over all heads, or layers"),
-        *interval("mean_effect", "mean_low", "mean_high", unit="× 100", bounds=(-200, 200)),
+        *interval("mean_effect", "mean_low", "mean_high", unit="× 100"),
         *_GAINS,
     ),
     key=names(*MODEL, METRIC, _KIND),

@@ -9,7 +9,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     (
         "data/<task>/",
         "a `datasets.DatasetDict` on disk: splits `train` and `validation`, columns `idx`, "
-        "`sentence1`, `sentence2` (not for SST-2), `label`. Beside it `summary.json`, with sizes, "
+        "`sentence1`, `sentence2` (of pairs), `label`. Beside it `summary.json`, with sizes, "
         "labels and duplicates; with the built-in corpus also `annotation.jsonl`, the gold "
         "annotation of every validation example",
     ),
@@ -26,7 +26,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "scores/<task>/<state>/seed-<n>.csv, scores/<task>/baselines.csv",
-        "parts of `table1.csv` and `baselines.csv`",
+        "parts of `table1.csv` and `baselines.csv`, with every metric that fits the task",
     ),
     ("curves/<task>/<state>/seed-<n>.csv", "parts of `learning_curves.csv`"),
     (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darksecrets.data.sources import SPLITS, TRAIN, VALIDATION
+from darksecrets.data.sources import SPLITS, TRAIN, VALIDATION, require_every_class
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 
@@ -34,7 +34,8 @@ def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[
 
     Raises:
         InputError: A split or column is missing or has the wrong type; a text is empty; a label is
-            out of range; an ``idx`` is repeated; or texts are repeated and ``duplicates`` is false.
+            out of range; a class has no training example; an ``idx`` is repeated; or texts are
+            repeated and ``duplicates`` is false.
     """
     if missing := [split for split in SPLITS if split not in dataset]:
         raise InputError(f"{task.name}: no split {', '.join(missing)}; found {', '.join(dataset)}.")
@@ -44,6 +45,7 @@ def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[
         _check_types(dataset[split], task, where)
         tables[split] = dataset[split].to_pandas()[["idx", *task.columns, "label"]]
         _check_values(tables[split], task, where)
+    require_every_class(task, tables[TRAIN]["label"].unique(), f"{task.name}, {TRAIN}")
 
     texts = list(task.columns)
     repeated = {split: tables[split].duplicated(texts) for split in SPLITS}

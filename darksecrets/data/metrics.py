@@ -1,13 +1,24 @@
-"""The GLUE metrics that the paper reports (section 3, Table 1), from logits and labels."""
+"""Metrics of tasks, under scikit-learn's names where it has them; one entry of `METRICS` for each.
+
+An entry says how the metric is called in tables and figures, which tasks it fits, and how it is
+computed: from predictions, and on weighted examples (bootstrap samples, halves of a data set).
+A metric of classes is one function of the counts of each class, which serves both.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from darksecrets.run.errors import InputError
+from darksecrets.stats import classification as of
+from darksecrets.stats import weighted
 from darksecrets.stats.correlation import is_constant
 
 if TYPE_CHECKING:
@@ -17,10 +28,43 @@ if TYPE_CHECKING:
 
 PERCENT = 100.0
 """Factor from scores to percent: tables are in percent, functions return fractions."""
-NAMES = {"f1": "F1", "accuracy": "Acc", "pearson": "Pearson", "spearman": "Spearman"}
-"""Names of the metrics in tables and figures."""
+
+Kind = Literal["two classes", "classes", "regression"]
+"""Tasks that a metric fits; metrics of classes fit any number of them."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of a task.
+
+    Attributes:
+        name: Name in configurations and tables.
+        title: Name in figures and Table 1.
+        kind: Tasks that it fits.
+        plain: Computes it from predictions and labels, both [examples].
+        weighted: Prepares it for weighted examples, from predictions [sets, examples] and labels.
+        counted: Computes it from counts of each class; None for regression.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    plain: Callable[[NDArray[np.generic], NDArray[np.generic]], float]
+    weighted: Callable[[NDArray[np.generic], NDArray[np.generic]], weighted.Weighted]
+    counted: of.Score | None = None
+
+    def fits(self, classes: int) -> bool:
+        """Whether a task with this number of classes (0 for regression) can have the metric."""
+        if self.kind == "regression" or classes == 0:
+            return self.kind == "regression" and classes == 0
+        return self.kind == "classes" or classes == 2
+
+
+def fitting(classes: int) -> tuple[str, ...]:
+    """Names of all metrics that a task with this number of classes (0 for regression) can have."""
+    return tuple(name for name, metric in METRICS.items() if metric.fits(classes))
 
 
 def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float]:
@@ -32,12 +76,11 @@ def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float
         labels: [examples]; class indices, or real numbers for regression.
 
     Returns:
-        By name, in the order of ``task.metrics``: ``accuracy`` and ``f1`` (of class 1) in [0, 1],
-        ``pearson`` and ``spearman`` in [-1, 1]. Never NaN.
+        By name, in the order of ``task.metrics``; at most 1, never NaN.
 
     Raises:
         InputError: If a logit or label is not finite, the shapes do not match, there are no
-            examples, or a correlation is requested while all labels are equal.
+            examples, or a a score of a regression is requested while all labels are equal.
     """
     outputs, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if outputs.shape != (len(truth), task.num_labels) or len(truth) == 0:
@@ -63,7 +106,7 @@ def score(
         predictions: [examples]; class indices, or real numbers for regression.
         labels: [examples], likewise.
     """
-    return {name: _METRICS[name](predictions, labels) for name in task.metrics}
+    return {name: METRICS[name].plain(predictions, labels) for name in task.metrics}
 
 
 def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:
@@ -79,18 +122,6 @@ def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | n
     return logits[:, 0] if task.is_regression else logits.argmax(axis=1)
 
 
-def accuracy(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
-    """Share of the examples whose class is predicted correctly."""
-    return float(np.mean(predictions == labels))
-
-
-def f1(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
-    """Harmonic mean of precision and recall of class 1; 0 where that class is never predicted."""
-    hits = np.sum((predictions == 1) & (labels == 1))
-    positives = np.sum(predictions == 1) + np.sum(labels == 1)
-    return float(2 * hits / positives) if positives else 0.0
-
-
 def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
     """Pearson's correlation.
 
@@ -98,12 +129,7 @@ def pearson(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> fl
     about the labels; likewise, F1 is 0 if class 1 is never predicted), and a warning is logged.
     Equal means up to the rounding of a float32 model, see `stats.correlation.EQUAL`.
     """
-    x, y = np.asarray(predictions, dtype=np.float64), np.asarray(labels, dtype=np.float64)
-    if np.ptp(y) == 0:
-        raise InputError(
-            f"All {len(y)} labels are {y[0]:g}, so a correlation with them is undefined. "
-            "Expected a validation split with different labels."
-        )
+    x, y = _numbers(predictions, labels)
     return _correlation(x, y) if _differ(x) else 0.0
 
 
@@ -113,6 +139,28 @@ def spearman(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> f
     If all predictions are equal, it counts as 0, see `pearson`.
     """
     return pearson(_ranks(predictions), _ranks(labels)) if _differ(predictions) else 0.0
+
+
+def r2(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
+    """Coefficient of determination: the share of the labels' variance that is predicted.
+
+    It is 0 for the mean label, and negative for worse predictions.
+    """
+    x, y = _numbers(predictions, labels)
+    return float(1 - np.sum((y - x) ** 2) / np.sum((y - y.mean()) ** 2))
+
+
+def _numbers(
+    predictions: NDArray[np.generic], labels: NDArray[np.generic]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both in double precision; the labels must differ."""
+    y = np.asarray(labels, dtype=np.float64)
+    if np.ptp(y) == 0:
+        raise InputError(
+            f"All {len(y)} labels are {y[0]:g}, so a correlation with them is undefined. "
+            "Expected a validation split with different labels."
+        )
+    return np.asarray(predictions, dtype=np.float64), y
 
 
 def _differ(predictions: NDArray[np.generic]) -> bool:
@@ -137,4 +185,36 @@ def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
     return means[place]
 
 
-_METRICS = {"accuracy": accuracy, "f1": f1, "pearson": pearson, "spearman": spearman}
+def _of_classes(name: str, title: str, score: of.Score, kind: Kind = "classes") -> Metric:
+    """A metric that is a function of counts of each class."""
+
+    def plain(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
+        return float(score(of.count(predictions, labels, of.classes_of(predictions, labels))))
+
+    return Metric(name, title, kind, plain, partial(weighted.of_classes, score), score)
+
+
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {
+        metric.name: metric
+        for metric in (
+            _of_classes("f1", "F1", of.f1, "two classes"),
+            _of_classes("accuracy", "Acc", of.accuracy),
+            Metric("pearson", "Pearson", "regression", pearson, weighted.pearson),
+            Metric("spearman", "Spearman", "regression", spearman, weighted.spearman),
+            _of_classes("balanced_accuracy", "Balanced acc", of.balanced_accuracy),
+            _of_classes("f1_macro", "Macro F1", of.f1_macro),
+            _of_classes("f1_micro", "Micro F1", of.f1_micro),
+            _of_classes("f1_weighted", "Weighted F1", of.f1_weighted),
+            _of_classes("precision", "Precision", of.precision, "two classes"),
+            _of_classes("precision_macro", "Macro precision", of.precision_macro),
+            _of_classes("precision_weighted", "Weighted precision", of.precision_weighted),
+            _of_classes("recall", "Recall", of.recall, "two classes"),
+            _of_classes("recall_macro", "Macro recall", of.recall_macro),
+            _of_classes("recall_weighted", "Weighted recall", of.recall_weighted),
+            _of_classes("matthews_corrcoef", "Matthews", of.matthews_corrcoef),
+            Metric("r2", "R²", "regression", r2, weighted.r2),
+        )
+    }
+)
+"""Every metric by name; docs/tasks.md lists them."""

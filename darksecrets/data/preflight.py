@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.data import sources
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.tasks import Files, Task
+from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 
 
@@ -20,9 +21,36 @@ def check(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: A file is missing, or a line is malformed.
     """
-    if config["data"]["source"] == "tsv":
-        for task in config["tasks"]:
-            sources.check_tsv(TASKS[task], Path(config["data"]["folder"]))
+    tasks = _tasks(config)
+    _check_folder(tasks, config["data"]["folder"])
+    for task in tasks:
+        if isinstance(task.data, Files):
+            sources.check_files(task)
+
+
+def _check_folder(tasks: list[Task], folder: str | None) -> None:
+    """Check that the classic GLUE folder has the tasks that are configured."""
+    inside = [
+        task
+        for task in tasks
+        if isinstance(task.data, Files) and folder and task.data.train.parent.parent == Path(folder)
+    ]
+    absent = [
+        task.name
+        for task in inside
+        if not any(p.is_file() for p in sources.paths_of(task).values())
+    ]
+    if not absent:
+        return
+    if not Path(str(folder)).is_dir():
+        raise InputError(f"data.folder: no such folder {folder}. Correct the path.")
+    found = [task.name for task in tasks if task.name not in absent]
+    advice = f"tasks: [{', '.join(found)}]" if found else "tasks of which it has files"
+    raise InputError(
+        f"data.folder: {folder} has no files of {', '.join(absent)}, expected "
+        "<folder>/<task>/train.tsv and dev.tsv (for MNLI, dev_matched.tsv) of every task. "
+        f"Set {advice}, or add the files."
+    )
 
 
 def check_hub(config: Mapping[str, Any]) -> None:
@@ -31,7 +59,9 @@ def check_hub(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: They are neither on the Hub nor in the cache.
     """
-    data = config["data"]
-    if data["source"] == "hub" and can_import("huggingface_hub"):
-        tasks = [TASKS[name] for name in config["tasks"]]
-        sources.check_hub(tasks, data["repository"], data["revision"])
+    if can_import("huggingface_hub"):
+        sources.check_hub(_tasks(config))
+
+
+def _tasks(config: Mapping[str, Any]) -> list[Task]:
+    return [Task.from_entry(name, entry) for name, entry in config["tasks"].items()]

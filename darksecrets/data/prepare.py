@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.data import checks, sources
 from darksecrets.data.builtin.tasks import generate, rows
+from darksecrets.data.tasks import Files, HubData, Task
 from darksecrets.run.files import atomic, write_json
-
-if TYPE_CHECKING:
-    from darksecrets.data.tasks import Task
 
 SUMMARY = "summary.json"
 ANNOTATION = "annotation.jsonl"
 
 
-def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
+def prepare(task: Task, builtin: Mapping[str, int], output: Path) -> None:
     """Check the data set of a task and write it with a summary of the checks.
 
     The built-in corpus also has a gold annotation of every validation example, one JSON object per
@@ -27,7 +25,8 @@ def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
 
     Args:
         task: The task.
-        source: Section ``data`` of a configuration.
+        builtin: For the built-in corpus: numbers of examples, ``train`` and ``validation``, and
+            ``seed``.
         output: Folder to write to.
 
     Raises:
@@ -36,21 +35,21 @@ def prepare(task: Task, source: Mapping[str, Any], output: Path) -> None:
     import pandas as pd
 
     annotation: list[dict[str, Any]] = []
-    if source["source"] == "hub":
-        dataset = sources.from_hub(task, source["repository"], source["revision"])
-    elif source["source"] == "tsv":
-        dataset = sources.from_tsv(task, Path(source["folder"]))
+    if isinstance(task.data, HubData):
+        dataset = sources.from_hub(task)
+    elif isinstance(task.data, Files):
+        dataset = sources.from_files(task)
     else:
-        sizes = {split: source[split] for split in sources.SPLITS}
-        examples = generate(task.name, sizes, source["seed"])
-        tables = {split: pd.DataFrame(rows(examples[split], task.name)) for split in sizes}
-        origin = f"built-in corpus, seed {source['seed']}"
+        sizes = {split: builtin[split] for split in sources.SPLITS}
+        examples = generate(task.name, sizes, builtin["seed"])
+        tables = {split: pd.DataFrame(rows(examples[split])) for split in sizes}
+        origin = f"built-in corpus, seed {builtin['seed']}"
         dataset = sources.to_dataset(task, tables, origin)
         annotation = [
             {"idx": idx, **{name: getattr(example, name).to_dict() for name in task.columns}}
             for idx, example in enumerate(examples[sources.VALIDATION])
         ]
-    summary = checks.check(dataset, task, duplicates=source["source"] != "builtin")
+    summary = checks.check(dataset, task, duplicates=task.data is not None)
     with atomic(output) as temporary:
         dataset.save_to_disk(str(temporary))
         write_json(summary, temporary / SUMMARY)

@@ -1,8 +1,9 @@
-"""GLUE data of a task from the Hub or from a classic GLUE folder, in one common form.
+"""Data of a task from local files or from the Hub, in one common form.
 
 This form is a ``DatasetDict`` with splits ``train`` and ``validation`` and columns ``idx`` (int64,
 the source's own number of the example), ``sentence1``, ``sentence2`` (pair tasks only) and
-``label`` (``ClassLabel`` in GLUE's order, stored as int64; float32 for regression).
+``label`` (``ClassLabel`` in the order of the task's classes, stored as int64; float32 for
+regression).
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from darksecrets.data import hub
-from darksecrets.data.tasks import Task
+from darksecrets.data import files, hub
+from darksecrets.data.files import short
+from darksecrets.data.tasks import Files, HubData, Task
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ TRAIN, VALIDATION = SPLITS = ("train", "validation")
 # In the published QQP files, some examples are split over two lines (a question contains a line
 # break), and a few questions are empty. Like other loaders, we skip such lines, but count them: a
 # file with more than this share of them is not the published file.
-FLAWED = frozenset({"QQP"})
 FLAWED_SHARE = 0.001
 
 
@@ -85,26 +86,29 @@ def _leave_out(count: int, total: int, where: str, example: str) -> None:
 # --- The Hub ----------------------------------------------------------------------------------
 
 
-def _hub_patterns(task: Task) -> dict[str, str]:
+def _hub_patterns(data: HubData) -> dict[str, str]:
     """Path pattern of each split's files; test splits have no labels and are not used."""
-    return {
-        TRAIN: f"{task.hub_config}/train-*.parquet",
-        VALIDATION: f"{task.hub_config}/{task.hub_validation}-*.parquet",
-    }
+    names = {TRAIN: data.train, VALIDATION: data.validation}
+    return {split: f"{data.config}/{name}-*.parquet" for split, name in names.items()}
 
 
-def check_hub(tasks: Iterable[Task], repository: str, revision: str) -> None:
-    """Check, before any job, that the data of ``tasks`` are in the cache or on the Hub.
+def check_hub(tasks: Iterable[Task]) -> None:
+    """Check, before any job, that the data of tasks on the Hub are there or in the cache.
 
     Raises:
         InputError: See `darksecrets.data.hub.check`.
     """
-    patterns = [pattern for task in tasks for pattern in _hub_patterns(task).values()]
-    hub.check(repository, revision, patterns, "dataset")
+    patterns: dict[tuple[str, str], list[str]] = {}
+    for task in tasks:
+        if isinstance(data := task.data, HubData):
+            source = (data.repository, data.revision)
+            patterns.setdefault(source, []).extend(_hub_patterns(data).values())
+    for (repository, revision), wanted in patterns.items():
+        hub.check(repository, revision, wanted, "dataset")
 
 
-def from_hub(task: Task, repository: str, revision: str) -> DatasetDict:
-    """Download a task's training and validation data (MNLI: matched) at a pinned revision.
+def from_hub(task: Task) -> DatasetDict:
+    """Download a task's training and validation data at a pinned revision.
 
     ``load_dataset(repository)`` is not used: it also downloads the test split, which for QQP is as
     large as the training split, and without a connection it uses whatever revision it prepared
@@ -112,27 +116,31 @@ def from_hub(task: Task, repository: str, revision: str) -> DatasetDict:
     without text are skipped and counted (see `FLAWED_SHARE`).
 
     Args:
-        task: The task.
-        repository: Data set with GLUE's configurations as parquet files, ``owner/name``.
-        revision: Commit, tag or branch.
+        task: A task whose data are parquet files on the Hub.
 
     Raises:
         InputError: The files are not available, or do not belong to this task.
     """
     from datasets import load_dataset
 
-    patterns = _hub_patterns(task)
+    assert isinstance(task.data, HubData)
+    repository, revision = task.data.repository, task.data.revision
+    patterns = _hub_patterns(task.data)
     folder = hub.download(repository, revision, list(patterns.values()), "dataset")
-    origin = f"{repository}, revision {revision}, configuration {task.hub_config}"
-    files = {split: _shards(folder, pattern) for split, pattern in patterns.items()}
-    raw = load_dataset("parquet", data_files=files)
+    origin = f"{repository}, revision {revision}, configuration {task.data.config}"
+    shards = {split: _shards(folder, pattern) for split, pattern in patterns.items()}
+    raw = load_dataset("parquet", data_files=shards)
     splits = {}
     for split in SPLITS:
         where = f"{origin}, {split}"
         _check_hub_columns(task, raw[split].features, where)
-        names = dict(zip(task.hub_columns, task.columns, strict=True))
-        table = raw[split].select_columns([*names, "label", "idx"]).to_pandas()
-        splits[split] = _with_text(table.rename(columns=names), task, where)
+        names = dict(zip(task.text, task.columns, strict=True)) | {task.label: "label"}
+        kept = [*names, *(["idx"] if "idx" in raw[split].features else [])]
+        table = raw[split].select_columns(kept).to_pandas().rename(columns=names)
+        if "idx" not in table:
+            table["idx"] = range(len(table))
+        table["label"] = _hub_labels(table, task, raw[split].features, where)
+        splits[split] = _with_text(table, task, where)
     return to_dataset(task, splits, origin)
 
 
@@ -153,18 +161,34 @@ def _shards(folder: Path, pattern: str) -> list[str]:
 
 
 def _check_hub_columns(task: Task, found: Features, where: str) -> None:
-    expected = [*task.hub_columns, "label", "idx"]
+    expected = [*task.text, task.label]
     if missing := [column for column in expected if column not in found]:
         raise InputError(
             f"{where}: no column {', '.join(missing)}; expected {', '.join(expected)}, "
-            f"found {', '.join(found)}. Check the repository and the revision in the configuration."
+            f"found {', '.join(found)}. Check tasks.{task.name} in the configuration."
         )
-    names = getattr(found["label"], "names", None)
-    if names is not None and tuple(names) != task.labels:
+    names = getattr(found[task.label], "names", None)
+    if names is not None and tuple(names) != task.labels and not set(names) <= set(task.codes):
         raise InputError(
             f"{where}: the labels are {', '.join(names)}; expected {', '.join(task.labels)}, "
-            "in this order. Check the repository and the revision in the configuration."
+            f"in this order. Check tasks.{task.name} in the configuration."
         )
+
+
+def _hub_labels(table: pd.DataFrame, task: Task, found: Features, where: str) -> pd.Series[Any]:
+    """Labels as numbers of classes; those of a regression are taken as they are."""
+    names = getattr(found[task.label], "names", None)
+    if task.is_regression or (names is not None and tuple(names) == task.labels):
+        return table["label"]
+    written = table["label"].map(lambda value: names[value] if names else str(value))
+    unknown = ~written.isin(list(task.codes))
+    if unknown.any():
+        row = table[unknown].iloc[0]
+        raise InputError(
+            f"{where}: label {short(written[unknown].iloc[0])} at idx {row['idx']}, expected "
+            f"{_expected(task)}. Check tasks.{task.name}.labels in the configuration."
+        )
+    return written.map(dict(task.codes))
 
 
 def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
@@ -180,11 +204,11 @@ def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
     return table[filled]
 
 
-# --- The classic GLUE folder ------------------------------------------------------------------
+# --- Local files ------------------------------------------------------------------------------
 
 
-class _Row(NamedTuple):
-    """An example of a classic file: its number (from 0), texts and label."""
+class _Example(NamedTuple):
+    """An example of a file: its number (from 0), texts and label."""
 
     idx: int
     texts: tuple[str, ...]
@@ -192,149 +216,126 @@ class _Row(NamedTuple):
 
 
 class _FlawError(Exception):
-    """A malformed line, of a kind known to occur in some published files."""
+    """A malformed row, of a kind known to occur in some published files."""
 
 
-def tsv_files(task: Task, folder: Path) -> dict[str, Path]:
-    """File of each split in ``folder``, the classic GLUE folder with one folder per task."""
-    base = folder / task.name
-    return {TRAIN: base / "train.tsv", VALIDATION: base / task.tsv_validation}
+def paths_of(task: Task) -> dict[str, Path]:
+    """File of each split of a task whose data are local files."""
+    assert isinstance(task.data, Files)
+    return {TRAIN: task.data.train, VALIDATION: task.data.validation}
 
 
-def check_tsv(task: Task, folder: Path) -> None:
-    """Check both files of a task line by line, before any job; imports no heavy library.
+def check_files(task: Task) -> None:
+    """Check both files of a task row by row, before any job; imports no heavy library.
 
     Args:
-        task: The task.
-        folder: The classic GLUE folder (it has a folder ``MRPC``, and so on).
+        task: A task whose data are local files.
 
     Raises:
-        InputError: A file or column is missing, or a line is malformed; the message says where.
+        InputError: A file or column is missing, a row is malformed, a class has no training
+            example, or the validation split has one label only; the message says where.
     """
-    for split, path in tsv_files(task, folder).items():
-        labels = [row.label for row in _read_tsv(path, task)]
-        if split == VALIDATION and len(set(labels)) < 2:
-            raise InputError(
-                f"{path}: all {len(labels)} examples have the label {labels[0]}. Expected at least "
-                "two different labels: scores on a single class say nothing about a model."
-            )
+    paths = paths_of(task)
+    labels = {split: [row.label for row in _read(path, task)] for split, path in paths.items()}
+    validation = labels[VALIDATION]
+    if len(set(validation)) < 2:
+        raise InputError(
+            f"{paths[VALIDATION]}: all {len(validation)} examples have the label {validation[0]}. "
+            "Expected at least two different labels: scores on a single class say nothing about a "
+            "model."
+        )
+    require_every_class(task, set(labels[TRAIN]), str(paths[TRAIN]))
 
 
-def from_tsv(task: Task, folder: Path) -> DatasetDict:
-    """Read a task from a classic GLUE folder; ``idx`` is the example's line, counted from 0.
-
-    Quotes are ordinary characters. Only line feeds end lines; a carriage return inside a line
-    counts as a space. Other columns are ignored.
-
-    Args:
-        task: The task.
-        folder: The classic GLUE folder (it has a folder ``MRPC``, and so on).
+def require_every_class(task: Task, found: Iterable[float], where: str) -> None:
+    """Check that every class of a task occurs among the labels of its training examples.
 
     Raises:
-        InputError: See `check_tsv`.
+        InputError: Names the classes that do not occur.
+    """
+    present = {int(label) for label in found} if task.labels else set()
+    if absent := [name for code, name in enumerate(task.labels) if code not in present]:
+        raise InputError(
+            f"{where}: found no example with the label {', '.join(absent)}; expected examples of "
+            f"every class to train on. Correct tasks.{task.name}.labels in the configuration, or "
+            "the data."
+        )
+
+
+def from_files(task: Task) -> DatasetDict:
+    """Read a task from local files; ``idx`` is the row of an example, from 0.
+
+    Other columns than those of the task are ignored.
+
+    Args:
+        task: A task whose data are local files.
+
+    Raises:
+        InputError: See `check_files`.
     """
     import pandas as pd
 
     splits = {}
-    for split, path in tsv_files(task, folder).items():
-        rows = _read_tsv(path, task)
-        texts = zip(*(row.texts for row in rows), strict=True)
+    for split, path in paths_of(task).items():
+        examples = _read(path, task)
+        texts = zip(*(example.texts for example in examples), strict=True)
         splits[split] = pd.DataFrame(
             {
-                "idx": [row.idx for row in rows],
+                "idx": [example.idx for example in examples],
                 **dict(zip(task.columns, (list(column) for column in texts), strict=True)),
-                "label": [row.label for row in rows],
+                "label": [example.label for example in examples],
             }
         )
-    return to_dataset(task, splits, f"classic GLUE files of {task.name}")
+    return to_dataset(task, splits, f"files of {task.name}")
 
 
-def _read_tsv(path: Path, task: Task) -> list[_Row]:
-    """All examples of a file; lines with a known flaw are skipped and counted where allowed."""
-    header, *lines = _lines(path)
-    names = header.split("\t")
-    indices = [_column_index(names, column, path) for column in (*task.tsv_columns, task.tsv_label)]
-    codes = {name: code for code, name in enumerate(task.labels)}
-    codes |= {str(code): code for code in range(len(task.labels))}
-    rows: list[_Row] = []
+def _read(path: Path, task: Task) -> list[_Example]:
+    """All examples of a file; rows with a known flaw are skipped and counted where allowed."""
+    assert isinstance(task.data, Files)
+    rows = files.read(path, (*task.text, task.label), task.data.columns)
+    examples: list[_Example] = []
     flaws: list[str] = []
-    for idx, line in enumerate(lines):
-        number = idx + 2  # counted from 1, after the header
+    for idx, row in enumerate(rows):
         try:
-            rows.append(_row(idx, line.split("\t"), names, indices, task, codes))
+            examples.append(_example(idx, row, task))
         except _FlawError as flaw:
-            if task.name not in FLAWED:
-                raise InputError(f"{path}, line {number}: {flaw}") from flaw
-            flaws.append(f"line {number}: {flaw}")
+            if not task.flawed:
+                raise InputError(f"{path}, line {row.line}: {flaw}") from flaw
+            flaws.append(f"line {row.line}: {flaw}")
         except ValueError as error:
-            raise InputError(f"{path}, line {number}: {error}") from error
+            raise InputError(f"{path}, line {row.line}: {error}") from error
     if flaws:
-        _leave_out(len(flaws), len(lines), str(path), flaws[0])
-    if not rows:
-        raise InputError(f"{path}: no examples after the header. Download the file again.")
-    return rows
+        _leave_out(len(flaws), len(rows), str(path), flaws[0])
+    return examples
 
 
-def _lines(path: Path) -> list[str]:
-    """Lines of a file, the header first, without line ends and byte-order mark."""
-    if not path.is_file():
-        raise InputError(
-            f"No file {path}. The folder must have the classic GLUE layout: "
-            "<folder>/<task>/train.tsv and dev.tsv (for MNLI, dev_matched.tsv)."
-        )
-    content = path.read_bytes()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}).") from error
-    # Not splitlines(): it would also split at carriage returns and other separators in a text.
-    lines = [line.removesuffix("\r").replace("\r", " ") for line in text.split("\n")]
-    while lines and not lines[-1]:
-        lines.pop()
-    if not lines:
-        raise InputError(f"{path}: the file is empty. Download it again.")
-    return lines
-
-
-def _column_index(names: list[str], column: str, path: Path) -> int:
-    if column not in names:
-        raise InputError(
-            f"{path}, line 1: no column {column!r}; found {', '.join(map(repr, names))}. "
-            "The first line must name the columns of the classic GLUE files, separated by tabs."
-        )
-    return names.index(column)
-
-
-def _row(
-    idx: int,
-    fields: list[str],
-    names: list[str],
-    indices: list[int],
-    task: Task,
-    codes: Mapping[str, int],
-) -> _Row:
+def _example(idx: int, row: files.Row, task: Task) -> _Example:
     """Parse one example; `_FlawError` and ``ValueError`` say what was found and expected."""
-    if len(fields) != len(names):
-        raise _FlawError(
-            f"{len(fields)} tab-separated fields, expected {len(names)} as in the header "
-            f"({', '.join(names)}); found {_short(' | '.join(fields))}"
-        )
-    *texts, label = (fields[index] for index in indices)
-    for column, text in zip(task.tsv_columns, texts, strict=True):
+    if row.flaw:
+        raise _FlawError(row.flaw)
+    *texts, label = row.values
+    for column, text in zip(task.text, texts, strict=True):
         if not text.strip():
             raise _FlawError(f"column {column!r} is empty")
-    number = _number(label, task) if task.is_regression else _class(label, task, codes)
-    return _Row(idx, tuple(texts), number)
+    number = _number(label, task) if task.is_regression else _class(label, task)
+    return _Example(idx, tuple(texts), number)
 
 
-def _class(label: str, task: Task, codes: Mapping[str, int]) -> int:
-    if label not in codes:
+def _class(label: str, task: Task) -> int:
+    if label not in task.codes:
         raise ValueError(
-            f"label {_short(label)} in column {task.tsv_label!r}, expected "
-            f"{' or '.join(task.labels)}, or a number from 0 to {len(task.labels) - 1}"
+            f"label {short(label)} in column {task.label!r}, expected {_expected(task)}"
         )
-    return codes[label]
+    return task.codes[label]
+
+
+def _expected(task: Task) -> str:
+    """The labels that a task's data may have, in words."""
+    numbers = [str(code) for code in range(task.num_labels)]
+    both = set(numbers) <= set(task.codes) - set(task.labels)
+    if both and len(task.codes) > len(task.labels):
+        return f"{' or '.join(task.labels)}, or a number from 0 to {task.num_labels - 1}"
+    return " or ".join(task.codes)
 
 
 def _number(label: str, task: Task) -> float:
@@ -343,13 +344,7 @@ def _number(label: str, task: Task) -> float:
     try:
         value = float(label)
     except ValueError:
-        raise ValueError(
-            f"label {_short(label)} in column {task.tsv_label!r}, {expected}"
-        ) from None
+        raise ValueError(f"label {short(label)} in column {task.label!r}, {expected}") from None
     if not low <= value <= high:  # also false for NaN
-        raise ValueError(f"label {label} in column {task.tsv_label!r}, {expected}")
+        raise ValueError(f"label {label} in column {task.label!r}, {expected}")
     return value
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 80 else f"{text[:77]}...")

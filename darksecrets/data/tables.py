@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from darksecrets.data.metrics import NAMES
+from darksecrets.data.metrics import METRICS
 from darksecrets.run.columns import IDX
 from darksecrets.run.tables import Column, Table
 
-METRIC = Column("metric", "text", "name of the score", values=tuple(NAMES))
+METRIC = Column("metric", "text", "name of the score", values=tuple(METRICS))
 
 SAMPLE = Table(
     "samples",

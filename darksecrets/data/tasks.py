@@ -1,40 +1,103 @@
-"""The seven GLUE tasks of the paper (section 3): columns, labels, metrics and split names."""
+"""A task: what its examples and labels are, how it is scored, and where its data are.
+
+Tasks are entries of the configuration (docs/tasks.md). The workflow completes them and gives each
+job the part that it needs, so that editing an entry reruns only what depends on it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from darksecrets.data import metrics
+
+
+@dataclass(frozen=True)
+class Files:
+    """Data in local files.
+
+    Attributes:
+        train: File of the training split.
+        validation: File of the validation split.
+        columns: Names of the columns, for files without a header row; empty for others.
+    """
+
+    train: Path
+    validation: Path
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HubData:
+    """Data in a repository on the Hugging Face Hub.
+
+    Attributes:
+        repository: ``owner/name``.
+        revision: Commit, tag or branch.
+        config: Configuration of the data set: the folder of its parquet files.
+        train: Name of the training split.
+        validation: Name of the validation split.
+    """
+
+    repository: str
+    revision: str
+    config: str
+    train: str
+    validation: str
 
 
 @dataclass(frozen=True)
 class Task:
-    """One task, and where to find its columns and splits in each kind of source.
+    """One task.
 
     Attributes:
-        name: The paper's name, also the folder's name in the classic GLUE download.
-        labels: Class names in the order of GLUE's integer labels; empty for regression.
-        metrics: Names of the metrics, the paper's main one first; see ``data.metrics``.
-        hub_config: Configuration of the GLUE data set on the Hub.
-        hub_columns: Text columns there (one, or two for sentence pairs).
-        tsv_columns: Text columns in the classic files; their names differ between tasks.
-        tsv_label: Label column in the classic files.
-        hub_validation: Validation split on the Hub.
-        tsv_validation: Validation file of the classic download.
+        name: Name in paths, tables and figures.
+        text: Columns of the source with the text: one, or two for sentence pairs.
+        label: Column of the source with the label.
+        labels: Names of the classes in order; empty for regression.
+        codes: Number of the class for every value that the label column may have.
         label_range: Smallest and largest label of a regression task.
-        glue_sizes: Numbers of training and validation examples in GLUE, for cost estimates; zeros
-            for data other than GLUE.
+        metrics: Names of the metrics, the main one first; see `data.metrics`.
+        data: Where the data are; None for the built-in corpus.
+        flawed: Whether a small share of malformed examples is skipped rather than refused; see
+            `data.sources.FLAWED_SHARE`.
     """
 
     name: str
+    text: tuple[str, ...]
+    label: str
     labels: tuple[str, ...]
+    codes: Mapping[str, int]
+    label_range: tuple[float, float] | None
     metrics: tuple[str, ...]
-    hub_config: str
-    hub_columns: tuple[str, ...]
-    tsv_columns: tuple[str, ...]
-    tsv_label: str
-    hub_validation: str = "validation"
-    tsv_validation: str = "dev.tsv"
-    label_range: tuple[float, float] | None = None
-    glue_sizes: tuple[int, int] = (0, 0)
+    data: Files | HubData | None = None
+    flawed: bool = False
+
+    @classmethod
+    def from_entry(cls, name: str, entry: Mapping[str, Any]) -> Task:
+        """Make a task from its entry in a resolved configuration, or from a part of the entry.
+
+        Args:
+            name: Name of the task.
+            entry: Its entry. A job that reads prepared data only needs ``text`` and ``labels`` or
+                ``range``. Without ``metrics``, the task has every metric that fits it.
+        """
+        labels = entry.get("labels", ())
+        names = tuple(labels.values() if isinstance(labels, Mapping) else labels)
+        low, high = entry.get("range", (0.0, 0.0))
+        return cls(
+            name=name,
+            text=tuple(entry["text"]),
+            label=entry.get("label", "label"),
+            labels=names,
+            codes=_codes(labels),
+            label_range=None if names else (float(low), float(high)),
+            metrics=tuple(entry.get("metrics") or metrics.fitting(len(names))),
+            data=_data(entry),
+            flawed=entry.get("flawed", False),
+        )
 
     @property
     def is_regression(self) -> bool:
@@ -44,7 +107,7 @@ class Task:
     @property
     def is_pair(self) -> bool:
         """Whether an example has two sentences."""
-        return len(self.hub_columns) == 2
+        return len(self.text) == 2
 
     @property
     def num_labels(self) -> int:
@@ -57,83 +120,22 @@ class Task:
         return ("sentence1", "sentence2") if self.is_pair else ("sentence1",)
 
 
-_PAIR = ("sentence1", "sentence2")
+def _codes(labels: Mapping[str, str] | tuple[str, ...] | list[str]) -> dict[str, int]:
+    """Number of the class by the value in the data.
 
-TASKS: dict[str, Task] = {
-    task.name: task
-    for task in (
-        Task(
-            name="MRPC",
-            labels=("not_equivalent", "equivalent"),
-            metrics=("f1", "accuracy"),
-            hub_config="mrpc",
-            hub_columns=_PAIR,
-            tsv_columns=("#1 String", "#2 String"),
-            tsv_label="Quality",
-            glue_sizes=(3_668, 408),
-        ),
-        Task(
-            name="STS-B",
-            labels=(),
-            metrics=("pearson", "spearman"),
-            hub_config="stsb",
-            hub_columns=_PAIR,
-            tsv_columns=_PAIR,
-            tsv_label="score",
-            label_range=(0.0, 5.0),
-            glue_sizes=(5_749, 1_500),
-        ),
-        Task(
-            name="SST-2",
-            labels=("negative", "positive"),
-            metrics=("accuracy",),
-            hub_config="sst2",
-            hub_columns=("sentence",),
-            tsv_columns=("sentence",),
-            tsv_label="label",
-            glue_sizes=(67_349, 872),
-        ),
-        Task(
-            name="QQP",
-            labels=("not_duplicate", "duplicate"),
-            metrics=("f1", "accuracy"),
-            hub_config="qqp",
-            hub_columns=("question1", "question2"),
-            tsv_columns=("question1", "question2"),
-            tsv_label="is_duplicate",
-            glue_sizes=(363_846, 40_430),
-        ),
-        Task(
-            name="RTE",
-            labels=("entailment", "not_entailment"),
-            metrics=("accuracy",),
-            hub_config="rte",
-            hub_columns=_PAIR,
-            tsv_columns=_PAIR,
-            tsv_label="label",
-            glue_sizes=(2_490, 277),
-        ),
-        Task(
-            name="QNLI",
-            labels=("entailment", "not_entailment"),
-            metrics=("accuracy",),
-            hub_config="qnli",
-            hub_columns=("question", "sentence"),
-            tsv_columns=("question", "sentence"),
-            tsv_label="label",
-            glue_sizes=(104_743, 5_463),
-        ),
-        Task(
-            name="MNLI",
-            labels=("entailment", "neutral", "contradiction"),
-            metrics=("accuracy",),
-            hub_config="mnli",
-            hub_columns=("premise", "hypothesis"),
-            tsv_columns=_PAIR,
-            tsv_label="gold_label",
-            hub_validation="validation_matched",
-            tsv_validation="dev_matched.tsv",
-            glue_sizes=(392_702, 9_815),
-        ),
-    )
-}
+    A list names the classes; the data may also have their numbers, from 0, as GLUE's do, unless the
+    names are numbers themselves. A mapping lists the values and the class that each means.
+    """
+    if isinstance(labels, Mapping):
+        return {value: code for code, value in enumerate(labels)}
+    codes = {name: code for code, name in enumerate(labels)}
+    if any(name.lstrip("+-").isdigit() for name in labels):
+        return codes
+    return codes | {str(code): code for code in range(len(labels))}
+
+
+def _data(entry: Mapping[str, Any]) -> Files | HubData | None:
+    if files := entry.get("files"):
+        columns = tuple(entry.get("columns") or ())
+        return Files(Path(files["train"]), Path(files["validation"]), columns)
+    return HubData(**entry["hub"]) if entry.get("hub") else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,17 +13,21 @@ from matplotlib.lines import Line2D
 
 from darksecrets.features.tables import HEAD_STATISTICS
 from darksecrets.plotting.drawing import Sources
+from darksecrets.plotting.head_grid import MOST
 from darksecrets.plotting.style import (
     COLUMN,
     PAGE,
+    blocks,
     check_columns,
     label_run,
     new_figure,
     style,
     ticks,
+    wrapped,
 )
 from darksecrets.run.errors import InputError
 
+STATES_DRAWN = ("pretrained", "finetuned")
 STATISTICS: dict[str, dict[str, Any]] = {
     "[CLS]": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
     "[SEP]": {"color": "#0072B2", "marker": "s", "linestyle": "-"},
@@ -51,15 +56,21 @@ def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     check_columns(table, columns, "head_statistics.csv")
     width = COLUMN if len(tasks) <= 3 else PAGE
     with style():
-        figure = new_figure(width, 3.2)
-        axes = figure.subplots(2, len(tasks), sharex=True, sharey=True, squeeze=False)
-        for row, state in enumerate(("pretrained", "finetuned")):
-            for column, task in enumerate(tasks):
-                panel = axes[row, column]
-                panel.set_label(f"{state} {task}")
-                _panel(panel, table[(table["task"] == task) & (table["state"] == state)])
-                panel.set(title="" if row else task, xlabel="Layer" if row else "")
-            axes[row, 0].set_ylabel(f"{state}\nShare of attention")
+        groups, beside = blocks(len(tasks), MOST)
+        figure = new_figure(width, 0.5 + 2.7 * groups)
+        axes = figure.subplots(2 * groups, beside, sharex=True, sharey=True, squeeze=False)
+        for number, state in itertools.product(range(len(tasks)), STATES_DRAWN):
+            below, (group, column) = state == STATES_DRAWN[1], divmod(number, beside)
+            task, panel = tasks[number], axes[2 * group + below, column]
+            panel.set_label(f"{state} {task}")
+            _panel(panel, table[(table["task"] == task) & (table["state"] == state)])
+            title = "" if below else wrapped(task, width / beside)
+            panel.set(title=title, xlabel="Layer" if below else "")
+            if column == 0:
+                panel.set_ylabel(f"{state}\nShare of attention")
+        for panel in axes.ravel():
+            if not panel.lines:
+                panel.remove()
         lines = [Line2D([], [], **look) for look in STATISTICS.values()]
         most = 3 if width == COLUMN else len(lines)
         figure.legend(lines, list(STATISTICS), loc="outside upper center", ncols=most)

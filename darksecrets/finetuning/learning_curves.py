@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from darksecrets.data.metrics import NAMES
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.metrics import METRICS
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
@@ -30,16 +29,16 @@ from darksecrets.run.errors import InputError
 _COLUMNS = ["task", "state", "seed", "epoch", "split", "quantity", "value"]
 
 
-def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+def learning_curves(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
     """Draw training loss above the validation score over epochs, for every task.
 
     One colour per state, one thin line per seed and, with several seeds, their mean as a thick
-    line. The score is the first metric of the task, as in the table.
+    line.
 
     Args:
         table: Columns ``task``, ``state``, ``seed``, ``epoch``, ``split`` (`train`,
             `validation`), ``quantity`` (`loss` or a metric) and ``value``.
-        tasks: The tasks to draw, in this order.
+        tasks: The tasks to draw, in this order, with their main metric.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
@@ -50,9 +49,8 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     with style():
         figure = new_figure(width_for(columns), 2.3 * rows + 0.4)
         slots = figure.add_gridspec(2 * rows, columns)
-        for index, task in enumerate(tasks):
+        for index, (task, metric) in enumerate(tasks.items()):
             row, column = 2 * (index // columns), index % columns
-            metric = TASKS[task].metrics[0]
             loss = figure.add_subplot(slots[row, column], label=f"{task} loss")
             score = figure.add_subplot(
                 slots[row + 1, column], sharex=loss, label=f"{task} {metric}"
@@ -64,7 +62,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
             loss.set_xlim(left=0)
             loss.set_xlabel("")
             loss.tick_params(labelbottom=False)
-            score.set(xlabel="Epoch", ylabel=f"Validation {NAMES[metric]}")
+            score.set(xlabel="Epoch", ylabel=f"Validation {METRICS[metric].title}")
             score.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         states = [state for state in STATES if state in set(table["state"])]
         lines = [Line2D([], [], color=STATES[state]) for state in states]
@@ -75,7 +73,7 @@ def learning_curves(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return learning_curves(sources.table(LEARNING_CURVES), sources.tasks, sources.label)
+    return learning_curves(sources.table(LEARNING_CURVES), sources.main_metrics, sources.label)
 
 
 def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.DataFrame:

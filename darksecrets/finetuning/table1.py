@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from darksecrets.data.metrics import NAMES
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.metrics import METRICS
 from darksecrets.finetuning.tables import BASELINES, SCORES
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
@@ -25,6 +24,8 @@ STATES = {
 """The columns of the paper's table, in its order, with short names for the headings."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
+_PUBLISHED = {"F1/Acc": ["f1", "accuracy"], "Acc": ["accuracy"]}
+"""Metrics of the paper's table; for STS-B, "Acc" is Pearson's correlation."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Table1:
 
     Attributes:
         scores: Columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
-        tasks: The tasks to show, in this order.
+        tasks: The tasks to show, in this order, with their metrics.
         label: The run, its model and its data in a few words.
         baselines: Columns ``task``, ``baseline``, ``metric``, ``score`` (×100), or None.
         sizes: Columns ``task``, ``split``, ``examples``, or None.
@@ -42,7 +43,7 @@ class Table1:
     """
 
     scores: pd.DataFrame
-    tasks: Sequence[str]
+    tasks: Mapping[str, Sequence[str]]
     label: str
     baselines: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
@@ -89,7 +90,7 @@ def draw(sources: Sources) -> dict[str, str]:
     published = sources.paths("published")
     table = Table1(
         scores=sources.table(SCORES, "scores"),
-        tasks=sources.tasks,
+        tasks=sources.metrics,
         label=sources.label,
         baselines=sources.table(BASELINES, "baselines"),
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
@@ -111,7 +112,7 @@ def read_paper(path: Path) -> pd.DataFrame:
     rows = []
     for row in pd.read_csv(path, dtype=str).to_dict("records"):
         task = "MNLI" if row["task"] == "MNLI-m" else row["task"]
-        metrics = ["f1", "accuracy"] if row["metric"] == "F1/Acc" else [gain_metric(task)]
+        metrics = _PUBLISHED[row["metric"]] if task != "STS-B" else ["pearson"]
         for state in STATES:
             scores = map(float, row[state.replace("-", "_")].split("/"))
             for metric, score in zip(metrics, scores, strict=True):
@@ -159,26 +160,29 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def gain_metric(task: str) -> str:
-    """The metric used for the mean difference: accuracy, or Pearson's correlation for STS-B.
+def gain_metric(metrics: Sequence[str]) -> str:
+    """The metric used for the mean difference: accuracy, or the main one of a task without it.
 
-    The paper does not name it; with these metrics, its Table 1 gives its 35.9 points (F1 for MRPC
-    and QQP would give 48.0).
+    The paper does not name it; with accuracy, and Pearson's correlation for STS-B, its Table 1
+    gives its 35.9 points (F1 for MRPC and QQP would give 48.0).
     """
-    metrics = TASKS[task].metrics
     return "accuracy" if "accuracy" in metrics else metrics[0]
 
 
-def gain(scores: pd.DataFrame, tasks: Iterable[str]) -> tuple[float, list[str]]:
+def gain(scores: pd.DataFrame, tasks: Mapping[str, Sequence[str]]) -> tuple[float, list[str]]:
     """Mean over tasks of `finetuned` − `pretrained`, seeds averaged first (section 4.3).
+
+    Args:
+        scores: Columns ``task``, ``state``, ``seed``, ``metric``, ``score``.
+        tasks: The metrics of every task.
 
     Returns:
         Points, and the tasks that have both scores; NaN and an empty list if there are none.
     """
     summary = summarise(scores)
     differences = {}
-    for task in tasks:
-        rows = summary[(summary["task"] == task) & (summary["metric"] == gain_metric(task))]
+    for task, metrics in tasks.items():
+        rows = summary[(summary["task"] == task) & (summary["metric"] == gain_metric(metrics))]
         mean = rows.set_index("state")["mean"].dropna()
         if {"finetuned", "pretrained"} <= set(mean.index):
             differences[task] = float(mean["finetuned"] - mean["pretrained"])
@@ -272,7 +276,7 @@ def _columns(table: Table1, markup: _Markup) -> list[_Column]:
     ours = summarise(table.scores)
     columns: list[_Column] = [
         ("", "Task", [[task] for task in table.tasks]),
-        ("", "Metric", [[NAMES[m] for m in TASKS[task].metrics] for task in table.tasks]),
+        ("", "Metric", [[METRICS[m].title for m in metrics] for metrics in table.tasks.values()]),
     ]
     if table.sizes is not None:
         totals = table.sizes.groupby("task")["examples"].sum()
@@ -289,19 +293,21 @@ def _columns(table: Table1, markup: _Markup) -> list[_Column]:
         for state, name in STATES.items():
             columns.append(("paper", name, _cells(paper, state, table.tasks, markup)))
         sizes = table.paper.drop_duplicates("task").set_index("task")["size"]
-        columns.append(("paper", "size", [[str(sizes[task])] for task in table.tasks]))
+        columns.append(
+            ("paper", "size", [[sizes.get(task, markup.absent)] for task in table.tasks])
+        )
     return columns
 
 
 def _cells(
-    summary: pd.DataFrame, state: str, tasks: Iterable[str], markup: _Markup
+    summary: pd.DataFrame, state: str, tasks: Mapping[str, Sequence[str]], markup: _Markup
 ) -> list[list[str]]:
     """One column of scores: for every task, one per metric, or the mark for missing scores."""
     rows = summary[summary["state"] == state].set_index(["task", "metric"])
     scores = {key: (row["mean"], row["sd"]) for key, row in rows.iterrows()}
     cells = []
-    for task in tasks:
-        known = [scores.get((task, metric)) for metric in TASKS[task].metrics]
+    for task, metrics in tasks.items():
+        known = [scores.get((task, metric)) for metric in metrics]
         texts = [markup.absent if score is None else _score(*score, markup) for score in known]
         cells.append(texts if any(known) else [markup.absent])
     return cells
@@ -340,14 +346,35 @@ def _notes(table: Table1) -> list[str]:
     ]
     if tasks:
         over = f"mean over {len(tasks)} tasks of the " if len(tasks) > 1 else ""
-        correlation = " (Pearson's correlation for STS-B)" if "STS-B" in tasks else ""
         notes.append(
             f"Finetuned − pretrained: {points:.1f} points, the {over}difference in"
-            f" accuracy{correlation}."
+            f" {_gained({task: gain_metric(table.tasks[task]) for task in tasks})}."
         )
     if tasks and table.paper is not None:
-        notes.append(f"In the paper: {gain(table.paper, tasks)[0]:.1f} points over the same tasks.")
+        theirs, both = gain(table.paper, {task: table.tasks[task] for task in tasks})
+        which = "the same tasks" if both == tasks else f"the {len(both)} of these tasks that it has"
+        notes.append(f"In the paper: {theirs:.1f} points over {which}.")
     return [*notes, f"{table.label[0].upper()}{table.label[1:]}."]
+
+
+def _gained(metrics: Mapping[str, str]) -> str:
+    """Name the metric of every task's difference: accuracy, and those of other tasks."""
+    others = [
+        f"{_CORRELATIONS.get(metric, METRICS[metric].title)} for {task}"
+        for task, metric in metrics.items()
+        if metric != "accuracy"
+    ]
+    if len(others) == len(metrics):
+        return ", ".join(others)
+    return f"accuracy ({', '.join(others)})" if others else "accuracy"
+
+
+_CORRELATIONS = {
+    "pearson": "Pearson's correlation",
+    "spearman": "Spearman's correlation",
+    "matthews_corrcoef": "Matthews' correlation",
+}
+"""Full names of correlations."""
 
 
 def _seeds(scores: pd.DataFrame) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, IDX, LAYER, MODEL, SEED, TASK, names
 from darksecrets.run.tables import Column, Table
 
-_SCORE = Column("score", "number", "score on the validation split", "× 100", low=-100, high=100)
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SCORE = Column("score", "number", "score on the validation split", "× 100", high=100)
 
 SCORES = Table(
     "table1",
@@ -71,6 +76,26 @@ COSINE = Table(
 )
 
 
+def scored_by(
+    metrics: Mapping[str, Sequence[str]],
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Make a function that keeps the rows of some metrics, and those of losses.
+
+    Args:
+        metrics: Metrics of every task.
+
+    Returns:
+        A function of tables with the columns ``task`` and ``metric`` or ``quantity``.
+    """
+
+    def keep(table: pd.DataFrame) -> pd.DataFrame:
+        quantity = table["metric" if "metric" in table else "quantity"]
+        pairs = zip(table["task"], quantity, strict=True)
+        return table[[name == "loss" or name in metrics[task] for task, name in pairs]]
+
+    return keep
+
+
 def predictions(outputs: int) -> Table:
     """The table of a model's predictions.
 
@@ -84,7 +109,7 @@ def predictions(outputs: int) -> Table:
         (
             *MODEL,
             replace(IDX, meaning="number of the example"),
-            Column("label", "number", "gold label: number of the class, or score (STS-B)"),
+            Column("label", "number", "gold label: number of the class, or score (regression)"),
             Column("prediction", "number", "predicted label"),
             *logits,
         ),

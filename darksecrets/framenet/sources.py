@@ -213,11 +213,10 @@ def from_builtin(seed: int) -> list[Annotation]:
     Args:
         seed: Seed of the sentences.
     """
-    from darksecrets.data.builtin.tasks import generate
-    from darksecrets.data.tasks import TASKS
+    from darksecrets.data.builtin.tasks import NAMES, generate
 
     sentences: dict[str, Sentence] = {}
-    for task in TASKS:
+    for task in NAMES:
         for example in generate(task, {"framenet": BUILTIN_EXAMPLES}, seed)["framenet"]:
             for sentence in (example.sentence1, example.sentence2):
                 if sentence is not None:

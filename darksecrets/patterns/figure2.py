@@ -24,6 +24,7 @@ from darksecrets.plotting.style import (
     label_run,
     new_figure,
     style,
+    wrapped,
 )
 from darksecrets.run.errors import InputError
 
@@ -193,7 +194,7 @@ def _name_bars(axes: Axes, tasks: Sequence[str]) -> None:
     axes.set_xticks(places, labels=["pre-\ntrained", "fine-\ntuned"] * len(tasks), fontsize=SMALL)
     for number, task in enumerate(tasks):
         axes.annotate(
-            task,
+            wrapped(task, PAGE / (len(tasks) + 1)),
             (number, 0),
             xycoords=("data", "axes fraction"),
             xytext=(0, -16),

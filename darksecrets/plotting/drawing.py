@@ -27,13 +27,23 @@ class Sources:
 
     Attributes:
         paths: Returns the files of an input by its name; empty if the run has no such input.
-        tasks: Tasks to draw, in this order.
+        metrics: Metrics of the tasks to draw, in this order; the main metric of a task is first.
         label: Short description of the run, its model and its data, for the small print.
     """
 
     paths: Callable[[str], Sequence[Path]]
-    tasks: Sequence[str]
+    metrics: Mapping[str, Sequence[str]]
     label: str
+
+    @property
+    def tasks(self) -> list[str]:
+        """Tasks to draw, in this order."""
+        return list(self.metrics)
+
+    @property
+    def main_metrics(self) -> dict[str, str]:
+        """The main metric of every task."""
+        return {task: metrics[0] for task, metrics in self.metrics.items()}
 
     def file(self, name: str) -> Path:
         """The file of an input that has exactly one."""

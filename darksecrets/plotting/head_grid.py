@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from darksecrets.plotting.style import (
     PAGE,
     SMALL,
     WEIGHT,
+    blocks,
     colour_bar,
     grid,
     heatmap,
@@ -23,6 +25,7 @@ from darksecrets.plotting.style import (
     mark_heads,
     new_figure,
     style,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import GridSpec
     from numpy.typing import NDArray
 
+MOST = 8  # tasks side by side
 DIFFERENCE = "PuOr"
 """Colour-blind-safe colour map for differences: white = none, both ends dark."""
 
@@ -58,20 +62,33 @@ class Row:
 
 
 def head_grid(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw rows of heatmaps, each with a colour bar; tasks are columns, layer 1 is at the top."""
+    """Draw rows of heatmaps, each with a colour bar; tasks are columns, layer 1 is at the top.
+
+    All rows are repeated for every `MOST` tasks.
+    """
     width = COLUMN if len(tasks) <= 3 else PAGE
+    groups, beside = blocks(len(tasks), MOST)
     with style():
-        figure = new_figure(width, 0.95 * len(rows) + 0.45)
-        ratios = [1.0] * len(tasks) + [0.07]
-        slots = figure.add_gridspec(len(rows), len(tasks) + 1, width_ratios=ratios)
-        for number, row in enumerate(rows):
-            _draw_row(figure, slots, number, row, tasks, last=number == len(rows) - 1)
+        figure = new_figure(width, 0.95 * len(rows) * groups + 0.45)
+        ratios = [1.0] * beside + [0.07]
+        slots = figure.add_gridspec(len(rows) * groups, beside + 1, width_ratios=ratios)
+        for number, (group, row) in enumerate(itertools.product(range(groups), rows)):
+            some = tasks[group * beside : (group + 1) * beside]
+            ends = {"first": row is rows[0], "last": row is rows[-1]}
+            _draw_row(figure, slots, number, row, some, **ends)
         label_run(figure, run_label)
     return figure
 
 
 def _draw_row(
-    figure: Figure, slots: GridSpec, number: int, row: Row, tasks: Sequence[str], *, last: bool
+    figure: Figure,
+    slots: GridSpec,
+    number: int,
+    row: Row,
+    tasks: Sequence[str],
+    *,
+    first: bool,
+    last: bool,
 ) -> None:
     low = -row.limit if row.cmap == DIFFERENCE else 0
     mesh = None
@@ -84,8 +101,8 @@ def _draw_row(
             mesh = heatmap(axes, values, cmap=row.cmap, vmin=low, vmax=row.limit, labels=6)
             if task in row.marks:
                 mark_heads(axes, row.marks[task])
-        if number == 0:
-            axes.set_title(task)
+        if first:
+            axes.set_title(wrapped(task, figure.get_figwidth() / slots.ncols))
         axes.set_ylabel(f"{row.name}\nLayer" if column == 0 else "")
         axes.tick_params(labelleft=column == 0, labelbottom=last, labelsize=SMALL)
         below = [row.notes.get(task, "")] * bool(row.notes) + ["Head"] * last

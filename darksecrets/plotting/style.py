@@ -251,6 +251,12 @@ def blocks(count: int, most: int = 4) -> tuple[int, int]:
     return rows, math.ceil(count / rows)
 
 
+def wrapped(name: str, width: float) -> str:
+    """The title of a panel of this width, in inches, broken into lines that fit."""
+    letters = max(8, int(width * 72 / (0.62 * _RC["axes.titlesize"])))
+    return textwrap.fill(name, letters)
+
+
 def width_for(columns: int) -> float:
     """Width of a figure with this many panels in a row: a column or the page."""
     return COLUMN if columns <= 2 else PAGE

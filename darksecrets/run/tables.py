@@ -11,7 +11,7 @@ that its script imports changes: a new column of Figure 7 must not rerun fine-tu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -198,11 +198,21 @@ class Table:
         frame = read(self, path, columns)
         return self._part(columns).check(frame, str(path), self._remedy)
 
-    def gather(self, paths: Sequence[Path], target: Path) -> None:
+    def gather(
+        self,
+        paths: Sequence[Path],
+        target: Path,
+        keep: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    ) -> None:
         """Concatenate several files, each a part of the table, in this order.
 
         CSV is gathered in memory. Parquet is read one part at a time, and each part becomes a row
         group.
+
+        Args:
+            paths: The parts.
+            target: File to write.
+            keep: Returns the rows of a CSV table to keep; None for all.
 
         Raises:
             InputError: See `read`; or two parts have the same rows.
@@ -211,7 +221,8 @@ class Table:
             with atomic(target) as temporary:
                 _write_parquet(self, self._distinct(paths), temporary)
         else:
-            self.write(pd.concat([self.read(path) for path in paths], ignore_index=True), target)
+            frame = pd.concat([self.read(path) for path in paths], ignore_index=True)
+            self.write(keep(frame) if keep else frame, target)
 
     def check(self, frame: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
         """Check columns, types, missing values, bounds, allowed values, and completeness of rows.

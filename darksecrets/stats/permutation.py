@@ -2,7 +2,7 @@
 
 They are two-sided and share one null hypothesis: for every example, the predictions of
 the two models are exchangeable. For accuracy this is McNemar's exact test. For F1, the distribution
-has so few values that it is summed exactly, too. Correlations use random permutations.
+has so few values that it is summed exactly, too. All other scores use random permutations.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
+from darksecrets.stats.classification import Counts, Score, classes_of, count
 from darksecrets.stats.correlation import correlation
 
 Floats = npt.NDArray[np.float64]
@@ -87,6 +88,86 @@ def _binomial(count: int) -> tuple[npt.NDArray[np.int64], Floats]:
     reach = math.ceil(_DEVIATIONS * math.sqrt(count) / 2)
     values = np.arange(max(0, count // 2 - reach), min(count, count // 2 + 1 + reach) + 1)
     return values, binom.pmf(values, count, 0.5)
+
+
+def classes_permutation(
+    predictions: npt.NDArray[np.integer],
+    labels: npt.NDArray[np.integer],
+    score: Score,
+    permutations: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Paired permutation test of the difference of any score of classes.
+
+    Examples with the same label and the same two predictions are interchangeable, so a permutation
+    is a binomial number of swaps in each group of them.
+
+    Args:
+        predictions: [sets, examples] numbers of classes; the first set is the baseline.
+        labels: [examples] numbers of classes.
+        score: A function of `darksecrets.stats.classification`.
+        permutations: Number of permutations.
+        rng: Random number generator.
+
+    Returns:
+        [sets] p-values, (1 + permutations at least as extreme) / (1 + permutations).
+    """
+    classes = classes_of(predictions, labels)
+    counts = [count(row, labels, classes) for row in predictions]
+    p = np.ones(len(predictions))
+    for number, row in enumerate(predictions):
+        apart = row != predictions[0]
+        triples = np.stack([labels[apart], predictions[0, apart], row[apart]])
+        (gold, first, second), sizes = np.unique(triples, axis=1, return_counts=True)
+        # What one swap adds to the counts of the first model and takes from those of the second.
+        predicted = np.eye(classes)[second] - np.eye(classes)[first]
+        hits = predicted * np.eye(classes)[gold]
+
+        def differences(
+            swaps: npt.NDArray[np.int64],
+            pair: tuple[Counts, Counts] = (counts[0], counts[number]),
+            changes: tuple[Floats, Floats] = (hits, predicted),
+        ) -> Floats:
+            """Absolute differences, [swaps.shape[0]], after numbers of swaps [..., groups]."""
+            moved = [swaps @ change for change in changes]
+            scores = [
+                score(
+                    Counts(c.hits + s * moved[0], c.predicted + s * moved[1], c.gold + 0 * moved[0])
+                )
+                for c, s in zip(pair, (1, -1), strict=True)
+            ]
+            return np.abs(scores[1] - scores[0])
+
+        observed, extreme = differences(np.zeros((1, len(sizes)), dtype=np.int64)), 1
+        size = max(1, _BLOCK // max(1, len(sizes), classes))
+        for start in range(0, permutations, size):
+            shape = (min(size, permutations - start), len(sizes))
+            drawn = differences(rng.binomial(sizes, 0.5, size=shape))
+            extreme += int((drawn >= observed - ROUNDING).sum())
+        p[number] = extreme / (permutations + 1)
+    return p
+
+
+def sign_permutation(changes: Floats, permutations: int, rng: np.random.Generator) -> Floats:
+    """Paired permutation test of a mean over examples; all sets share the swaps.
+
+    Args:
+        changes: [sets, examples] difference to the baseline of an example's part in the mean;
+            swapping the two predictions changes its sign.
+        permutations: Number of permutations.
+        rng: Random number generator.
+
+    Returns:
+        [sets] p-values, (1 + permutations at least as extreme) / (1 + permutations).
+    """
+    scale = np.abs(changes).sum(axis=1)
+    observed, extreme = np.abs(changes.sum(axis=1)) - ROUNDING * scale, np.ones(len(changes))
+    size = max(1, _BLOCK // changes.shape[1])
+    for start in range(0, permutations, size):
+        shape = (min(size, permutations - start), changes.shape[1])
+        signs = 1.0 - 2.0 * (rng.random(shape) < 0.5)
+        extreme += (np.abs(signs @ changes.T) >= observed).sum(axis=0)
+    return extreme / (permutations + 1)
 
 
 def correlation_permutation(

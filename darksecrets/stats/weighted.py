@@ -1,8 +1,8 @@
 """Scores of many sets of predictions on weighted examples, as matrix products.
 
-A bootstrap sample of a validation set is an integer per example: how often it was drawn. Accuracy,
-F1 and Pearson's correlation need only sums over examples (so does Spearman's, once each sample is
-ranked), so scoring 157 sets of predictions on a thousand samples takes a few matrix products.
+A bootstrap sample of a validation set is an integer per example: how often it was drawn. Scores of
+classes need only sums over examples, and so does Pearson's correlation (and Spearman's, once each
+sample is ranked), so scoring 157 sets of predictions on a thousand samples takes a few products.
 
 Each function takes the predictions once and returns a function of the weights.
 """
@@ -14,53 +14,61 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.stats.correlation import correlation, ratio, standardized, without_rounding
+from darksecrets.stats.classification import Counts, Score, classes_of
+from darksecrets.stats.correlation import (
+    correlation,
+    is_constant,
+    ratio,
+    standardized,
+    without_rounding,
+)
 
 Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-Weighted = Callable[[Counts], Floats]
+Weights = npt.NDArray[np.int64]
+Weighted = Callable[[Weights], Floats]
 """Maps integer weights [resamples, examples] to scores [resamples, sets]."""
 
-
-def accuracy(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
-    """Share of the examples whose class is predicted correctly.
-
-    Args:
-        predictions: [sets, examples] class indices.
-        labels: [examples] class indices.
-    """
-    right = _transposed(predictions == labels)
-
-    def score(weights: Counts) -> Floats:
-        return ratio(_sums(weights, right), weights.sum(axis=1, keepdims=True))
-
-    return score
+_COLUMNS = 1024  # largest number of sums per resample in one matrix product
 
 
-def f1(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
-    """F1 of class 1; 0 where it is neither predicted nor present.
+def of_classes(
+    score: Score, predictions: npt.NDArray[np.integer], labels: npt.NDArray[np.integer]
+) -> Weighted:
+    """Prepare a score of classes for weighted examples.
 
     Args:
-        predictions: [sets, examples] class indices.
-        labels: [examples] class indices.
+        score: A function of `darksecrets.stats.classification`.
+        predictions: [sets, examples] numbers of classes.
+        labels: [examples] numbers of classes.
     """
-    positive = predictions == 1
-    hits, predicted = _transposed(positive & (labels == 1)), _transposed(positive)
-    gold = _transposed((labels == 1)[None])
+    classes = np.arange(classes_of(predictions, labels))
+    gold = _columns(labels == classes[:, None])
+    size = max(1, _COLUMNS // (2 * len(classes)))
+    blocks = []
+    for start in range(0, len(predictions), size):
+        block = predictions[start : start + size, None]
+        predicted = block == classes[:, None]  # [sets, classes, examples]
+        blocks.append([_columns(flags) for flags in (predicted & (block == labels), predicted)])
 
-    def score(weights: Counts) -> Floats:
-        positives = _sums(weights, predicted) + _sums(weights, gold)
-        return ratio(2 * _sums(weights, hits), positives)
+    def weigh(weights: Weights) -> Floats:
+        of_gold = _sums(weights, gold)[:, None]
+        scores = []
+        for block in blocks:
+            shape = (len(weights), -1, len(classes))
+            hits, predicted = (_sums(weights, flags).reshape(shape) for flags in block)
+            scores.append(score(Counts(hits, predicted, np.broadcast_to(of_gold, hits.shape))))
+        return np.concatenate(scores, axis=1)
 
-    return score
+    return weigh
 
 
-def _transposed(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-    """[examples, sets]; in single precision, where sums of counts below 2^24 are exact."""
-    return np.ascontiguousarray(flags.T, dtype=np.float32)
+def _columns(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """[examples, all others]; in single precision, where sums of counts below 2^24 are exact."""
+    rows = flags.reshape(-1, flags.shape[-1])
+    return np.ascontiguousarray(rows.T, dtype=np.float32)
 
 
-def _sums(weights: Counts, flags: npt.NDArray[np.float32]) -> Floats:
+def _sums(weights: Weights, flags: npt.NDArray[np.float32]) -> Floats:
     return (weights.astype(np.float32) @ flags).astype(np.float64)
 
 
@@ -75,7 +83,7 @@ def pearson(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic
     columns = [scaled.T, (scaled**2).T, (scaled * y).T]
     x, xx, xy = (np.ascontiguousarray(column) for column in columns)
 
-    def score(weights: Counts) -> Floats:
+    def score(weights: Weights) -> Floats:
         total = weights.sum(axis=1, keepdims=True)
         w = weights / total
         mean, mean_y = w @ x, (w @ y)[:, None]
@@ -96,7 +104,7 @@ def spearman(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generi
     rank_labels = _ranker(labels.astype(np.float64))
     rankers = [_ranker(row) for row in without_rounding(predictions)]
 
-    def score(weights: Counts) -> Floats:
+    def score(weights: Weights) -> Floats:
         total = weights.sum(axis=1, keepdims=True)
         mean, root = (total + 1) / 2, np.sqrt(weights / total)
         y = (rank_labels(weights) - mean) * root
@@ -110,7 +118,28 @@ def spearman(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generi
     return score
 
 
-def _ranker(values: Floats) -> Callable[[Counts], Floats]:
+def r2(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
+    """Coefficient of determination; 0 where the labels drawn are constant.
+
+    Args:
+        predictions: [sets, examples] real numbers.
+        labels: [examples] real numbers.
+    """
+    y = np.asarray(labels, dtype=np.float64)
+    y = y - y.mean()
+    errors = np.ascontiguousarray(((predictions - labels.astype(np.float64)) ** 2).T)
+
+    def score(weights: Weights) -> Floats:
+        w = weights / weights.sum(axis=1, keepdims=True)
+        spread = (w @ y**2)[:, None] - (w @ y)[:, None] ** 2
+        several = np.array([not is_constant(labels[row > 0]) for row in weights])[:, None]
+        unexplained = ratio(w @ errors, np.where(several, spread, 0.0))
+        return np.where(several, 1.0 - unexplained, 0.0)
+
+    return score
+
+
+def _ranker(values: Floats) -> Callable[[Weights], Floats]:
     """Prepare ranking the examples within resamples; equal values share their mean rank.
 
     Returns:
@@ -122,7 +151,7 @@ def _ranker(values: Floats) -> Callable[[Counts], Floats]:
     place = np.empty_like(order)
     place[order] = group
 
-    def rank(weights: Counts) -> Floats:
+    def rank(weights: Weights) -> Floats:
         ends = np.cumsum(weights[:, order], axis=1)[:, last]
         counts = np.diff(ends, axis=1, prepend=0)
         means: Floats = ends - (counts - 1) / 2

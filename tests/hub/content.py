@@ -10,12 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from glue import GLUE, GLUE_COMMIT, TASKS, on_hub
 from hub.standin import Repository
 
-from darksecrets.data.tasks import TASKS, Task
+from darksecrets.data.tasks import Task
 
-GLUE = "nyu-mll/glue"
-GLUE_COMMIT = "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c"
 BERT = "example/bert-tiny"
 BERT_COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -26,7 +25,7 @@ TRAIN, VALIDATION, TEST = 1200, 40, 30
 def rows(task: Task, split: str, size: int) -> list[dict[str, Any]]:
     """Examples in the columns of the Hub; QQP's training split has one without a question."""
     texts = [
-        {column: f'{split} {column} "{i}, of {task.name}' for column in task.hub_columns}
+        {column: f'{split} {column} "{i}, of {task.name}' for column in task.text}
         for i in range(size)
     ]
     if task.name == "QQP" and split == "train":
@@ -51,7 +50,7 @@ def splits(task: Task) -> dict[str, int]:
 def parquet(task: Task, examples: list[dict[str, Any]]) -> bytes:
     """A parquet file with the schema and the metadata that the `datasets` library writes."""
     label = pa.float32() if task.is_regression else pa.int64()
-    texts = [(column, pa.string()) for column in task.hub_columns]
+    texts = [(column, pa.string()) for column in task.text]
     schema = pa.schema([*texts, ("label", label), ("idx", pa.int32())])
     features: dict[str, Any] = {c: {"dtype": "string", "_type": "Value"} for c, _ in texts}
     features["label"] = (
@@ -70,8 +69,8 @@ def parquet(task: Task, examples: list[dict[str, Any]]) -> bytes:
 def glue() -> Repository:
     """All seven configurations, each with its test splits, and the card that lists them."""
     files, configs = {}, []
-    for task in TASKS.values():
-        config = task.hub_config
+    for task in map(on_hub, TASKS):
+        config = task.data.config
         for split, size in splits(task).items():
             path = f"{config}/{split}-00000-of-00001.parquet"
             files[path] = parquet(task, rows(task, split, size))

@@ -1,14 +1,20 @@
 """Helpers that read values back from drawn figures."""
 
+from collections.abc import Iterable
+
+from glue import TASKS
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from darksecrets.data.tasks import TASKS
-
 ALL = list(TASKS)
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
+
+
+def main_metrics(tasks: Iterable[str]) -> dict[str, str]:
+    """The main metric of each task."""
+    return {name: TASKS[name].metrics[0] for name in tasks}
 
 
 def axes_named(figure: Figure, name: str) -> Axes:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
+from glue import TASKS
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.data.tasks import TASKS
 
 
 def places(layers: int, heads: int, custom: int = 0) -> pd.DataFrame:

@@ -37,10 +37,12 @@ def configuration(data=None, model=None, **keys):
     ("keys", "words"),
     [
         ({"model_name": "x"}, ["unknown key 'model_name'", "config/README.md"]),
-        ({"tasks": ["WNLI"]}, ["'WNLI'", "MRPC"]),
+        ({"tasks": ["WNLI"]}, ["'WNLI'", "MRPC", "docs/tasks.md"]),
+        ({"tasks": {"RTE": {"metrics": ["mcc"]}}}, ["tasks.RTE.metrics", "matthews_corrcoef"]),
+        ({"tasks": {"a/b": None}}, ["'a/b'", "part of paths"]),
         ({"fine_tuning": {"epochs": 2.5}}, ["fine_tuning.epochs", "2.5 (float)", '"integer"']),
     ],
-    ids=["unknown-key", "unknown-task", "wrong-type"],
+    ids=["unknown-key", "unknown-task", "metric", "task-name", "wrong-type"],
 )
 def test_configuration(refused, keys, words):
     message = refused(configuration(**keys))

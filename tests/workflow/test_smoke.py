@@ -158,9 +158,9 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
     from darksecrets.ablation.disable import disable
     from darksecrets.ablation.results import SweepResult
     from darksecrets.data.batches import load_split
-    from darksecrets.data.tasks import TASKS as ALL_TASKS
     from darksecrets.finetuning.evaluation import evaluate
     from darksecrets.models.loading import load_classifier, load_tokenizer
+    from workflow.lib.tasks import shipped_tasks
 
     for task in TASKS:
         for seed in SEEDS:
@@ -171,7 +171,7 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
             counts = sweep.sets["kind"].value_counts().to_dict()
             assert counts == {"baseline": 1, "head": 36, "layer": 6, "set": 2}
     folder = run / "models" / "RTE" / "finetuned" / "seed-2"
-    task = ALL_TASKS["RTE"]
+    task = shipped_tasks()["RTE"]
     split = load_split(run / "data" / "RTE", "validation", load_tokenizer(folder), task, 128)
     model, _ = load_classifier(folder, task, seed=2)
     sweep = SweepResult.load(run / "ablation" / "RTE" / "finetuned" / "seed-2")

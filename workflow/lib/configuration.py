@@ -17,12 +17,14 @@ import jsonschema
 import yaml
 
 from darksecrets.run.errors import InputError
+from workflow.lib import tasks
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
 # Keys that a source uses besides `source` itself; other keys do not distinguish runs.
-_ORIGIN = {
+_ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
     "data": {
+        None: (),
         "builtin": (),
         "tsv": ("folder",),
         "hub": ("repository", "revision"),
@@ -65,6 +67,8 @@ def read(file: Path) -> dict[str, Any]:
 def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, Any]:
     """Check ``config`` against the schema and return a copy with every default filled in.
 
+    ``tasks`` becomes a mapping from the names to complete entries (`workflow.lib.tasks`).
+
     Numbers may be given as text, because Snakemake's ``--config 'samples={size: 40}'`` passes them
     that way, and YAML reads ``5e-4`` as text. YAML also reads ``on`` and ``off`` without quotes as
     true and false; where they are among the allowed values, they are converted back.
@@ -87,6 +91,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
         )
     resolved = _with_defaults(config, schema)
     check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
+    resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
     return resolved
 
 
@@ -110,8 +115,8 @@ def check_places(
 def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
     """Copy ``value``, converting text to numbers and booleans to words where the schema says so."""
     if isinstance(value, Mapping):
-        parts = schema.get("properties", {})
-        return {key: _as_meant(entry, parts.get(key, {})) for key, entry in value.items()}
+        parts, others = schema.get("properties", {}), schema.get("additionalProperties") or {}
+        return {key: _as_meant(entry, parts.get(key, others)) for key, entry in value.items()}
     if isinstance(value, list):
         return [_as_meant(entry, schema.get("items", {})) for entry in value]
     if isinstance(value, bool) and {"on", "off"} <= set(schema.get("enum", ())):
@@ -195,18 +200,30 @@ def is_paper_run(config: Mapping[str, Any]) -> bool:
         and config["model"]["id"].split("/")[-1] == "bert-base-uncased"
         and config["data"]["source"] == "hub"
         and config["data"]["repository"].split("/")[-1] == "glue"
+        and not set(own_data(config)) & set(tasks.shipped())
     )
+
+
+def own_data(config: Mapping[str, Any]) -> list[str]:
+    """Tasks of a resolved configuration whose data are not those of section ``data``."""
+    return [
+        name
+        for name, entry in config["tasks"].items()
+        if tasks.has_own_data(name, entry, config["data"])
+    ]
 
 
 def describe(config: Mapping[str, Any]) -> str:
     """Short description of a run's model and data, for figures and tables."""
-    data = config["data"]
+    data, own = config["data"], own_data(config)
     of_data = {
+        None: "",
         "builtin": "built-in corpus (not comparable with the paper)",
         "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
         "hub": data["repository"],
     }
-    return f"{describe_model(config)} · {of_data[data['source']]}"
+    parts = [of_data[data["source"]] if len(own) < len(config["tasks"]) else "", ", ".join(own)]
+    return f"{describe_model(config)} · {' and '.join(filter(None, parts))}"
 
 
 def describe_model(config: Mapping[str, Any]) -> str:

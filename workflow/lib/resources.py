@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from darksecrets.data import sources
-from darksecrets.data.tasks import TASKS
+from darksecrets.data import files
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
@@ -34,6 +33,7 @@ MB, MINUTE = 10**6, 60
 
 # Word pieces per example, means over the tasks (generous for GLUE): pairs, single sentences.
 _TOKENS, _TOKENS_OF_BUILTIN = (60, 26), (30, 15)
+_ON_HUB = (50_000, 5_000)  # examples of a task on the Hub whose entry has no `size`; assumed
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
 _ENCODED = 250  # bytes per token while texts are encoded
@@ -362,14 +362,15 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         return max(works, key=lambda work: work.maps)
     train, validation = examples(config, task)
     size, _ = size_of(config)
-    pair, single = _TOKENS_OF_BUILTIN if config["data"]["source"] == "builtin" else _TOKENS
+    entry = config["tasks"][task]
+    pair, single = _TOKENS if "files" in entry or "hub" in entry else _TOKENS_OF_BUILTIN
     return Work(
         model=size,
         train=train,
         validation=validation,
         sample=min(validation, config["samples"]["size"]),
-        tokens=pair if TASKS[task].is_pair else single,
-        regression=TASKS[task].is_regression,
+        tokens=pair if len(entry["text"]) == 2 else single,
+        regression="range" in entry,
         config=config,
     )
 
@@ -382,20 +383,20 @@ def work_of_text(config: Mapping[str, Any]) -> Work:
 
 
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
-    """Numbers of training and validation examples: as configured, as published, or counted."""
-    data = config["data"]
-    if data["source"] == "builtin":
-        return data["train"], data["validation"]
-    if data["source"] == "hub":
-        return TASKS[task].glue_sizes
-    files = sources.tsv_files(TASKS[task], Path(data["folder"]))
-    return _lines(files["train"]), _lines(files["validation"])
+    """Numbers of training and validation examples: as configured, counted, or as published."""
+    entry = config["tasks"][task]
+    if "files" in entry:
+        train, validation = (
+            _lines(Path(entry["files"][split])) for split in ("train", "validation")
+        )
+        return train, validation
+    if "hub" in entry:
+        train, validation = entry.get("size", _ON_HUB)
+        return train, validation
+    return config["data"]["train"], config["data"]["validation"]
 
 
-@functools.cache
-def _lines(file: Path) -> int:
-    with file.open("rb") as stream:
-        return sum(1 for _ in stream) - 1  # the header
+_lines = functools.cache(files.lines)
 
 
 def size_of(config: Mapping[str, Any]) -> tuple[Size, bool]:

@@ -34,6 +34,7 @@ rule sweep_heads_chunk:
     resources:
         **ask(resources.sweep_chunk, gpu=True),
     params:
+        task=entry_of_task(*OF_EXAMPLES),
         settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -64,6 +65,7 @@ rule sweep_heads:
     resources:
         **ask(resources.sweep, gpu=True),
     params:
+        task=entry_of_task(*OF_EXAMPLES),
         settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -101,6 +103,7 @@ rule score_ablation:
     resources:
         **ask(resources.scoring),
     params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),
         splits=lookup(dpath="ablation/splits", within=config),

@@ -1,4 +1,5 @@
 import os
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -8,7 +9,7 @@ from snakemake.logging import logger
 
 from darksecrets.ablation import preflight as of_ablation
 from darksecrets.data import sources
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
 from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
@@ -54,7 +55,7 @@ pathvars:
 
 
 wildcard_constraints:
-    task="|".join(TASKS),
+    task="|".join(map(re.escape, config["tasks"])),
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
     model=r"pretrained|finetuned/seed-\d+",
@@ -73,6 +74,11 @@ FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
+TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
+# What jobs need to know of a task: all about its data, or only what prepared examples are.
+OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
+OF_EXAMPLES = ("text", "labels", "range")
+METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 
 def shipped(name: str) -> str:
@@ -95,20 +101,35 @@ def per_task_and_seed(pattern: str) -> list[str]:
     return expand(pattern, task=config["tasks"], seed=config["seeds"])
 
 
+def entry_of_task(*keys: str) -> Callable:
+    """Parameter of a rule: the part of its task's entry with these keys, so that it reruns for no other."""
+    return lambda wildcards: {
+        key: value for key, value in config["tasks"][wildcards.task].items() if key in keys
+    }
+
+
 def chunks_of(folder: str, number: int) -> list[str]:
     """The chunks that a job is split into: `1-of-3` and so on."""
     return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1)]
 
 
 def data_files(wildcards) -> list[str]:
-    """Local files that a task's data are read from: word lists, or the classic GLUE files."""
+    """Local files that a task's data are read from, or the word lists of the built-in corpus."""
     configuration.check_places(config)
-    if config["data"]["source"] == "builtin":
-        return corpus_files()
-    if config["data"]["source"] == "tsv":
-        files = sources.tsv_files(TASKS[wildcards.task], Path(config["data"]["folder"]))
-        return [compat.in_place(path) for path in files.values()]
-    return []
+    task = TASKS[wildcards.task]
+    if isinstance(task.data, Files):
+        return [compat.in_place(path) for path in sources.paths_of(task).values()]
+    return [] if task.data else corpus_files()
+
+
+def builtin_corpus(wildcards) -> dict[str, int]:
+    """Sizes and seed of the built-in corpus, for a task of it."""
+    data = config["data"]
+    return (
+        {}
+        if TASKS[wildcards.task].data
+        else {key: data[key] for key in ("train", "validation", "seed")}
+    )
 
 
 def checkpoint_files(wildcards) -> list[str]:
@@ -156,7 +177,7 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
 
 def pipeline_files(wildcards) -> list[str]:
     """Files of a local spaCy pipeline, if the data have no gold annotation."""
-    return parser_files(wildcards) if config["data"]["source"] != "builtin" else []
+    return parser_files(wildcards) if TASKS[wildcards.task].data else []
 
 
 def parser_files(wildcards) -> list[str]:
@@ -219,7 +240,7 @@ def drawn_by(name: str, label: str = RUN_LABEL) -> dict:
     """Parameters of a figure's rule; the module that draws it has the figure's name."""
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
-    return {"module": dotted, "label": label, "tasks": config["tasks"], "paper": PAPER}
+    return {"module": dotted, "label": label, "tasks": METRICS_OF_TASKS, "paper": PAPER}
 
 
 def figure(
@@ -272,11 +293,19 @@ def figure(
 
 
 def collect(
-    name: str, what: str, *, group: str, table: str, tables, choices: str | None = None
+    name: str,
+    what: str,
+    *,
+    group: str,
+    table: str,
+    tables,
+    choices: str | None = None,
+    metrics: Mapping[str, list[str]] | None = None,
 ) -> None:
     """Add a rule that concatenates `tables` of single jobs into one table of the run.
 
-    If the table's name is the wildcard `{table}`, `choices` are its possible values.
+    If the table's name is the wildcard `{table}`, `choices` are its possible values. Jobs score every
+    metric that fits a task, so that choosing others reruns no training; the table keeps `metrics`.
     """
 
     rule:
@@ -295,6 +324,8 @@ def collect(
             group
         conda:
             "../../envs/figures.yaml"
+        params:
+            metrics=metrics,
         message:
             "Make {output.table}"
         script:

@@ -1,4 +1,4 @@
-# Section 3: the seven GLUE tasks, and the validation examples used in the attention experiments.
+# Section 3: the tasks, and the validation examples used in the attention experiments.
 
 
 rule prepare_dataset:
@@ -18,7 +18,8 @@ rule prepare_dataset:
     resources:
         **ask(resources.dataset),
     params:
-        source=lookup(dpath="data", within=config),
+        task=entry_of_task(*OF_DATA),
+        builtin=builtin_corpus,
     message:
         "Prepare {wildcards.task}"
     script:

@@ -28,6 +28,7 @@ rule annotate_examples:
     resources:
         **ask(resources.annotation),
     params:
+        task=entry_of_task("text"),
         pipeline=lookup(dpath="annotation/pipeline", within=config),
     message:
         "Annotate the sentences of {wildcards.task}"

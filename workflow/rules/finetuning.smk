@@ -25,6 +25,7 @@ rule finetune:
     resources:
         **ask(resources.finetuning, gpu=True),
     params:
+        task=entry_of_task(*OF_EXAMPLES),
         fine_tuning=lookup(dpath="fine_tuning", within=config),
     message:
         "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
@@ -53,6 +54,7 @@ rule evaluate_pretrained:
     resources:
         **ask(resources.prediction, gpu=True),
     params:
+        task=entry_of_task(*OF_EXAMPLES),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"
@@ -77,6 +79,8 @@ rule evaluate_baselines:
         "../../envs/model.yaml"
     resources:
         **ask(resources.baselines),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
     message:
         "Score the baselines on {wildcards.task}"
     script:
@@ -88,6 +92,7 @@ collect(
     "Gather the scores of all states and seeds: the numbers of Table 1.",
     group="scores",
     table="table1",
+    metrics=METRICS_OF_TASKS,
     tables=[
         *per_task_and_seed("<results>/scores/{task}/pretrained/seed-{seed}.csv"),
         *per_task_and_seed("<results>/scores/{task}/finetuned/seed-{seed}.csv"),
@@ -101,6 +106,7 @@ collect(
     "Gather the baselines of all tasks.",
     group="scores",
     table="baselines",
+    metrics=METRICS_OF_TASKS,
     tables=per_task("<results>/scores/{task}/baselines.csv"),
 )
 
@@ -110,6 +116,7 @@ collect(
     "Gather the losses and scores during all fine-tunings.",
     group="scores",
     table="learning_curves",
+    metrics=METRICS_OF_TASKS,
     tables=[
         *per_task_and_seed("<results>/curves/{task}/finetuned/seed-{seed}.csv"),
         *per_task_and_seed("<results>/curves/{task}/finetuned-from-normal/seed-{seed}.csv"),

@@ -28,7 +28,6 @@ from darksecrets.data.builtin.grammar import (
     say,
 )
 from darksecrets.data.builtin.opinions import verdict
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
 
@@ -512,6 +511,7 @@ _MNLI = (
     *("adjective", "place", "time", "number", "relative", "conjunction"),
 )
 _MNLI_ADDS = 0.75
+_RELATIONS = ("entailment", "neutral", "contradiction")
 
 
 def _mnli(rng: random.Random, label: float) -> Example | None:
@@ -520,7 +520,7 @@ def _mnli(rng: random.Random, label: float) -> Example | None:
     Neutral: an added detail, exchanged roles or another action. Contradiction: negation, an
     antonym, or another place, time or number.
     """
-    relation = TASKS["MNLI"].labels[int(label)]
+    relation = _RELATIONS[int(label)]
     change = rng.choice(_MNLI)
     if change in _COMBINED:
         return _COMBINED[change](rng, label, relation)
@@ -622,11 +622,15 @@ _MAKERS: dict[str, Callable[[random.Random, float], Example | None]] = {
     "QNLI": _qnli,
     "MNLI": _mnli,
 }
+NAMES = tuple(_MAKERS)
+"""Tasks that the corpus has: the seven of the paper."""
 # Label of pairs that keep the meaning, label of pairs that need not, and the share of the latter
 # that combine sentences of two different examples; recognising those is the easier half of a task.
 _KEEPS = {"MRPC": 1, "QQP": 1, "RTE": 0, "QNLI": 0, "MNLI": 0}
 _LOSES = {"MRPC": 0, "QQP": 0, "RTE": 1, "QNLI": 1, "MNLI": 1}
 _CROSSED = 0.5
+# Numbers of labels (for STS-B, bands of the score); the other tasks have two classes.
+_LABELS = {"STS-B": 6, "MNLI": 3}
 # Shares of the positive class as in GLUE; the other tasks are balanced.
 _POSITIVE = {"MRPC": 0.67, "QQP": 0.37}
 
@@ -641,7 +645,7 @@ def _make(name: str, rng: random.Random, label: float) -> Example | None:
 
 def _planned(name: str, size: int, rng: random.Random) -> list[int]:
     """Labels (for STS-B, bands of the score) of a split, shuffled."""
-    count = 6 if TASKS[name].is_regression else TASKS[name].num_labels
+    count = _LABELS.get(name, 2)
     if name in _POSITIVE:
         positive = round(size * _POSITIVE[name])
         labels = [1] * positive + [0] * (size - positive)
@@ -695,13 +699,12 @@ def generate(name: str, sizes: Mapping[str, int], seed: int) -> dict[str, list[E
     return splits
 
 
-def rows(examples: Sequence[Example], name: str) -> list[dict[str, Any]]:
+def rows(examples: Sequence[Example]) -> list[dict[str, Any]]:
     """Examples as rows of the data contract: idx, sentence1, sentence2 (of pairs) and label."""
     table = []
     for idx, example in enumerate(examples):
         row: dict[str, Any] = {"idx": idx, "sentence1": example.sentence1.text}
-        if TASKS[name].is_pair:
-            assert example.sentence2 is not None
+        if example.sentence2 is not None:
             row["sentence2"] = example.sentence2.text
         row["label"] = example.label
         table.append(row)

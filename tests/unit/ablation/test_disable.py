@@ -2,12 +2,12 @@
 
 import pytest
 import torch
+from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from darksecrets.ablation import disable as module
 from darksecrets.ablation.disable import disable
-from darksecrets.data.tasks import TASKS
 from darksecrets.models import hooks
 from darksecrets.models.hooks import shape_of
 from darksecrets.run.errors import InputError

@@ -6,6 +6,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import main_metrics
+from glue import TASKS
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, QuadMesh
@@ -18,11 +20,12 @@ from darksecrets.ablation.ablation_distribution import ablation_distribution
 from darksecrets.ablation.ablation_gains import ablation_gains
 from darksecrets.ablation.figure8 import figure8
 from darksecrets.ablation.figure9 import figure9
-from darksecrets.data.tasks import TASKS
 from darksecrets.plotting import style
 from darksecrets.run.errors import InputError
 
 ALL = list(TASKS)
+MAIN = main_metrics(ALL)
+RTE = main_metrics(["RTE"])
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
 
 
@@ -104,7 +107,7 @@ def line_named(axes: Axes, label: str):
 @pytest.mark.parametrize(("draw", "column"), [(figure8, "score"), (ablation_deltas, "delta")])
 def test_every_cell_is_the_mean_over_seeds_of_a_head_layer_1_at_the_top(draw, column, seeds):
     table = effects(ALL, 3, 4, seeds)
-    figure = draw(table, ALL, LABEL)
+    figure = draw(table, MAIN, LABEL)
     for task in ALL:
         mesh = mesh_of(figure, f"{task} heads")
         corners, values = mesh.get_coordinates(), mesh.get_array()
@@ -118,7 +121,7 @@ def test_every_cell_is_the_mean_over_seeds_of_a_head_layer_1_at_the_top(draw, co
 
 def test_figure_9_has_a_cell_and_a_number_for_every_layer():
     table = of_layers(effects(["MRPC", "STS-B"], 12, 2, (1, 2)))
-    figure = figure9(table, ["MRPC", "STS-B"], LABEL)
+    figure = figure9(table, main_metrics(["MRPC", "STS-B"]), LABEL)
     for task in ("MRPC", "STS-B"):
         expected = [mean(table, task, "score", layer=layer) for layer in range(1, 13)]
         values = mesh_of(figure, f"{task} layers").get_array()
@@ -133,7 +136,7 @@ def test_figure_9_has_a_cell_and_a_number_for_every_layer():
 @pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
 def test_the_baseline_is_marked_on_the_colour_bar_and_darker_is_greater(draw, what):
     table = effects(ALL, 3, 4, (1, 2))
-    figure = draw(table if draw is figure8 else of_layers(table), ALL, LABEL)
+    figure = draw(table if draw is figure8 else of_layers(table), MAIN, LABEL)
     for task in ALL:
         bar, mesh = axes_named(figure, f"{task} bar"), mesh_of(figure, f"{task} {what}")
         (line,) = (line for line in bar.lines if to_hex(line.get_color()) == style.BASELINE.lower())
@@ -148,7 +151,7 @@ def test_the_baseline_is_marked_on_the_colour_bar_and_darker_is_greater(draw, wh
 def test_differences_are_centred_on_0_and_an_outlier_does_not_stretch_the_scale():
     table = effects(ALL, 3, 5, (1,))
     table.loc[(table["layer"] == 2) & (table["head"] == 3), "delta"] = -40.0
-    figure = ablation_deltas(table, ALL, LABEL)
+    figure = ablation_deltas(table, MAIN, LABEL)
     for task in ALL:
         mesh = mesh_of(figure, f"{task} heads")
         assert mesh.norm.vmin == -mesh.norm.vmax
@@ -160,7 +163,7 @@ def test_differences_are_centred_on_0_and_an_outlier_does_not_stretch_the_scale(
 
 def test_heads_are_marked_that_are_significant_for_more_than_half_of_the_seeds():
     table = effects(["RTE"], 6, 9, (1, 2, 3))
-    axes = axes_named(ablation_deltas(table, ["RTE"], LABEL), "RTE heads")
+    axes = axes_named(ablation_deltas(table, RTE, LABEL), "RTE heads")
     expected = {"q_value": set(), "p_value": set()}
     drawn = table[table["state"] == "finetuned"]
     for place, rows in drawn.groupby(["layer", "head"]):
@@ -176,7 +179,7 @@ def test_heads_are_marked_that_are_significant_for_more_than_half_of_the_seeds()
 
 def test_the_histogram_counts_every_head_once():
     table = effects(ALL, 4, 5, (1, 2))
-    figure = ablation_distribution(table, ALL, LABEL)
+    figure = ablation_distribution(table, MAIN, LABEL)
     for task in ALL:
         axes = axes_named(figure, f"{task} deltas")
         drawn = (table["task"] == task) & (table["state"] == "finetuned")
@@ -196,7 +199,7 @@ def test_the_histogram_counts_every_head_once():
 
 def test_heads_are_in_order_with_their_intervals_and_what_survives_is_coloured():
     table, best = effects(["RTE"], 4, 5, (1, 2)), gains(["RTE"], (1, 2))
-    figure = ablation_gains(table, ["RTE"], LABEL, best=best)
+    figure = ablation_gains(table, RTE, LABEL, best=best)
     axes = axes_named(figure, "RTE heads")
     drawn = table[table["state"] == "finetuned"]
     parts = {
@@ -221,7 +224,7 @@ def test_heads_are_in_order_with_their_intervals_and_what_survives_is_coloured()
 
 def test_the_best_stand_beside_with_and_without_bias_and_wholly_in_the_panel():
     best = gains(["RTE"], (1, 2))
-    figure = ablation_gains(effects(["RTE"], 4, 5, (1, 2)), ["RTE"], LABEL, best=best)
+    figure = ablation_gains(effects(["RTE"], 4, 5, (1, 2)), RTE, LABEL, best=best)
     axes = axes_named(figure, "RTE best")
     for kind in ("head", "layer"):
         for name, column in (("naive", "naive_gain"), ("unbiased", "unbiased_gain")):
@@ -236,7 +239,7 @@ def test_heads_below_the_panel_are_counted():
     table = effects(["RTE"], 4, 5, (1,))
     far = (table["layer"] == 2) & (table["head"] < 4)
     table.loc[far, ["delta", "ci_low", "ci_high"]] = [-60.0, -70.0, -50.0]
-    figure = ablation_gains(table, ["RTE"], LABEL, best=gains(["RTE"], (1,)))
+    figure = ablation_gains(table, RTE, LABEL, best=gains(["RTE"], (1,)))
     axes = axes_named(figure, "RTE heads")
     assert [text.get_text() for text in axes.texts] == ["3 below"]
     assert axes.get_ylim()[0] > -10
@@ -250,7 +253,7 @@ def test_heads_below_the_panel_are_counted():
 @pytest.mark.parametrize("name", list(all_figures(["RTE"], 1, 1, (1,))))
 def test_nothing_is_cut_off_and_no_labels_overlap(name, shape, tasks, recwarn):
     draw, table = all_figures(tasks, *shape)[name]
-    canvas = FigureCanvasAgg(draw(table, tasks, LABEL))
+    canvas = FigureCanvasAgg(draw(table, main_metrics(tasks), LABEL))
     canvas.draw()
     width, height = canvas.get_width_height()
     shown = [(text, text.get_window_extent(canvas.get_renderer())) for text in written(canvas)]
@@ -297,11 +300,11 @@ def test_a_table_with_holes_is_refused(
 ) -> None:
     draw, table = all_figures(["MRPC", "RTE"], 3, 2, (1,))[name]
     with pytest.raises(InputError, match=message):
-        draw(spoil(table), ["MRPC", "RTE"], LABEL)
+        draw(spoil(table), main_metrics(["MRPC", "RTE"]), LABEL)
 
 
 def test_scores_that_are_all_equal_are_drawn():
     table = effects(["RTE"], 2, 2, (1,)).assign(score=81.0, delta=0.0)
     for draw in (figure8, ablation_deltas, ablation_distribution):
-        FigureCanvasAgg(draw(table, ["RTE"], LABEL)).draw()
-    FigureCanvasAgg(figure9(of_layers(table), ["RTE"], LABEL)).draw()
+        FigureCanvasAgg(draw(table, RTE, LABEL)).draw()
+    FigureCanvasAgg(figure9(of_layers(table), RTE, LABEL)).draw()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
+from glue import TASKS
 from sweeps import sweep
 
 from darksecrets.ablation import scores
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
 PAIRS = [(task, metric) for task in ("MRPC", "STS-B", "MNLI") for metric in TASKS[task].metrics]

@@ -6,16 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from glue import TASKS
 from sweeps import places, sweep
 
 from darksecrets.ablation.best import best, survival
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, effects, of_kind, p_values
 from darksecrets.data import metrics
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 from darksecrets.stats.resampling import bootstrap_weights, halves
 
+F1 = metrics.METRICS["f1"].plain
 RESAMPLING = Resampling(bootstrap=400, permutations=200, splits=50, seed=7)
 CONTRACT = ["metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value"]
 
@@ -50,7 +51,7 @@ def test_intervals_agree_with_scipys_bootstrap():
     for number in (1, 5):
         reference = scipy.stats.bootstrap(
             (result.predictions[0], result.predictions[number], result.labels),
-            lambda a, b, y: 100 * (metrics.f1(b, y) - metrics.f1(a, y)),
+            lambda a, b, y: 100 * (F1(b, y) - F1(a, y)),
             paired=True,
             vectorized=False,
             method="percentile",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset, DatasetDict, load_from_disk
+from glue import TASKS
 from safetensors.torch import load_file, save_file
 from tiny_models import WORDS, bert_tokenizer, save_classifier
 from transformers import BertConfig, BertForSequenceClassification
@@ -22,7 +23,6 @@ from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.shared import Shared
 from darksecrets.ablation.sweep import Settings, choose_backend, gather_sweep, sweep_chunk
 from darksecrets.data.batches import load_split
-from darksecrets.data.tasks import TASKS
 from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run import resuming

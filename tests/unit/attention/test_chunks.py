@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict
+from glue import TASKS
 from tiny_models import WORDS, save_classifier
 
 from darksecrets.attention import extraction
 from darksecrets.attention.chunks import batches_of_chunk, gather
 from darksecrets.attention.store import AttentionStore
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
 EXAMPLES, BATCH = 30, 4

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 import torch
 from datasets import Dataset, DatasetDict
+from glue import TASKS
 from safetensors.torch import load_file, save_file
 from tiny_models import save_classifier
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, FNetConfig, FNetModel
 
 from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore
-from darksecrets.data.tasks import TASKS
 from darksecrets.models import devices
 from darksecrets.run.errors import InputError
 

@@ -1,12 +1,12 @@
 import re
 
 import pytest
+from glue import TASKS
 
 from darksecrets import contracts
 from darksecrets.contracts import files
 from darksecrets.contracts.page import page
-from darksecrets.data.metrics import NAMES
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.metrics import METRICS
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.columns import STATES
 
@@ -55,7 +55,7 @@ def test_what_is_estimated_for_every_head_has_a_control_or_an_interval():
 
 
 def test_vocabularies_are_those_of_the_code():
-    assert {name for task in TASKS.values() for name in task.metrics} <= set(NAMES)
+    assert {name for task in TASKS.values() for name in task.metrics} <= set(METRICS)
     assert set(STATES) == {"pretrained", "finetuned", "finetuned-from-normal"}
     columns = {column.name: column for column in patterns.PATTERN_PREDICTIONS.columns}
     for pattern in columns["label"].values:

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from glue import TASKS
 from tiny_models import bert_tokenizer, roberta_tokenizer
 from toy_data import save_dataset
 
 from darksecrets.data.batches import GroupedByLength, by_length, load_split
-from darksecrets.data.tasks import TASKS
 
 
 @pytest.mark.parametrize("name", ["MRPC", "SST-2", "STS-B"])

@@ -13,13 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from glue import TASKS
 
 from darksecrets.data.builtin.documents import documents, pretraining_documents
 from darksecrets.data.builtin.grammar import Sentence, finish, phrase
 from darksecrets.data.builtin.lexicon import inflect, names, noun, nouns, plural, verb, verbs
 from darksecrets.data.builtin.tasks import Example, generate, rows
 from darksecrets.data.builtin.tokenizer import train_tokenizer
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -250,7 +250,7 @@ def test_the_lexicon_is_closed() -> None:
 def test_labels_and_columns(name: str, data: dict[str, dict[str, list[Example]]]) -> None:
     task = TASKS[name]
     for split, size in SIZES.items():
-        table = rows(data[name][split], name)
+        table = rows(data[name][split])
         assert [row["idx"] for row in table] == list(range(size))
         assert set(table[0]) == {"idx", "label", *task.columns}
         labels = [row["label"] for row in table]
@@ -346,10 +346,9 @@ def test_other_seeds_give_other_texts() -> None:
 _DIGEST = """
 import hashlib
 from darksecrets.data.builtin.documents import pretraining_documents
-from darksecrets.data.builtin.tasks import generate, rows
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.builtin.tasks import NAMES, generate, rows
 texts = [list(pretraining_documents(50, 3))]
-texts += [rows(generate(name, {"train": 40}, 3)["train"], name) for name in TASKS]
+texts += [rows(generate(name, {"train": 40}, 3)["train"]) for name in NAMES]
 print(hashlib.sha256(repr(texts).encode()).hexdigest())
 """
 

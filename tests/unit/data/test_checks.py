@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict, concatenate_datasets
+from glue import TASKS, in_folder
 
 from darksecrets.data.checks import check, fingerprint, sample
-from darksecrets.data.sources import from_tsv, to_dataset
-from darksecrets.data.tasks import TASKS, Task
+from darksecrets.data.sources import from_files, to_dataset
+from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 
 Rows = list[tuple[Any, ...]]
@@ -215,6 +216,6 @@ def test_real_data(test_data: Path) -> None:
         ("RTE", [139, 138], 0),
         ("SST-2", [428, 444], 9),
     ):
-        summary = check(from_tsv(TASKS[name], test_data / "glue"), TASKS[name])
+        summary = check(from_files(in_folder(name, test_data / "glue")), TASKS[name])
         assert list(summary["validation"]["labels"].values()) == labels
         assert (summary["train"]["duplicates"], summary["shared"]) == (duplicates, 0)

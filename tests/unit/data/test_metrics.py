@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
+from glue import TASKS
 
 from darksecrets.data import metrics
-from darksecrets.data.tasks import TASKS
 from darksecrets.run.errors import InputError
 
 

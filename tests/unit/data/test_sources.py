@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,16 +10,23 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import yaml
+from datasets import DatasetDict
+from glue import GLUE, GLUE_COMMIT, in_folder, on_hub
+from glue import TASKS as SHIPPED
 from hub import content
 from hub.client import Client
-from hub.content import GLUE, GLUE_COMMIT
 from hub.standin import Hub, Repository
 
-from darksecrets.data.sources import check_tsv, features, from_tsv, tsv_files
-from darksecrets.data.tasks import TASKS, Task
+from darksecrets.data.sources import check_files, features, from_files, paths_of
+from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
+from workflow.lib.tasks import resolve
 
+TASKS = {name: in_folder(name, Path()) for name in SHIPPED}
 # Headers of the published training files.
 CLASSIC = {
     "MRPC": "Quality|#1 ID|#2 ID|#1 String|#2 String",
@@ -45,7 +53,7 @@ WRITTEN = {
 def line(task: Task, number: int, label: str, **replaced: str) -> str:
     """A line of a classic file: columns contain their name and the number, except the label."""
     fields = {column: f"{column} {number}" for column in CLASSIC[task.name].split("|")}
-    fields[task.tsv_label] = label
+    fields[task.label] = label
     return "\t".join((fields | replaced).values())
 
 
@@ -58,6 +66,18 @@ def write(task: Task, folder: Path, lines: list[str], dev: list[str] | None = No
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join([header, *body]) + "\n", encoding="utf-8", newline="")
     return folder
+
+
+def tsv_files(task: Task, folder: Path) -> dict[str, Path]:
+    return paths_of(in_folder(task.name, folder))
+
+
+def check_tsv(task: Task, folder: Path) -> None:
+    check_files(in_folder(task.name, folder))
+
+
+def from_tsv(task: Task, folder: Path) -> DatasetDict:
+    return from_files(in_folder(task.name, folder))
 
 
 @pytest.fixture
@@ -74,7 +94,7 @@ def test_classic_layout_of_every_task(task: Task, tmp_path: Path) -> None:
     assert list(dataset) == ["train", "validation"]
     assert train.features == dataset["validation"].features == features(task)
     assert train["idx"] == list(range(len(labels)))
-    for ours, theirs in zip(task.columns, task.tsv_columns, strict=True):
+    for ours, theirs in zip(task.columns, task.text, strict=True):
         assert train[ours] == [f"{theirs} {i}" for i in range(len(labels))]
     expected = [float(label) for label in labels] if task.is_regression else [0, 1, 2]
     assert train["label"] == expected[: len(labels)]
@@ -148,7 +168,7 @@ def test_missing_file(rte: Task, tmp_path: Path) -> None:
     write(rte, tmp_path, [line(rte, 0, "entailment")])
     path = tsv_files(rte, tmp_path)["validation"]
     path.unlink()
-    with pytest.raises(InputError, match=r"No file .*RTE.dev\.tsv.*<folder>/<task>/train\.tsv"):
+    with pytest.raises(InputError, match=r"No file .*RTE.dev\.tsv"):
         check_tsv(rte, tmp_path)
 
 
@@ -231,13 +251,15 @@ def test_a_validation_file_of_one_class_is_refused(rte: Task, tmp_path: Path) ->
 
 
 def test_check_loads_no_heavy_library(rte: Task, tmp_path: Path) -> None:
-    write(rte, tmp_path, [line(rte, 0, "entailment")])
+    write(rte, tmp_path, [line(rte, i, word) for i, word in enumerate(rte.labels)])
     code = f"""
 import sys
 from pathlib import Path
-from darksecrets.data.sources import check_tsv
-from darksecrets.data.tasks import TASKS
-check_tsv(TASKS["RTE"], Path({str(tmp_path)!r}))
+from darksecrets.data.sources import check_files
+from darksecrets.data.tasks import Task
+from workflow.lib.tasks import resolve
+data = {{"source": "tsv", "folder": {str(tmp_path)!r}}}
+check_files(Task.from_entry("RTE", resolve(["RTE"], data)["RTE"]))
 print(sorted({{"datasets", "huggingface_hub", "pandas", "pyarrow", "torch"}} & set(sys.modules)))
 """
     root = Path(__file__).parents[3]
@@ -261,10 +283,10 @@ def test_real_files(test_data: Path, name: str, sizes: tuple[int, int]) -> None:
     for split, file in (("train", "train.tsv"), ("validation", "dev.tsv")):
         text = (test_data / "glue" / name / file).read_bytes().decode()
         names, *rows = [row.split("\t") for row in text.rstrip("\n").split("\n")]
-        for ours, theirs in zip(task.columns, task.tsv_columns, strict=True):
+        for ours, theirs in zip(task.columns, task.text, strict=True):
             place = names.index(theirs)
             assert dataset[split][ours] == [row[place] for row in rows]
-        counts = Counter(row[names.index(task.tsv_label)] for row in rows)
+        counts = Counter(row[names.index(task.label)] for row in rows)
         words = task.labels if name == "RTE" else ("0", "1")
         assert Counter(dataset[split]["label"]) == {i: counts[w] for i, w in enumerate(words)}
 
@@ -275,12 +297,15 @@ LOAD = f"""
 import json, sys
 from darksecrets.data import sources
 from darksecrets.run import errors
-from darksecrets.data.tasks import TASKS
+from darksecrets.data.tasks import Task
+from workflow.lib.tasks import resolve
+data = {{"source": "hub", "repository": {GLUE!r}, "revision": {GLUE_COMMIT!r}}}
 try:
-    for name in sys.argv[1:] or TASKS:
-        dataset = sources.from_hub(TASKS[name], {GLUE!r}, {GLUE_COMMIT!r})
+    for name in sys.argv[1:] or {list(SHIPPED)!r}:
+        task = Task.from_entry(name, resolve([name], data)[name])
+        dataset = sources.from_hub(task)
         splits = {{split: dataset[split].to_list() for split in dataset}}
-        assert all(dataset[s].features == sources.features(TASKS[name]) for s in dataset)
+        assert all(dataset[s].features == sources.features(task) for s in dataset)
         print(json.dumps({{"task": name, **splits}}))
 except errors.InputError as error:
     print("InputError:", error)
@@ -294,8 +319,8 @@ def load(client: Client, *names: str, **settings: str) -> str:
 def expected_rows(task: Task, split: str, size: int) -> list[dict[str, object]]:
     """The served rows in the project's columns, without the example that has no text."""
     served = content.rows(task, split, size)
-    kept = [row for row in served if all(str(row[c]).strip() for c in task.hub_columns)]
-    names = dict(zip(task.hub_columns, task.columns, strict=True))
+    kept = [row for row in served if all(str(row[c]).strip() for c in task.text)]
+    names = dict(zip(task.text, task.columns, strict=True))
     return [{names.get(key, key): value for key, value in row.items()} for row in kept]
 
 
@@ -303,10 +328,10 @@ def test_all_tasks_from_the_hub_online_and_offline(hub: Hub, client: Client) -> 
     online = load(client)
     loaded = [json.loads(text) for text in online.splitlines()]
     assert [answer["task"] for answer in loaded] == list(TASKS)
-    for answer, task in zip(loaded, TASKS.values(), strict=True):
+    for answer, task in zip(loaded, map(on_hub, TASKS), strict=True):
         for split, name, size in (
             ("train", "train", content.TRAIN),
-            ("validation", task.hub_validation, content.VALIDATION),
+            ("validation", task.data.validation, content.VALIDATION),
         ):
             expected = expected_rows(task, name, size)
             for row, reference in zip(answer[split], expected, strict=True):
@@ -333,7 +358,7 @@ def test_example_without_text_is_reported(hub: Hub, client: Client) -> None:
 def test_download_that_breaks_gives_the_same_data(hub: Hub, client: Client) -> None:
     hub.breaks["rte/train-00000-of-00001.parquet"] = 500
     answer = json.loads(load(client, "RTE"))
-    assert answer["train"] == expected_rows(TASKS["RTE"], "train", content.TRAIN)
+    assert answer["train"] == expected_rows(on_hub("RTE"), "train", content.TRAIN)
 
 
 def test_missing_file_on_the_hub(hub: Hub, client: Client) -> None:
@@ -360,7 +385,7 @@ def test_other_columns_on_the_hub(
     error = load(client, "RTE")
     assert "InputError: nyu-mll/glue" in error
     assert "no column sentence1, sentence2" in error
-    assert "found question, sentence, label, idx" in error
+    assert "found question, sentence, label" in error
 
 
 def test_other_label_order_on_the_hub(
@@ -376,6 +401,7 @@ def test_other_label_order_on_the_hub(
 def test_many_examples_without_text_on_the_hub(
     hub: Hub, client: Client, changed: dict[str, bytes], rte: Task
 ) -> None:
+    rte = on_hub("RTE")
     rows = content.rows(rte, "train", 100)
     rows[3]["sentence1"] = ""
     changed["rte/train-00000-of-00001.parquet"] = content.parquet(rte, rows)
@@ -390,3 +416,53 @@ def test_shard_that_the_repository_lacks(
     changed["rte/train-00000-of-00002.parquet"] = content
     error = load(client, "RTE")
     assert "found 1 files of rte/train-*.parquet, expected 2" in error
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "tasks.md"
+
+
+def test_cola_and_wnli_of_the_page_come_from_glue_on_the_hub(
+    hub: Hub, client: Client, changed: dict[str, bytes]
+) -> None:
+    block = next(text for text in PAGE.read_text().split("```yaml\n") if "  CoLA:" in text)
+    entries = yaml.safe_load(block.split("```")[0])["tasks"]
+    data = {"source": "hub", "repository": GLUE, "revision": GLUE_COMMIT}
+    tasks = {name: Task.from_entry(name, entry) for name, entry in resolve(entries, data).items()}
+    for task in tasks.values():
+        for split, size in (("train", 30), ("validation", 10)):
+            path = f"{task.name.lower()}/{split}-00000-of-00001.parquet"
+            changed[path] = content.parquet(task, content.rows(task, split, size))
+    code = LOAD.replace("resolve([name], data)", f"resolve({entries!r}, data)")
+    loaded = client.run(code.replace("sys.argv[1:]", repr(list(tasks)))).splitlines()
+    for answer, task in zip(map(json.loads, loaded), tasks.values(), strict=True):
+        assert answer["train"] == expected_rows(task, "train", 30)
+        assert answer["validation"] == expected_rows(task, "validation", 10)
+
+
+@pytest.mark.parametrize("kind", ["names", "codes", "words"])
+def test_labels_on_the_hub_are_mapped_as_the_entry_says(
+    hub: Hub, client: Client, changed: dict[str, bytes], kind: str
+) -> None:
+    """A `ClassLabel` of other names, whole numbers, and text."""
+    labels = {"names": ["bad", "good"], "codes": [1, 2], "words": ["no", "yes"]}[kind]
+    values = pa.array([0, 1, 1] if kind == "names" else [labels[i] for i in (0, 1, 1)])
+    label = {"names": labels, "_type": "ClassLabel"} if kind == "names" else None
+    features = {"t": {"dtype": "string", "_type": "Value"}}
+    features["y"] = label or {"dtype": str(values.type), "_type": "Value"}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    schema = pa.schema([("t", pa.string()), ("y", values.type)], metadata)
+    stream = io.BytesIO()
+    pq.write_table(pa.table([pa.array(["a", "b", "c"]), values], schema=schema), stream)
+    for split in ("train", "validation"):
+        changed[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
+    entry = {"text": "t", "label": "y", "labels": dict(zip(labels, ("low", "high"), strict=True))}
+    entry |= {"metrics": "accuracy", "hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
+    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
+    answer = json.loads(client.run(code.replace("sys.argv[1:]", "['own']")))
+    assert [row["label"] for row in answer["train"]] == [0, 1, 1]
+    assert [row["idx"] for row in answer["train"]] == [0, 1, 2]
+    entry["labels"] = {"other": "low", labels[0]: "high"}
+    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
+    error = client.run(code.replace("sys.argv[1:]", "['own']"))
+    assert error.startswith("InputError: ")
+    assert "tasks.own" in error

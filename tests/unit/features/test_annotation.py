@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 import spacy
 from datasets import Dataset, DatasetDict
+from glue import TASKS
 
 from darksecrets.data import prepare
-from darksecrets.data.tasks import TASKS
 from darksecrets.features import annotation
 from darksecrets.run.errors import InputError
 from workflow.lib import preflight

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import axes_named, mesh_of, written
+from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from darksecrets.data.tasks import TASKS
 from darksecrets.features import figure7 as seventh
 from darksecrets.features import token_pairs as pairs
 from darksecrets.features.diagonal import diagonal_correlations
@@ -20,6 +20,8 @@ from darksecrets.run.errors import InputError
 
 ALL = list(TASKS)
 FEW = ["MRPC", "RTE", "QQP"]
+MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
+FIGURES = ("figure6", "stripes", "figure7", "token_pairs", "statistics")
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
 PAIR_VALUES = ["weight", "control", "diagonal", "q_value"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
@@ -42,7 +44,7 @@ def table(column, kinds, values, tasks=ALL, layers=4, heads=3):
 
 @pytest.fixture(scope="module")
 def striped():
-    return table("feature", FEATURES, ["weight", "control"])
+    return table("feature", FEATURES, ["weight", "control"], MANY)
 
 
 def mesh_in(figure, name):
@@ -178,7 +180,7 @@ def test_head_statistics_are_means_over_the_heads_of_a_layer():
 @pytest.mark.parametrize(
     ("name", "tasks"),
     [
-        *((name, FEW) for name in ("figure6", "stripes", "figure7", "token_pairs", "statistics")),
+        *((name, tasks) for name in FIGURES for tasks in (FEW, MANY[7:8], MANY[:9], MANY)),
         *((name, ALL) for name in ("figure6", "stripes", "figure7", "statistics")),
     ],
     ids=lambda value: value if isinstance(value, str) else len(value),
@@ -205,7 +207,10 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
         assert text.get_fontsize() >= 5
         assert -1 <= extent.x0 <= extent.x1 <= width + 1, text
         assert -1 <= extent.y0 <= extent.y1 <= height + 1, text
+    titles = [axes.title for axes in figure.axes if axes.get_title()]
+    assert [title.get_text().replace("\n", "") for title in titles] == tasks
     boxes = [axes.get_window_extent() for axes in figure.axes]
+    boxes += [title.get_window_extent(canvas.get_renderer()) for title in titles]
     for number, one in enumerate(boxes):
         assert not any(one.padded(-1).overlaps(other.padded(-1)) for other in boxes[:number])
 

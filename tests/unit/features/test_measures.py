@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from glue import TASKS
 from tiny_models import save_classifier
 from toy_data import save_dataset
 
 from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.data.tasks import TASKS
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
 from darksecrets.features.measures import DRAWS, measure

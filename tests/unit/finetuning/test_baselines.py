@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from glue import TASKS
 from sklearn.metrics import accuracy_score, f1_score
 
 from darksecrets.data.builtin.tasks import generate, rows
-from darksecrets.data.tasks import TASKS
 from darksecrets.finetuning.baselines import bag_of_words, majority
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from glue import TASKS
 from needs import needs
 
-from darksecrets.data.tasks import TASKS
 from darksecrets.finetuning.table1 import (
     Table1,
     gain,
@@ -29,8 +29,13 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 ALL = list(TASKS)
+METRICS = {name: task.metrics for name, task in TASKS.items()}
 STATES = ("pretrained", "finetuned-from-normal", "finetuned")
 LABEL = "run a_b · 50% of C&D (not comparable with the paper)"
+
+
+def metrics(tasks: list[str]) -> dict[str, tuple[str, ...]]:
+    return {task: METRICS[task] for task in tasks}
 
 
 def scores(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
@@ -87,7 +92,7 @@ def parsed(text: str) -> tuple[list[str], list[list[str]]]:
 @pytest.mark.parametrize("seeds", [(1,), (1, 2), (1, 2, 3, 4, 5)])
 def test_cells_are_mean_and_sample_deviation_over_seeds(seeds: tuple[int, ...]) -> None:
     table = scores(ALL, seeds)
-    header, rows = parsed(markdown(Table1(table, ALL, LABEL)))
+    header, rows = parsed(markdown(Table1(table, METRICS, LABEL)))
     assert header == ["Task", "Metric", "pretrained", "from normal", "finetuned"]
     assert [row[0] for row in rows] == ALL
     for task, row in zip(ALL, rows, strict=True):
@@ -104,7 +109,7 @@ def test_cells_are_mean_and_sample_deviation_over_seeds(seeds: tuple[int, ...]) 
 
 
 def test_metrics_are_paired_as_in_the_paper() -> None:
-    _, rows = parsed(markdown(Table1(scores(ALL, (1,)), ALL, LABEL)))
+    _, rows = parsed(markdown(Table1(scores(ALL, (1,)), METRICS, LABEL)))
     assert {row[0]: row[1] for row in rows} == {
         "MRPC": "F1 / Acc",
         "STS-B": "Pearson / Spearman",
@@ -120,7 +125,7 @@ def test_sizes_and_baselines_have_columns_of_their_own() -> None:
     given = baselines(["MRPC", "RTE"])
     table = Table1(
         scores(["MRPC", "RTE"], (1,)),
-        ["RTE", "MRPC"],
+        metrics(["RTE", "MRPC"]),
         LABEL,
         baselines=given,
         sizes=sizes(["MRPC", "RTE"]),
@@ -136,7 +141,7 @@ def test_sizes_and_baselines_have_columns_of_their_own() -> None:
 
 
 def test_latex_and_html_hold_the_numbers_of_markdown(paper: pd.DataFrame) -> None:
-    table = Table1(scores(ALL, (1, 2)), ALL, LABEL, baselines(ALL), sizes(ALL), paper)
+    table = Table1(scores(ALL, (1, 2)), METRICS, LABEL, baselines(ALL), sizes(ALL), paper)
     _, rows = parsed(markdown(table))
     numbers = [re.findall(r"\d+\.\d", " ".join(row)) for row in rows]
 
@@ -180,8 +185,8 @@ class _Cells(HTMLParser):
 
 def test_the_papers_numbers_appear_only_when_asked_for(paper: pd.DataFrame) -> None:
     ours = scores(ALL, (1, 2))
-    with_paper = Table1(ours, ALL, "run paper", paper=paper)
-    without = Table1(ours, ALL, "run demo")
+    with_paper = Table1(ours, METRICS, "run paper", paper=paper)
+    without = Table1(ours, METRICS, "run demo")
     for write in (markdown, html, latex):
         assert "5.8K" in write(with_paper)
         assert "35.9" in write(with_paper)
@@ -208,7 +213,7 @@ def test_the_papers_mean_difference_is_of_accuracy_and_pearson(
 
     assert mean(-1) == pytest.approx(35.9, abs=1e-9)  # what the paper's text reports
     assert mean(0) == pytest.approx(48.0, abs=1e-9)  # F1 where there is F1: not what it reports
-    points, tasks = gain(paper, ALL)
+    points, tasks = gain(paper, METRICS)
     assert points == pytest.approx(35.9, abs=1e-9)
     assert tasks == ALL
 
@@ -221,8 +226,8 @@ def test_the_mean_difference_is_of_means_over_seeds_over_the_tasks_shown() -> No
         - statistics.fmean(values(table, task, "pretrained", metric))
         for task, metric in (("MRPC", "accuracy"), ("STS-B", "pearson"), ("RTE", "accuracy"))
     )
-    assert gain(table, chosen) == (pytest.approx(expected), chosen)
-    text = markdown(Table1(table, chosen, LABEL))
+    assert gain(table, metrics(chosen)) == (pytest.approx(expected), chosen)
+    text = markdown(Table1(table, metrics(chosen), LABEL))
     assert f"Finetuned − pretrained: {expected:.1f} points, the mean over 3 tasks" in text
 
 
@@ -231,18 +236,18 @@ def test_a_state_or_a_score_that_is_missing_is_marked_and_not_averaged() -> None
     table = table[~((table["task"] == "RTE") & (table["state"] == "pretrained"))].copy()
     undefined = (table["task"] == "SST-2") & (table["state"] == "finetuned") & (table["seed"] == 2)
     table.loc[undefined, "score"] = math.nan
-    header, rows = parsed(markdown(Table1(table, ["SST-2", "RTE"], LABEL)))
+    header, rows = parsed(markdown(Table1(table, metrics(["SST-2", "RTE"]), LABEL)))
     assert rows[1][header.index("pretrained")] == "—"
     assert rows[0][header.index("finetuned")] == "n/a"
-    assert gain(table, ["SST-2", "RTE"])[1] == []
-    assert "points" not in markdown(Table1(table, ["SST-2", "RTE"], LABEL))
+    assert gain(table, metrics(["SST-2", "RTE"]))[1] == []
+    assert "points" not in markdown(Table1(table, metrics(["SST-2", "RTE"]), LABEL))
 
 
 def test_the_number_of_seeds_is_said_and_what_differs_is_named() -> None:
-    assert "n = 1 seed." in markdown(Table1(scores(ALL, (4,)), ALL, LABEL))
+    assert "n = 1 seed." in markdown(Table1(scores(ALL, (4,)), METRICS, LABEL))
     table = scores(["SST-2", "RTE"], (1, 2, 3))
     drop = (table["task"] == "RTE") & (table["state"] == "pretrained") & (table["seed"] > 1)
-    text = markdown(Table1(table[~drop], ["SST-2", "RTE"], LABEL))
+    text = markdown(Table1(table[~drop], metrics(["SST-2", "RTE"]), LABEL))
     assert "over n = 3 seeds (1 for RTE pretrained)." in text
 
 
@@ -253,7 +258,7 @@ def test_summary_of_one_seed_has_no_deviation() -> None:
 
 
 def test_the_run_is_named_and_escaped() -> None:
-    table = Table1(scores(["RTE"], (1,)), ["RTE"], LABEL)
+    table = Table1(scores(["RTE"], (1,)), metrics(["RTE"]), LABEL)
     assert LABEL[1:] in markdown(table)
     assert r"un a\_b $\cdot$ 50\% of C\&D (not comparable with the paper)" in latex(table)
     assert "un a_b · 50% of C&amp;D" in html(table)
@@ -261,7 +266,7 @@ def test_the_run_is_named_and_escaped() -> None:
 
 @needs("pdflatex", "booktabs.sty")
 def test_latex_compiles(tmp_path: Path, paper: pd.DataFrame) -> None:
-    table = Table1(scores(ALL, (1, 2)), ALL, LABEL, baselines(ALL), sizes(ALL), paper)
+    table = Table1(scores(ALL, (1, 2)), METRICS, LABEL, baselines(ALL), sizes(ALL), paper)
     preamble = r"\documentclass[11pt,twocolumn,a4paper]{article}\usepackage[margin=2.5cm]{geometry}"
     document = (
         f"{preamble}\\usepackage{{booktabs}}\\begin{{document}}{latex(table)}\\end{{document}}"
@@ -281,9 +286,9 @@ def test_latex_compiles(tmp_path: Path, paper: pd.DataFrame) -> None:
 def test_a_table_without_columns_or_tasks_is_refused() -> None:
     table = scores(["RTE"], (1,))
     with pytest.raises(InputError, match="lacks seed"):
-        Table1(table.drop(columns="seed"), ["RTE"], LABEL)
+        Table1(table.drop(columns="seed"), metrics(["RTE"]), LABEL)
     with pytest.raises(InputError, match="lacks QNLI"):
-        Table1(table, ["RTE", "QNLI"], LABEL)
+        Table1(table, metrics(["RTE", "QNLI"]), LABEL)
 
 
 def test_sizes_come_from_the_summary_of_the_data(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import sklearn.metrics
 import torch
 from datasets import load_from_disk
+from glue import TASKS
 from hub.client import ROOT
 from safetensors.torch import load_file
 from tiny_models import save_classifier
@@ -21,7 +22,7 @@ from toy_data import save_bert, save_dataset
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import GroupedByLength, load_split
-from darksecrets.data.tasks import TASKS, Task
+from darksecrets.data.tasks import Task
 from darksecrets.finetuning import evaluation, training
 from darksecrets.models import loading
 from darksecrets.run.errors import InputError

@@ -13,6 +13,7 @@ import scipy.stats
 import tokenizers
 import torch
 import transformers
+from glue import TASKS
 from hub.client import Client
 from hub.content import BERT, BERT_COMMIT
 from hub.standin import Hub, Repository
@@ -21,7 +22,6 @@ from tiny_models import bert_tokenizer, roberta_tokenizer
 from toy_data import save_bert
 from transformers import PreTrainedModel
 
-from darksecrets.data.tasks import TASKS
 from darksecrets.models import checkpoints, loading
 from darksecrets.run.errors import InputError
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from glue import TASKS
 from hub.client import ROOT
 from safetensors.torch import load_file
 from tiny_models import save_classifier
@@ -22,7 +23,6 @@ from darksecrets.ablation.sweep import Settings, gather_sweep, sweep_chunk
 from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.data.batches import load_split
-from darksecrets.data.tasks import TASKS
 from darksecrets.finetuning import evaluation, training
 from darksecrets.models import devices, loading
 from darksecrets.patterns import classification, cnn

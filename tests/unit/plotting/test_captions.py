@@ -19,6 +19,21 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "data": {"source": "tsv", "folder": "glue"},
         "model": {"source": "folder", "folder": "model"},
     },
+    "own": {
+        "run": "own",
+        "tasks": {
+            "RTE": None,
+            "topics": {
+                "text": "text",
+                "label": "label",
+                "labels": ["a", "b", "c"],
+                "metrics": ["f1_macro"],
+                "files": {"train": "a.csv", "validation": "b.csv"},
+            },
+        },
+        "data": {"source": "builtin"},
+        "model": {"source": "builtin"},
+    },
     "paper": {
         "run": "paper",
         "seeds": [1, 2, 3],

@@ -23,7 +23,7 @@ FACTS = {"script": "darksecrets.section.name", "description": "name, run"}
 def sources(tmp_path: Path) -> Sources:
     pd.DataFrame({"token": ["null"], "value": [1]}).to_csv(tmp_path / "t.csv", index=False)
     files = {"table": [tmp_path / "t.csv"], "data": [tmp_path / "a", tmp_path / "b"]}
-    return Sources(lambda name: files.get(name, []), ["RTE"], "run x")
+    return Sources(lambda name: files.get(name, []), {"RTE": ["accuracy"]}, "run x")
 
 
 def test_sources_are_read_by_name(sources: Sources) -> None:

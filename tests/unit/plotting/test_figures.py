@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, LABEL, axes_named, mesh_of, written
+from drawn import ALL, LABEL, axes_named, main_metrics, mesh_of, written
+from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from darksecrets.data.tasks import TASKS
 from darksecrets.finetuning.figure5 import figure5
 from darksecrets.finetuning.learning_curves import learning_curves
 from darksecrets.plotting import style
@@ -155,7 +155,7 @@ def test_nothing_is_cut_off_and_no_labels_overlap(
     if draw == "figure5":
         figure = figure5(similarities(tasks, 12, 12), tasks, LABEL)
     else:
-        figure = learning_curves(curves(tasks, (1, 2)), tasks, LABEL)
+        figure = learning_curves(curves(tasks, (1, 2)), main_metrics(tasks), LABEL)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     width, height = canvas.get_width_height()
@@ -202,7 +202,7 @@ def test_a_table_with_holes_is_refused(
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
 def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
     table = curves(["MRPC", "STS-B"], seeds)
-    figure = learning_curves(table, ["MRPC", "STS-B"], LABEL)
+    figure = learning_curves(table, main_metrics(["MRPC", "STS-B"]), LABEL)
     for task, metric in (("MRPC", "f1"), ("STS-B", "pearson")):
         for name, split, quantity in (
             (f"{task} loss", "train", "loss"),
@@ -234,7 +234,7 @@ def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
 
 def test_learning_curves_without_a_task_are_refused() -> None:
     with pytest.raises(InputError, match="no train loss of RTE"):
-        learning_curves(curves(["MRPC"], (1,)), ["MRPC", "RTE"], LABEL)
+        learning_curves(curves(["MRPC"], (1,)), main_metrics(["MRPC", "RTE"]), LABEL)
 
 
 def test_states_have_colours_that_differ_in_luminance_too() -> None:

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from darksecrets.data.metrics import f1
+from darksecrets.data.metrics import METRICS
 from darksecrets.stats.correlation import standardized
 from darksecrets.stats.permutation import (
     correlation_permutation,
     f1_permutation,
     mcnemar,
 )
+
+f1 = METRICS["f1"].plain
 
 
 def scaled(values, ranks):

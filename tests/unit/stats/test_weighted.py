@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from glue import TASKS
 from sweeps import sweep
 
 from darksecrets.data import metrics
-from darksecrets.data.tasks import TASKS
 from darksecrets.stats import weighted
 
 PAIRS = [(task, metric) for task in ("MRPC", "STS-B", "MNLI") for metric in TASKS[task].metrics]
@@ -23,7 +23,7 @@ def test_weights_are_how_often_an_example_counts(task, metric):
     if task == "STS-B":  # ties within the predictions, too
         predictions = np.round(predictions, 1)
     weights = np.random.default_rng(1).multinomial(37, np.full(37, 1 / 37), size=20)
-    found = getattr(weighted, metric)(predictions, labels)(weights)
+    found = metrics.METRICS[metric].weighted(predictions, labels)(weights)
     assert found.shape == (20, len(predictions))
     for row, counts in enumerate(weights):
         drawn = np.repeat(np.arange(37), counts)
@@ -36,7 +36,7 @@ def test_single_precision_counts_exactly_at_the_size_of_qqp():
     predictions, labels = predicted("QQP", 40_430, layers=1, heads=1)
     weights = np.random.default_rng(0).integers(0, 4, size=(1, 40_430))
     right = (predictions == labels).astype(np.int64) @ weights[0]
-    found = weighted.accuracy(predictions, labels)(weights)[0]
+    found = metrics.METRICS["accuracy"].weighted(predictions, labels)(weights)[0]
     assert (found == right / weights.sum()).all()
 
 
@@ -60,4 +60,4 @@ def test_f1_without_class_1_is_0():
     predictions, labels = predicted("MRPC")
     weights = ((labels == 0) & (predictions == 0).all(axis=0)).astype(np.int64)
     assert weights.any()
-    assert (weighted.f1(predictions, labels)(weights[None]) == 0).all()
+    assert (metrics.METRICS["f1"].weighted(predictions, labels)(weights[None]) == 0).all()

@@ -1,0 +1,27 @@
+"""The tasks that ship, with data from any source."""
+
+from pathlib import Path
+from typing import Any
+
+from darksecrets.data.tasks import Task
+from workflow.lib.tasks import resolve, shipped, shipped_tasks
+
+GLUE = "nyu-mll/glue"
+GLUE_COMMIT = "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c"
+
+TASKS = shipped_tasks()
+"""With data of the built-in corpus."""
+
+
+def in_folder(name: str, folder: Path) -> Task:
+    """A task of the classic GLUE folder."""
+    return _from(name, {"source": "tsv", "folder": str(folder)})
+
+
+def on_hub(name: str) -> Task:
+    """A task of GLUE on the Hub."""
+    return _from(name, {"source": "hub", "repository": GLUE, "revision": GLUE_COMMIT})
+
+
+def _from(name: str, data: dict[str, Any]) -> Task:
+    return Task.from_entry(name, resolve([*shipped()], data)[name])

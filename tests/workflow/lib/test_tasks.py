@@ -1,0 +1,315 @@
+"""Entries of tasks: completed, and refused with a message where they are wrong."""
+
+import re
+
+import pytest
+import yaml
+
+from darksecrets.data import preflight
+from darksecrets.data.metrics import METRICS
+from darksecrets.data.tasks import Files, Task
+from darksecrets.run.errors import InputError
+from workflow.lib import configuration
+from workflow.lib.configuration import load_schema, resolve
+
+TOPICS = {
+    "text": "text",
+    "label": "topic",
+    "labels": ["one", "two", "three"],
+    "metrics": "accuracy",
+    "files": {"train": "train.csv", "validation": "validation.csv"},
+}
+SCORE = {**TOPICS, "range": [1, 5], "metrics": ["pearson"]}
+del SCORE["labels"]
+
+
+def resolved(tasks, **data):
+    """Entries of a resolved configuration."""
+    data = {"data": data} if data else {}
+    return resolve({"run": "r", "model": {"source": "builtin"}, "tasks": tasks, **data})["tasks"]
+
+
+def refused(tasks, **data):
+    with pytest.raises(InputError) as caught:
+        resolved(tasks, **data)
+    return str(caught.value)
+
+
+def test_a_list_and_a_mapping_of_names_are_the_same():
+    names = ["RTE", "MRPC"]
+    assert resolved(names, source="builtin") == resolved(dict.fromkeys(names), source="builtin")
+    assert list(resolved(names, source="builtin")) == names
+
+
+@pytest.mark.parametrize("source", ["builtin", "tsv", "hub"])
+def test_resolving_a_resolved_configuration_changes_nothing(source):
+    config = {"run": "r", "data": {"source": source, "folder": "glue"}}
+    config |= {"model": {"source": "builtin"}, "tasks": {"RTE": None, "own": TOPICS, "STS-B": {}}}
+    once = resolve(config)
+    assert resolve(once) == once
+    assert yaml.safe_load(yaml.safe_dump(once, sort_keys=False)) == once
+
+
+def test_single_keys_of_a_task_that_ships_can_be_replaced():
+    entry = resolved({"RTE": {"metrics": ["f1", "accuracy"]}}, source="builtin")["RTE"]
+    assert entry["metrics"] == ["f1", "accuracy"]
+    assert entry["labels"] == ["entailment", "not_entailment"]
+
+
+def test_data_of_an_entry_come_before_those_of_the_run():
+    tasks = resolved({"RTE": None, "topics": TOPICS}, source="tsv", folder="glue")
+    assert Task.from_entry("RTE", tasks["RTE"]).data.train.as_posix() == "glue/RTE/train.tsv"
+    assert Task.from_entry("topics", tasks["topics"]).data.train.as_posix() == "train.csv"
+    assert "hub" not in resolved({"RTE": {"files": TOPICS["files"]}}, source="hub")["RTE"]
+
+
+def test_a_task_of_the_hub_has_the_repository_of_the_run_or_its_own():
+    own = {key: value for key, value in TOPICS.items() if key != "files"}
+    entry = resolved({"CoLA": own}, source="hub", revision="abc")["CoLA"]
+    assert entry["hub"]["repository"] == "nyu-mll/glue"
+    assert entry["hub"]["config"] == "cola"
+    assert entry["hub"]["revision"] == "abc"
+    hub = {"repository": "me/mine", "revision": "def"}
+    data = Task.from_entry("CoLA", resolved({"CoLA": {**own, "hub": hub}})["CoLA"]).data
+    assert (data.repository, data.config, data.train) == ("me/mine", "data", "train")
+
+
+def test_codes_mean_what_the_entry_says():
+    names = Task.from_entry("a", {**TOPICS, "text": ["text"], "labels": ["no", "yes"]})
+    assert names.codes == {"no": 0, "yes": 1, "0": 0, "1": 1}
+    digits = resolved({"a": {**TOPICS, "labels": [1, 2, 3]}})["a"]
+    assert Task.from_entry("a", digits).codes == {"1": 0, "2": 1, "3": 2}  # names, not numbers
+    coded = resolved({"a": {**TOPICS, "labels": {-1: "bad", 1: "good"}}})["a"]
+    task = Task.from_entry("a", coded)
+    assert task.codes == {"-1": 0, "1": 1}
+    assert task.labels == ("bad", "good")
+
+
+def without(key, entry=TOPICS):
+    return {name: value for name, value in entry.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (without("text"), ["tasks.t: expected the key text"]),
+        (without("label"), ["expected the key label"]),
+        (without("metrics"), ["expected the key metrics"]),
+        (without("labels"), ["expected labels (names of the classes) or range"]),
+        ({**TOPICS, "range": [0, 1]}, ["found labels and range"]),
+        ({**TOPICS, "metric": "f1"}, ["unknown key 'metric'", "did you mean 'metrics'"]),
+        ({**TOPICS, "text": ["a", "b", "c"]}, ["tasks.t.text", "maxItems 2"]),
+        ({**TOPICS, "metrics": "mcc"}, ["unknown metric 'mcc'", "'matthews_corrcoef'"]),
+        ({**TOPICS, "metrics": "acuracy"}, ["did you mean 'accuracy'"]),
+        ({**TOPICS, "metrics": "bleu"}, ["unknown metric 'bleu'", "accuracy"]),
+        (
+            {**TOPICS, "metrics": "f1"},
+            ["'f1', a metric of two classes, for a task with 3", "f1_macro"],
+        ),
+        ({**TOPICS, "metrics": "pearson"}, ["a metric of a regression, for a task with 3 classes"]),
+        ({**SCORE, "metrics": "accuracy"}, ["a metric of classes, for a regression", "pearson"]),
+        ({**SCORE, "range": [5, 1]}, ["tasks.t.range: found [5, 1]", "smaller number first"]),
+        ({**SCORE, "range": [1, 1]}, ["tasks.t.range"]),
+        ({**SCORE, "range": ["low", 1]}, ["tasks.t.range.0", "'low'"]),
+        ({**TOPICS, "labels": ["one", "two", "one"]}, ["labels: found one more than once"]),
+        ({**TOPICS, "labels": ["one"]}, ["labels: found 1 class", "at least two"]),
+        ({**TOPICS, "labels": []}, ["labels: found 0 class"]),
+        ({**TOPICS, "labels": [True, False]}, ["labels: found true, false", "in quotes"]),
+        ({**TOPICS, "labels": {0: False, 1: True}}, ["labels: found false, true", "in quotes"]),
+        ({**TOPICS, "files": {"train": "a.csv"}}, ["tasks.t.files: expected the key validation"]),
+        (
+            {**TOPICS, "files": {"train": "a.xlsx", "validation": "b.csv"}},
+            ["tasks.t.files.train: found a.xlsx", ".tsv, .csv or .jsonl"],
+        ),
+        ({**TOPICS, "hub": {"repository": "a/b"}}, ["found files and hub"]),
+        (
+            {**without("files"), "hub": {"repository": "a/b"}},
+            ["tasks.t.hub: expected the key revision"],
+        ),
+        (without("files"), ["neither files nor hub", "data.source"]),
+        ({**TOPICS, "columns": ["text", "other"]}, [".columns: found text, other, without topic"]),
+        ({**TOPICS, "text": ["text", "text"]}, ["expected different ones"]),
+        ({**TOPICS, "label": "text"}, ["expected different ones"]),
+    ],
+)
+def test_a_wrong_entry_is_named_with_what_was_expected(entry, words):
+    message = refused({"t": entry})
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a/b", ["'a/b'", "part of paths"]),
+        ("..", ["'..'"]),
+        ("", ["''"]),
+        ("my task", ["'my task'"]),
+        ("x" * 31, ["at most 30"]),
+        ("pretrained", ["'pretrained'", "taken by another folder"]),
+        ("framenet", ["'framenet'", "taken by another folder"]),
+        ("Maps", ["taken by another folder"]),
+    ],
+)
+def test_a_name_that_a_path_cannot_have_is_refused(name, words):
+    message = refused({name: TOPICS})
+    for word in words:
+        assert word in message
+
+
+def test_names_that_differ_only_in_case_are_refused():
+    assert "'topics' and 'Topics', which differ only in case" in refused(
+        {"topics": TOPICS, "Topics": TOPICS}
+    )
+
+
+def test_the_built_in_corpus_has_only_its_own_tasks():
+    assert "'CoLA' without an entry" in refused(["CoLA"], source="builtin")
+    message = refused({"CoLA": without("files")}, source="builtin")
+    assert "the built-in corpus has no such task (only MRPC" in message
+    message = refused({"RTE": {"labels": ["a", "b"]}}, source="builtin")
+    assert "tasks.RTE.labels: found ['a', 'b'], but the built-in corpus has" in message
+
+
+def test_all_mistakes_are_named_at_once():
+    message = refused({"a b": without("text"), "c": {**TOPICS, "metrics": "mcc"}, "nothing": None})
+    for word in ("'a b'", "tasks.a b: expected the key text", "'mcc'", "'nothing'"):
+        assert word in message
+
+
+# --- The data ---------------------------------------------------------------------------------
+
+HEADER = "text,topic\n"
+GOOD = HEADER + "".join(f"text {i},{label}\n" for i, label in enumerate(TOPICS["labels"]))
+
+
+def checked(folder, *, suffix="csv", entry=TOPICS, **texts):
+    """Check a task with these files."""
+    files = {}
+    for split in ("train", "validation"):
+        files[split] = str(folder / f"{split}.{suffix}")
+        if (text := texts.get(split, texts.get("both", GOOD))) is not None:
+            (folder / f"{split}.{suffix}").write_text(text, newline="")
+    config = {"run": "r", "model": {"source": "builtin"}, "tasks": {"t": {**entry, "files": files}}}
+    preflight.check(resolve(config))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GOOD + "more,four\n", ["line 5: label 'four' in column 'topic'", "one or two or three"]),
+        (HEADER + "a,one\nb,two\n", ["found no example with the label three", "tasks.t.labels"]),
+        ("words,topic\na,one\n", ["line 1: no column 'text'; found 'words', 'topic'"]),
+        ("text,label\na,one\n", ["line 1: no column 'topic'; found 'text', 'label'", "columns:"]),
+        ("text,topic,text\na,one,b\n", ["more than one column 'text'"]),
+        (GOOD + "a,b,one\n", ["line 5: 3 comma-separated fields, expected 2"]),
+        (GOOD + '"a\nb",one\nc\n', ["line 7: 1 comma-separated fields"]),
+        (GOOD + '"never closed,one\n', ["line 5: not valid CSV"]),
+        (GOOD + " ,one\n", ["line 5: column 'text' is empty"]),
+        ("", ["the file is empty"]),
+        (HEADER, ["no examples after the header"]),
+        (None, ["No file", "train.csv"]),
+    ],
+)
+def test_a_wrong_csv_file_is_named_with_its_line(tmp_path, text, words):
+    with pytest.raises(InputError) as caught:
+        checked(tmp_path, train=text)
+    for word in ("train.csv", *words):
+        assert word in str(caught.value)
+
+
+LINE = '{"text": "a", "topic": "one"}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (LINE + '{"text": "a", \n', ["line 2: not valid JSON"]),
+        (LINE + '["a", "one"]\n', ["line 2: found", "expected an object"]),
+        (LINE + '{"text": 5, "topic": "one"}\n', ["line 2: column 'text' is '5', expected a text"]),
+        (LINE + '{"text": "a"}\n', ["line 2: no column 'topic'; found 'text'"]),
+        (LINE + '{"text": "a", "topic": null}\n', ["line 2: label 'null'", "one or two or three"]),
+        (LINE + "\n" + LINE, ["line 2: not valid JSON"]),
+    ],
+)
+def test_a_wrong_file_of_json_lines_is_named_with_its_line(tmp_path, text, words):
+    with pytest.raises(InputError) as caught:
+        checked(tmp_path, suffix="jsonl", train=text)
+    for word in ("train.jsonl", *words):
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("label", ["nan", "NaN", "", "5.1", "inf", "high"])
+def test_a_label_that_is_no_number_of_the_range_is_refused(tmp_path, label):
+    text = "text,topic\na,1\nb,2\n"
+    checked(tmp_path, entry=SCORE, both=text)
+    with pytest.raises(InputError, match=r"line 4: label .*expected a number from 1 to 5"):
+        checked(tmp_path, entry=SCORE, both=text, train=f"{text}c,{label}\n")
+
+
+def test_labels_of_json_lines_may_be_numbers_and_truth_values(tmp_path):
+    labels = {"true": "yes", "false": "no", 2: "maybe"}
+    lines = "".join(f'{{"text": "a", "topic": {value}}}\n' for value in ("true", "false", "2"))
+    checked(tmp_path, suffix="jsonl", entry={**TOPICS, "labels": labels}, both=lines)
+
+
+def test_a_folder_with_fewer_tasks_suggests_those_that_it_has(tmp_path):
+    (tmp_path / "RTE").mkdir()
+    header = "sentence1\tsentence2\tlabel\n"
+    for name in ("train.tsv", "dev.tsv"):
+        (tmp_path / "RTE" / name).write_text(f"{header}a\tb\tentailment\na\tc\tnot_entailment\n")
+    config = {"run": "r", "model": {"source": "builtin"}}
+    config["data"] = {"source": "tsv", "folder": str(tmp_path)}
+    with pytest.raises(InputError, match=r"no files of MRPC, STS-B, .*Set tasks: \[RTE\]"):
+        preflight.check(resolve(config))
+    preflight.check(resolve({**config, "tasks": ["RTE"]}))
+    config["data"]["folder"] = str(tmp_path / "none")
+    with pytest.raises(InputError, match="no such folder"):
+        preflight.check(resolve(config))
+
+
+def test_real_files_are_read_with_an_entry_of_ones_own(test_data):
+    """The classic RTE as if it were a new task, found with the names of its columns."""
+    folder = test_data / "glue" / "RTE"
+    files = {"train": str(folder / "train.tsv"), "validation": str(folder / "dev.tsv")}
+    entry = {"text": ["sentence1", "sentence2"], "label": "label", "files": files}
+    entry |= {"labels": ["not_entailment", "entailment"], "metrics": ["matthews_corrcoef"]}
+    config = resolve({"run": "r", "model": {"source": "builtin"}, "tasks": {"mine": entry}})
+    preflight.check(config)
+    assert isinstance(Task.from_entry("mine", config["tasks"]["mine"]).data, Files)
+
+
+# --- Documentation ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(root):
+    return (root / "docs" / "tasks.md").read_text()
+
+
+def test_the_page_has_every_key_with_the_meaning_of_the_schema(page):
+    schema = load_schema()["properties"]["tasks"]["additionalProperties"]["properties"]
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", page, re.MULTILINE)
+    plain = {key: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", meaning) for key, meaning in rows}
+    assert plain == {key: part["description"] for key, part in schema.items()}
+
+
+def test_the_page_has_every_metric_in_the_row_of_its_kind(page):
+    rows = re.findall(r"^\| (two classes|any classes|regression) \| (.*) \|$", page, re.MULTILINE)
+    found = {name: kind for kind, names in rows for name in re.findall(r"`(\w+)`", names)}
+    kinds = {"two classes": "two classes", "any classes": "classes", "regression": "regression"}
+    assert {name: kinds[kind] for name, kind in found.items()} == {
+        name: metric.kind for name, metric in METRICS.items()
+    }
+
+
+def test_a_run_of_ones_own_data_is_described_and_not_compared_with_the_paper():
+    tasks = {"topics": TOPICS}
+    config = resolve({"run": "r", "model": {"source": "builtin"}, "tasks": tasks})
+    assert configuration.describe(config) == "tiny BERT · topics"
+    both = {"run": "r", "data": {"source": "hub"}, "model": {"source": "hub"}}
+    config = resolve({**both, "tasks": {"RTE": None, **tasks}})
+    assert configuration.describe(config).endswith("nyu-mll/glue and topics")
+    assert configuration.is_paper_run(config)
+    replaced = {"RTE": {"files": TOPICS["files"]}}
+    assert not configuration.is_paper_run(resolve({**both, "tasks": replaced}))
