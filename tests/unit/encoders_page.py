@@ -25,7 +25,7 @@ from darksecrets.ablation.sweep import choose_backend
 from darksecrets.attention.extraction import extract
 from darksecrets.attention.store import AttentionStore
 from darksecrets.data.batches import load_split
-from darksecrets.data.tasks import TASKS
+from glue import TASKS
 from darksecrets.features.measures import MEASURES, measure
 from darksecrets.features.tokens import describe_example
 from darksecrets.finetuning import cosine

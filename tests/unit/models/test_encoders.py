@@ -19,7 +19,7 @@ from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore
 from darksecrets.data.batches import load_split
 from darksecrets.data.encoding import encode
-from darksecrets.data.tasks import TASKS
+from glue import TASKS
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.tokens import describe_example
 from darksecrets.models import checkpoints, loading

@@ -43,6 +43,11 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
+def resolved(config: dict[str, Any], left_out: str = "") -> dict[str, Any]:
+    """A configuration as the rules complete it; `left_out` says why the sweep is left out."""
+    return {**resolve(config), "left_out": left_out}
+
+
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
     """Text of a caption; undefined names and markup mistakes are errors."""
     environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
@@ -65,7 +70,7 @@ def captions(root: Path) -> list[Path]:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_captions_render_for_every_kind_of_run(name: str, root: Path) -> None:
-    config = resolve(CONFIGS[name])
+    config = resolved(CONFIGS[name])
     assert len(captions(root)) >= 4
     for path in captions(root):
         text = render(path, config, paper=name == "paper")
@@ -74,7 +79,7 @@ def test_captions_render_for_every_kind_of_run(name: str, root: Path) -> None:
 
 
 def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> None:
-    config = resolve(CONFIGS["demo"])
+    config = resolved(CONFIGS["demo"])
     for path in captions(root):
         if path.stem != "workflow":
             text = render(path, config, paper=False)
@@ -85,11 +90,18 @@ def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> 
 
 def test_the_description_says_what_data_a_run_has(root: Path) -> None:
     path = root / "workflow" / "report" / "workflow.rst"
-    texts = {name: render(path, resolve(config), paper=False) for name, config in CONFIGS.items()}
+    texts = {name: render(path, resolved(config), paper=False) for name, config in CONFIGS.items()}
     assert "cannot be compared with the paper's" in texts["demo"]
     assert "cannot be compared" not in texts["files"] + texts["paper"]
     assert "google-bert/bert-base-uncased" in texts["paper"]
     assert "nyu-mll/glue" in texts["paper"]
+
+
+def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
+    path = root / "workflow" / "report" / "workflow.rst"
+    reason = "Its attention cannot be reached."
+    assert reason in render(path, resolved(CONFIGS["files"], reason), paper=False)
+    assert "left out" not in render(path, resolved(CONFIGS["files"]), paper=False)
 
 
 @pytest.mark.parametrize("paper", [True, False])
@@ -97,6 +109,6 @@ def test_the_caption_of_table_1_says_whether_numbers_can_be_compared(
     paper: bool, root: Path
 ) -> None:
     path = root / "workflow" / "report" / "table1.rst"
-    text = render(path, resolve(CONFIGS["paper"]), paper=paper)
+    text = render(path, resolved(CONFIGS["paper"]), paper=paper)
     assert ("stand beside ours" in text) == paper
     assert ("not shown beside this run" in text) != paper
