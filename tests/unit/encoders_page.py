@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from datasets import Dataset, DatasetDict
 from encoders import FAMILIES, PAIRS, SENTENCES
+from glue import TASKS
 from transformers import AutoConfig
 
 from darksecrets.ablation.disable import Disable, unreachable
@@ -25,7 +26,6 @@ from darksecrets.ablation.sweep import choose_backend
 from darksecrets.attention.extraction import extract
 from darksecrets.attention.store import AttentionStore
 from darksecrets.data.batches import load_split
-from glue import TASKS
 from darksecrets.features.measures import MEASURES, measure
 from darksecrets.features.tokens import describe_example
 from darksecrets.finetuning import cosine

@@ -11,6 +11,7 @@ import pytest
 import torch
 from datasets import Dataset, DatasetDict
 from encoders import FAMILIES, HEADS, LAYERS, PAIRS, WINDOW
+from glue import TASKS
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from darksecrets.ablation.disable import disable
@@ -19,7 +20,6 @@ from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore
 from darksecrets.data.batches import load_split
 from darksecrets.data.encoding import encode
-from glue import TASKS
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.tokens import describe_example
 from darksecrets.models import checkpoints, loading
