@@ -9,6 +9,6 @@ def main(job: Job) -> None:
     from darksecrets.contracts import TABLES
     from darksecrets.finetuning.tables import scored_by
 
-    target, metrics = job.output.table, job.params.metrics
+    target, metrics = job.output.table, job.params.get("metrics")
     keep = scored_by(metrics) if metrics else None
     TABLES[target.stem].gather(job.input.all("tables"), target, keep)

@@ -227,10 +227,19 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
         InputError: A suffix is none of the three.
     """
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # logs a line per font table of a PDF
+    with style():
+        _lay_out(figure)
     for path in paths:
         metadata = _metadata(path.suffix, f"darksecrets {__version__}, {script}", description)
         with style(), atomic(path) as temporary:
             figure.savefig(temporary, dpi=DPI, metadata=metadata)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Lay a figure out once for all formats; matplotlib would do it again for each, and otherwise."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
 
 
 def _metadata(suffix: str, creator: str, description: str) -> dict[str, str | None]:

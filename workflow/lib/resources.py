@@ -390,10 +390,8 @@ def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
             _lines(Path(entry["files"][split])) for split in ("train", "validation")
         )
         return train, validation
-    if "hub" in entry:
-        train, validation = entry.get("size", _ON_HUB)
-        return train, validation
-    return config["data"]["train"], config["data"]["validation"]
+    train, validation = entry.get("size", _ON_HUB)
+    return train, validation
 
 
 _lines = functools.cache(files.lines)

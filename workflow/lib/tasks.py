@@ -25,6 +25,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,29}")
 RESERVED = ("pretrained", "maps", "classifier", "FrameNet")
 """Names of other folders beside those of tasks in a run's results."""
 
+TRAIN_AT_LEAST, VALIDATION_AT_LEAST = 32, 16
+"""Examples of a task of the built-in corpus; the schema has the same for all tasks."""
+
 Entry = dict[str, Any]
 
 _ORDER = (
@@ -42,7 +45,7 @@ def shipped() -> dict[str, Entry]:
 
 def shipped_tasks() -> dict[str, Task]:
     """The tasks that ship, with the data of the built-in corpus, for benchmarks and tests."""
-    entries = resolve([*shipped()], {"source": "builtin"})
+    entries = resolve([*shipped()], {"source": "builtin", "train": 1500, "validation": 400})
     return {name: Task.from_entry(name, entry) for name, entry in entries.items()}
 
 
@@ -130,6 +133,9 @@ def _complete(name: str, own: Mapping[str, Any], data: Mapping[str, Any]) -> Ent
             names |= {"config": name.lower(), **glue}
             names |= {key: data[key] for key in ("repository", "revision")}
         entry["hub"] = {**names, **asked}
+    elif source == "builtin":
+        sizes = [data["train"], data["validation"]]
+        entry["size"] = own.get("size", sizes)
     for key, other in (("range", "labels"), ("labels", "range")):
         if key in own and other not in own:
             entry.pop(other, None)
@@ -279,6 +285,12 @@ def _of_data(
         )
     else:
         fixed = _complete(name, {}, data)
+        train, validation = entry["size"]
+        if train < TRAIN_AT_LEAST or validation < VALIDATION_AT_LEAST:
+            yield (
+                f".size: found [{train}, {validation}], expected at least [{TRAIN_AT_LEAST}, "
+                f"{VALIDATION_AT_LEAST}] examples of the built-in corpus"
+            )
         for key in ("text", "label", "labels", "range"):
             if entry.get(key) != fixed.get(key):
                 found, corpus = entry.get(key), fixed.get(key)

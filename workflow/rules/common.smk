@@ -124,12 +124,10 @@ def data_files(wildcards) -> list[str]:
 
 def builtin_corpus(wildcards) -> dict[str, int]:
     """Sizes and seed of the built-in corpus, for a task of it."""
-    data = config["data"]
-    return (
-        {}
-        if TASKS[wildcards.task].data
-        else {key: data[key] for key in ("train", "validation", "seed")}
-    )
+    if TASKS[wildcards.task].data:
+        return {}
+    train, validation = config["tasks"][wildcards.task]["size"]
+    return {"train": train, "validation": validation, "seed": config["data"]["seed"]}
 
 
 def checkpoint_files(wildcards) -> list[str]:
