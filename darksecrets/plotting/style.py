@@ -237,9 +237,8 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
 
 def _lay_out(figure: Figure) -> None:
     """Lay a figure out once for all formats; matplotlib would do so for each, each differently."""
-    if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)  # with any other, even "none", each format is drawn twice
 
 
 def _metadata(suffix: str, creator: str, description: str) -> dict[str, str | None]:
