@@ -171,6 +171,15 @@ def test_the_built_in_corpus_has_only_its_own_tasks():
     assert "tasks.RTE.labels: found ['a', 'b'], but the built-in corpus has" in message
 
 
+def test_a_task_of_the_built_in_corpus_may_have_a_size_of_its_own():
+    tasks = {"RTE": None, "SST-2": {"size": [2000, 100]}}
+    found = resolved(tasks, source="builtin", train=64, validation=32)
+    assert found["RTE"]["size"] == [64, 32]
+    assert found["SST-2"]["size"] == [2000, 100]
+    message = refused({"RTE": {"size": [31, 16]}}, source="builtin")
+    assert "tasks.RTE.size: found [31, 16], expected at least [32, 16] examples" in message
+
+
 def test_all_mistakes_are_named_at_once():
     message = refused({"a b": without("text"), "c": {**TOPICS, "metrics": "mcc"}, "nothing": None})
     for word in ("'a b'", "tasks.a b: expected the key text", "'mcc'", "'nothing'"):
