@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.ablation import sets
+from darksecrets.data import hub
 from darksecrets.models import checkpoints
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
+from darksecrets.run.libraries import can_import
 
 DEFAULT_MODE = "uniform"
 """The mode that needs no check: checking others loads torch, which would slow every plan."""
@@ -20,7 +22,7 @@ DEFAULT_MODE = "uniform"
 def check(config: Mapping[str, Any]) -> None:
     """Check that the model has the heads to disable.
 
-    A model on the Hub is checked after its download, before anything is trained.
+    A model on the Hub is checked by `check_hub`, before a run.
 
     Args:
         config: A resolved configuration.
@@ -33,25 +35,26 @@ def check(config: Mapping[str, Any]) -> None:
         _check_sets(config["ablation"], checkpoints.folder_of(model))
 
 
-def check_fetched(ablation: Mapping[str, Any], folder: Path) -> None:
-    """Check a model from the Hub after its download.
+def check_hub(config: Mapping[str, Any]) -> None:
+    """Check a model on the Hub, before a run that disables heads.
+
+    Only its ``config.json`` is downloaded, unless it is in the cache.
 
     Args:
-        ablation: Section ``ablation`` of a configuration.
-        folder: The model.
+        config: A resolved configuration.
 
     Raises:
-        InputError: See `check`; or its heads cannot be disabled.
+        InputError: See `check`; or its heads cannot be disabled; or the Hub does not have it.
     """
-    if not ablation["states"]:
+    model = config["model"]
+    if model["source"] != "hub" or not can_import("huggingface_hub"):
         return
-    from darksecrets.ablation import disable
-
-    _check_sets(ablation, folder)
-    if reason := disable.unreachable(folder):
+    folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
+    _check_sets(config["ablation"], folder)
+    if reason := _unreachable(folder):
         raise InputError(
-            f"{reason} Start the run again: now that the model is in the cache, the sweep over its "
-            "heads is left out from the start, and everything else runs."
+            f"{reason} Start the run again: now that the model's configuration is in the cache, "
+            "the sweep over its heads is left out from the start, and everything else runs."
         )
 
 
@@ -68,11 +71,16 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     # Tests check the shipped model.
     if model["source"] == "builtin" or not file or not config["ablation"]["states"]:
         return ""
+    return _unreachable(file.parent)
+
+
+def _unreachable(folder: Path) -> str:
+    """Why the heads of a model cannot be disabled; empty if they can, or if torch is missing."""
     if importlib.util.find_spec("torch") is None:
         return ""
     from darksecrets.ablation import disable
 
-    return disable.unreachable(file.parent)
+    return disable.unreachable(folder)
 
 
 def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:

@@ -32,7 +32,8 @@ try:
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
     of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
-    config["left_out"] = of_sweep(config)
+    only_look = compat.asked_for(workflow) == {"look"}
+    config["left_out"] = "" if only_look else of_sweep(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
