@@ -22,7 +22,7 @@ DEFAULT_MODE = "uniform"
 def check(config: Mapping[str, Any]) -> None:
     """Check that the model has the heads to disable.
 
-    A model on the Hub is checked by `check_hub`, before a run.
+    A model on the Hub is checked by `check_run`.
 
     Args:
         config: A resolved configuration.
@@ -35,10 +35,11 @@ def check(config: Mapping[str, Any]) -> None:
         _check_sets(config["ablation"], checkpoints.folder_of(model))
 
 
-def check_hub(config: Mapping[str, Any]) -> None:
-    """Check a model on the Hub, before a run that disables heads.
+def check_run(config: Mapping[str, Any]) -> None:
+    """Check what is known of a model only once a run that disables heads begins.
 
-    Only its ``config.json`` is downloaded, unless it is in the cache.
+    Of a model on the Hub only ``config.json`` is downloaded, unless it is in the cache. A run that
+    is given text does not call `left_out`, since it may only look at the text.
 
     Args:
         config: A resolved configuration.
@@ -47,14 +48,20 @@ def check_hub(config: Mapping[str, Any]) -> None:
         InputError: See `check`; or its heads cannot be disabled; or the Hub does not have it.
     """
     model = config["model"]
-    if model["source"] != "hub" or not can_import("huggingface_hub"):
+    if model["source"] == "builtin":  # tests check it
         return
-    folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
-    _check_sets(config["ablation"], folder)
+    if model["source"] == "folder":
+        folder = checkpoints.folder_of(model)
+    elif can_import("huggingface_hub"):
+        folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
+        _check_sets(config["ablation"], folder)
+    else:
+        return
     if reason := _unreachable(folder):
+        without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
-            f"{reason} Start the run again: now that the model's configuration is in the cache, "
-            "the sweep over its heads is left out from the start, and everything else runs."
+            f"{reason} Start the run again{without}: the sweep over the heads is then left out from "
+            "the start, and everything else runs."
         )
 
 

@@ -116,12 +116,6 @@ def cores_of(workflow: Any) -> int:  # noqa: ANN401
     return cores
 
 
-def asked_for(workflow: Any) -> set[str]:  # noqa: ANN401
-    """Rules and files that were asked for on the command line, while the rule files are read."""
-    settings = workflow.dag_settings
-    return set(map(str, settings.targets)) if settings else set()
-
-
 def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
     """Files that were asked for, by name or by way of a rule."""
     files: dict[str, None] = {}

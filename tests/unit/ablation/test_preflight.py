@@ -41,10 +41,9 @@ def test_the_heads_to_disable_are_those_of_the_model(on_hub):
     preflight.check(_config(HUB, sets=[7]))
     on_hub(FOLDER)
     with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
-        preflight.check_hub(_config(HUB, sets=[7]))
-    preflight.check_hub(_config(HUB, sets=[6]))
+        preflight.check_run(_config(HUB, sets=[7]))
+    preflight.check_run(_config(HUB, sets=[6]))
     own = {"source": "folder", "folder": str(FOLDER)}
-    preflight.check_hub(_config(own, sets=[7]))
     for config in (_config(sets=[7]), _config(own, sets=[7])):
         with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
             preflight.check(config)
@@ -68,7 +67,7 @@ def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path, on
     (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 2, "vocab_size": 9}))
     on_hub(tmp_path)
     with pytest.raises(InputError, match=r"config\.json: found none of the keys num_attention_"):
-        preflight.check_hub(_config(HUB))
+        preflight.check_run(_config(HUB))
 
 
 def test_results_of_disabling_need_a_state():
@@ -106,4 +105,12 @@ def test_a_model_of_the_hub_leaves_the_sweep_out_once_it_is_fetched(deberta, tmp
 def test_a_model_of_the_hub_without_the_attention_interface_stops_the_run_once(deberta, on_hub):
     on_hub(deberta)
     with pytest.raises(InputError, match=r"cannot be reached.*Start the run again"):
-        preflight.check_hub(_config(HUB))
+        preflight.check_run(_config(HUB))
+
+
+def test_a_run_with_text_that_would_disable_heads_is_told_to_do_without_the_text(deberta):
+    """With text, it is not known from the start whether heads will be disabled."""
+    own = _config({"source": "folder", "folder": str(deberta)})
+    with pytest.raises(InputError, match="again without the key `text`: the sweep over the heads"):
+        preflight.check_run({**own, "text": "a b"})
+    preflight.check_run(_config({"source": "folder", "folder": str(FOLDER)}))
