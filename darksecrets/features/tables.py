@@ -22,7 +22,7 @@ _UNIFORM = replace(
     _WEIGHT,
     name="uniform",
     meaning="the same under uniform attention: mean of 1 / length over the same examples; with "
-    "local attention, of 1 / tokens in reach",
+    "local attention, 1 / tokens in reach of the same attending tokens",
     control_of="weight",
 )
 _EXAMPLES = Column("examples", "integer", "", low=0)
