@@ -492,7 +492,7 @@ MEASURES = {
             token_pairs,
             tables.TOKEN_PAIRS,
             "4.5",
-            compared=("pairs", np.maximum),
+            compared=("pairs", np.fmax),
             beside={"diagonal": diagonal_score},
         ),
         Measure(head_statistics, tables.HEAD_STATISTICS, "Clark et al. (2019)"),
