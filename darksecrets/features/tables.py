@@ -53,7 +53,8 @@ OVER_CONTROLS = (
     ),
     replace(
         P_VALUE,
-        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests",
+        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests; "
+        "1 with fewer than 6 examples",
     ),
     replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
 )
@@ -108,7 +109,7 @@ TOKEN_PAIR_CORRELATIONS = Table(
     (
         *MAPS,
         _RELATION,
-        Column("heads", "integer", "heads of the model", low=1),
+        Column("heads", "integer", "heads of the model with such a pair in reach", low=1),
         *(
             Column(
                 name,
