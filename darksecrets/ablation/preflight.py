@@ -60,8 +60,8 @@ def check_run(config: Mapping[str, Any]) -> None:
     if reason := _unreachable(folder):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
-            f"{reason} Start the run again{without}: the sweep over the heads is then left out from "
-            "the start, and everything else runs."
+            f"{reason} Start the run again{without}: the sweep over the heads is then left out "
+            "from the start, and everything else runs."
         )
 
 

@@ -16,9 +16,9 @@ def diagonal_correlations(pairs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row per task, state, seed and relation: the number of ``heads``, and Pearson's correlation
-        with ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control; empty
-        if either variable is the same for all heads. Heads with local attention that can reach no
-        related tokens are left out: their weight is unknown.
+        with ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control. It is
+        empty if either variable is the same for all heads. Heads with local attention that can
+        reach no related tokens are left out: their weight is unknown.
     """
     reaching = pairs[pairs["examples"] > 0]
     rows = [

@@ -572,7 +572,8 @@ def _uniform(entry: Measure, batch: Batch, mean: Mean) -> Array:
     rows = batch.reach / batch.reach.sum(axis=-1, keepdims=True)
     maps = np.broadcast_to(rows[:, None].astype(np.float32), shape)
     columns = column_means(maps, batch.reach)
-    return entry.of(replace(batch, half=maps, maps=maps, columns=columns)).sums
+    sums: Array = entry.of(replace(batch, half=maps, maps=maps, columns=columns)).sums
+    return sums
 
 
 def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:

@@ -141,8 +141,8 @@ def statistics_figure(table: pd.DataFrame, run_label: str) -> Figure:
     """Draw where each head's attention goes, mean over the examples: a heatmap per statistic.
 
     Args:
-        table: ``task`` (only one), ``statistic``, ``layer``, ``head`` (from 1), ``value``. Text that
-            was not parsed has no ``punctuation``; only encoders with local attention have
+        table: ``task`` (only one), ``statistic``, ``layer``, ``head`` (from 1), ``value``. Text
+            that was not parsed has no ``punctuation``; only encoders with local attention have
             ``greatest entropy``. Shares have one scale, and entropies another.
         run_label: The run and its model in a few words, for the small print.
     """

@@ -280,7 +280,7 @@ def test_an_error_that_has_nothing_to_do_with_positions_is_no_limit(
         return own(model, length)
 
     monkeypatch.setattr(checkpoints, "_trial_maps", short_of_memory)
-    with pytest.raises(InputError, match="text of 128 tokens failed.*memory") as caught:
+    with pytest.raises(InputError, match=r"text of 128 tokens failed.*memory") as caught:
         checkpoints.check_attention(folder, 128)
     assert str(caught.value.__cause__) == words
 
