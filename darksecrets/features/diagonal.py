@@ -15,8 +15,8 @@ def diagonal_correlations(pairs: pd.DataFrame) -> pd.DataFrame:
         pairs: The table ``token_pairs.csv``.
 
     Returns:
-        A row per task, state, seed and relation: the number of ``heads``, and Pearson's correlation
-        with ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control. It is
+        A row per task, state, seed and relation: number of ``heads``, and Pearson's correlation
+        with ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control, or
         empty if either variable is the same for all heads. Heads with local attention that can
         reach no related tokens are left out: their weight is unknown.
     """

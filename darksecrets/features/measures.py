@@ -566,13 +566,15 @@ def _uniform(entry: Measure, batch: Batch, mean: Mean) -> Array:
         mean: The measure of the batch's own maps.
     """
     length = batch.half.shape[-1]
+    sums: Array
     if batch.reach is None:
-        return mean.sets / length
+        sums = mean.sets / length
+        return sums
     shape = (len(batch.half), len(batch.reach), 1, length, length)  # all heads are alike
     rows = batch.reach / batch.reach.sum(axis=-1, keepdims=True)
     maps = np.broadcast_to(rows[:, None].astype(np.float32), shape)
     columns = column_means(maps, batch.reach)
-    sums: Array = entry.of(replace(batch, half=maps, maps=maps, columns=columns)).sums
+    sums = entry.of(replace(batch, half=maps, maps=maps, columns=columns)).sums
     return sums
 
 
