@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.ablation import sets
+from darksecrets.data import hub
 from darksecrets.models import checkpoints
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
+from darksecrets.run.libraries import can_import
 
 DEFAULT_MODE = "uniform"
 """The mode that needs no check: checking others loads torch, which would slow every plan."""
@@ -20,7 +22,7 @@ DEFAULT_MODE = "uniform"
 def check(config: Mapping[str, Any]) -> None:
     """Check that the model has the heads to disable.
 
-    A model on the Hub is checked after its download, before anything is trained.
+    A model on the Hub is checked by `check_run`.
 
     Args:
         config: A resolved configuration.
@@ -33,25 +35,33 @@ def check(config: Mapping[str, Any]) -> None:
         _check_sets(config["ablation"], checkpoints.folder_of(model))
 
 
-def check_fetched(ablation: Mapping[str, Any], folder: Path) -> None:
-    """Check a model from the Hub after its download.
+def check_run(config: Mapping[str, Any]) -> None:
+    """Check what is known of a model only once a run that disables heads begins.
+
+    Of a model on the Hub only ``config.json`` is downloaded, unless it is in the cache. A run that
+    is given text does not call `left_out`, since it may only look at the text.
 
     Args:
-        ablation: Section ``ablation`` of a configuration.
-        folder: The model.
+        config: A resolved configuration.
 
     Raises:
-        InputError: See `check`; or its heads cannot be disabled.
+        InputError: See `check`; or its heads cannot be disabled; or the Hub does not have it.
     """
-    if not ablation["states"]:
+    model = config["model"]
+    if model["source"] == "builtin":  # tests check it
         return
-    from darksecrets.ablation import disable
-
-    _check_sets(ablation, folder)
-    if reason := disable.unreachable(folder):
+    if model["source"] == "folder":
+        folder = checkpoints.folder_of(model)
+    elif can_import("huggingface_hub"):
+        folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
+        _check_sets(config["ablation"], folder)
+    else:
+        return
+    if reason := _unreachable(folder):
+        without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
-            f"{reason} Start the run again: now that the model is in the cache, the sweep over its "
-            "heads is left out from the start, and everything else runs."
+            f"{reason} Start the run again{without}: the sweep over the heads is then left out "
+            "from the start, and everything else runs."
         )
 
 
@@ -68,11 +78,16 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     # Tests check the shipped model.
     if model["source"] == "builtin" or not file or not config["ablation"]["states"]:
         return ""
+    return _unreachable(file.parent)
+
+
+def _unreachable(folder: Path) -> str:
+    """Why the heads of a model cannot be disabled; empty if they can, or if torch is missing."""
     if importlib.util.find_spec("torch") is None:
         return ""
     from darksecrets.ablation import disable
 
-    return disable.unreachable(file.parent)
+    return disable.unreachable(folder)
 
 
 def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:

@@ -15,10 +15,12 @@ def diagonal_correlations(pairs: pd.DataFrame) -> pd.DataFrame:
         pairs: The table ``token_pairs.csv``.
 
     Returns:
-        A row per task, state, seed and relation: ``heads``, and Pearson's correlation with
-        ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control; empty if
-        either variable is the same for all heads.
+        A row per task, state, seed and relation: number of ``heads``, and Pearson's correlation
+        with ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control, or
+        empty if either variable is the same for all heads. Heads with local attention that can
+        reach no related tokens are left out: their weight is unknown.
     """
+    reaching = pairs[pairs["examples"] > 0]
     rows = [
         dict(zip(_MODEL, model, strict=True))
         | {
@@ -26,7 +28,7 @@ def diagonal_correlations(pairs: pd.DataFrame) -> pd.DataFrame:
             "weight": _correlation(heads["weight"], heads["diagonal"]),
             "over_control": _correlation(heads["weight"] - heads["control"], heads["diagonal"]),
         }
-        for model, heads in pairs.groupby(_MODEL, sort=False, dropna=False)
+        for model, heads in reaching.groupby(_MODEL, sort=False, dropna=False)
     ]
     columns = [*_MODEL, "heads", "weight", "over_control"]
     return pd.DataFrame(rows, columns=columns).astype({"seed": "Int64"})

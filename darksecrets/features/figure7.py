@@ -14,6 +14,7 @@ from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     CHANGE,
     SMALL,
+    UNKNOWN,
     WEIGHT,
     blocks,
     check_columns,
@@ -104,7 +105,7 @@ def _values(table: pd.DataFrame, task: str, column: str) -> NDArray[np.float64]:
 def _panel(axes: Axes, values: NDArray[np.float64], look: dict[str, Any]) -> QuadMesh:
     """One heatmap of features × heads."""
     heads = values.shape[1]
-    axes.set_facecolor("0.85")
+    axes.set_facecolor(UNKNOWN)
     mesh = axes.pcolormesh(
         np.arange(heads + 1) + 0.5,
         np.arange(len(FEATURES) + 1) - 0.5,

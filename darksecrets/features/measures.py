@@ -26,7 +26,7 @@ from darksecrets.attention.store import AttentionStore, Reach, any_window
 from darksecrets.features import tables
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
-from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tables import SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens
 from darksecrets.run.columns import MAPS, names
 from darksecrets.run.tables import Table
@@ -192,7 +192,7 @@ class Batch:
     """Maps of some examples of equal length, and what the measures need of them.
 
     Attributes:
-        half: [example, layer, head, query, key] maps, as stored.
+        half: [example, layer, head, query, key] maps, as stored in half precision.
         maps: The same in float32.
         columns: [example, key, layer, head] mean weight that each token receives.
         features: [example, token, feature] which tokens have a feature.
@@ -347,7 +347,7 @@ def head_statistics(batch: Batch) -> Mean:
     examples, length = len(maps), maps.shape[-1]
     diagonals = [np.diagonal(maps, offset, axis1=-2, axis2=-1) for offset in (-1, 1, 0)]
     beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
-    kinds = [FEATURES.index(name) for name in STATISTICS if name in FEATURES]
+    kinds = [FEATURES.index(name) for name in SHARES if name in FEATURES]
     features = batch.features[..., kinds]
     if batch.reach is None:
         shares = np.einsum("ejk,ejlh->klh", features, batch.columns, dtype=np.float64)
@@ -492,7 +492,7 @@ MEASURES = {
             token_pairs,
             tables.TOKEN_PAIRS,
             "4.5",
-            compared=("pairs", np.maximum),
+            compared=("pairs", np.fmax),
             beside={"diagonal": diagonal_score},
         ),
         Measure(head_statistics, tables.HEAD_STATISTICS, "Clark et al. (2019)"),
@@ -530,7 +530,8 @@ def measure(
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         for name, entry in MEASURES.items():
             mean = entry.of(batch)
-            mean.uniform += mean.sets * _uniform(batch, mean)
+            if entry.controlled:
+                mean.uniform += _uniform(entry, batch, mean)
             _add(real, name, mean)
             if entry.controlled:
                 _add(control, name, entry.of(drawn))
@@ -556,17 +557,25 @@ def _batch(store: AttentionStore, half: npt.NDArray[np.float16], tokens: Sequenc
     )
 
 
-def _uniform(batch: Batch, mean: Mean) -> Array:
-    """Weight of a token under uniform attention in a batch, whose examples are equally long.
+def _uniform(entry: Measure, batch: Batch, mean: Mean) -> Array:
+    """[kinds, ...heads] sums of a measure under uniform attention to the tokens in reach.
 
-    With local attention it differs between layers: the mean over the queries, or that of [CLS] in
-    the last layer for measures of that alone.
+    Args:
+        entry: The measure.
+        batch: Examples of equal length.
+        mean: The measure of the batch's own maps.
     """
+    length = batch.half.shape[-1]
+    sums: Array
     if batch.reach is None:
-        return np.array(1 / batch.half.shape[-1])
-    own: Array = 1 / batch.reach.sum(axis=-1)  # [layer, query]
-    of_cls_alone = mean.sums.ndim == 2
-    return np.array(own[-1, 0]) if of_cls_alone else own.mean(axis=-1)[:, None]
+        sums = mean.sets / length
+        return sums
+    shape = (len(batch.half), len(batch.reach), 1, length, length)  # all heads are alike
+    rows = batch.reach / batch.reach.sum(axis=-1, keepdims=True)
+    maps = np.broadcast_to(rows[:, None].astype(np.float32), shape)
+    columns = column_means(maps, batch.reach)
+    sums = entry.of(replace(batch, half=maps, maps=maps, columns=columns)).sums
+    return sums
 
 
 def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:

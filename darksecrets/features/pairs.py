@@ -144,26 +144,22 @@ class Differences:
         """Compare the pairs of one example with their controls.
 
         Args:
-            maps: [layer, head, query, key] of the example, NaN where a query cannot reach a key. An
-                example counts in a layer that reaches all of its pairs, beside the draws in reach.
+            maps: [layer, head, query, key] of the example, NaN where a query cannot reach a key. In
+                a layer that reaches only some of the pairs, these are compared with their draws.
             cells: Where to look.
-            how: ``np.maximum`` for the greatest weight of the pairs, ``np.add`` for their mean.
+            how: ``np.fmax`` for the greatest weight of the pairs, ``np.add`` for their mean.
         """
 
         def weights(at: Numbers) -> Array:
             values: Array = maps[:, :, at[..., 0], at[..., 1]].astype(np.float64)
             return values
 
-        def reduced(at: Numbers) -> Array:
-            values: Array = how.reduce(weights(at), axis=-1)
-            return values / (at.shape[-2] if how is np.add else 1)
-
-        own = reduced(cells.pairs)
+        pairs = weights(cells.pairs)
         if len(cells.distance):
-            control = _mean_of_known(reduced(cells.distance))
+            own, control = _compared(pairs, weights(cells.distance), how)
             self._add(0, cells.kind, own - control, np.maximum(own, control))
         if len(cells.same_key):
-            control = _mean_of_known(reduced(cells.same_key))
+            own, control = _compared(pairs, weights(cells.same_key), how)
             self._add(1, cells.kind, own - control, np.maximum(own, control))
             self.same_key[cells.kind] += np.where(np.isnan(own - control), 0, control)
         if len(cells.six):
@@ -198,6 +194,38 @@ class Differences:
         p = intersection_union(tests.p)
         q = np.stack([benjamini_hochberg(of_kind) for of_kind in p])
         return found | {"p_value": p, "q_value": q}
+
+
+def _compared(pairs: Array, drawn: Array, how: np.ufunc) -> tuple[Array, Array]:
+    """Reduce the pairs of an example, and every set of their draws.
+
+    A set has a draw of each pair that counts: one in reach, with a draw in reach. If draws are out
+    of reach, sets are put together from the others, as many as the pair with the fewest has.
+
+    Args:
+        pairs: [layer, head, pairs] weights, NaN out of reach.
+        drawn: [layer, head, draws, pairs] weights, NaN out of reach.
+        how: ``np.fmax`` or ``np.add``, for the mean.
+
+    Returns:
+        [layer, head] of the pairs, and the mean over the sets; NaN if no pair counts.
+    """
+    out = np.isnan(drawn)
+    if out.any():
+        drawn = np.take_along_axis(drawn, np.argsort(out, axis=-2, kind="stable"), axis=-2)
+    counts = ~(np.isnan(pairs) | out.all(axis=-2))
+    pairs = np.where(counts, pairs, np.nan)
+    complete = (~np.isnan(drawn) | ~counts[..., None, :]).all(axis=-1, keepdims=True)
+    drawn = np.where(complete & counts[..., None, :], drawn, np.nan)
+    return _reduced(pairs, how), _mean_of_known(_reduced(drawn, how))
+
+
+def _reduced(values: Array, how: np.ufunc) -> Array:
+    """Greatest value or mean over the last axis; NaN if all are."""
+    if how is np.add:
+        return _mean_of_known(values)
+    result: Array = how.reduce(values, axis=-1)
+    return result
 
 
 def _mean_of_known(values: Array) -> Array:

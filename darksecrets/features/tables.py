@@ -8,12 +8,11 @@ from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.run.columns import HEAD, MAPS, P_VALUE, Q_VALUE, names, per_head
 from darksecrets.run.tables import Column, Table, interval
 
-#: Statistics of Clark et al. (2019): shares of a token's attention, which may overlap, and entropy.
-#: The last is for encoders with local attention only: the entropy of uniform attention.
-STATISTICS = (
-    *("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "entropy"),
-    "greatest entropy",
-)
+#: Shares of a token's attention, which may overlap (Clark et al. 2019).
+SHARES = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation")
+#: In nats. The second, of uniform attention, is for encoders with local attention only.
+ENTROPIES = ("entropy", "greatest entropy")
+STATISTICS = (*SHARES, *ENTROPIES)
 
 _FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
 _RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
@@ -23,7 +22,7 @@ _UNIFORM = replace(
     _WEIGHT,
     name="uniform",
     meaning="the same under uniform attention: mean of 1 / length over the same examples; with "
-    "local attention, of 1 / tokens in reach",
+    "local attention, 1 / tokens in reach of the same attending tokens",
     control_of="weight",
 )
 _EXAMPLES = Column("examples", "integer", "", low=0)
@@ -54,7 +53,8 @@ OVER_CONTROLS = (
     ),
     replace(
         P_VALUE,
-        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests",
+        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests; "
+        "1 with fewer than 6 examples",
     ),
     replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
 )
@@ -109,7 +109,7 @@ TOKEN_PAIR_CORRELATIONS = Table(
     (
         *MAPS,
         _RELATION,
-        Column("heads", "integer", "heads of the model", low=1),
+        Column("heads", "integer", "heads of the model with such a pair in reach", low=1),
         *(
             Column(
                 name,
@@ -132,7 +132,7 @@ HEAD_STATISTICS = per_head(
     "Where the attention of every head goes, and how spread it is (Clark et al. 2019). "
     "`greatest entropy`: of uniform attention, for encoders with local attention.",
     Column("value", "number", "mean share of attention (entropies: in nats)", low=0),
-    kind=Column("statistic", "text", "what gets the attention, or `entropy`", values=STATISTICS),
+    kind=Column("statistic", "text", "what gets the attention, or an entropy", values=STATISTICS),
 )
 
 EQUAL_WORDS = per_head(

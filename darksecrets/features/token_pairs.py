@@ -10,7 +10,15 @@ from matplotlib.figure import Figure
 from darksecrets.features.labels import RELATIONS
 from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS, TOKEN_PAIRS
 from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
+from darksecrets.plotting.head_grid import (
+    DIFFERENCE,
+    Row,
+    head_grid,
+    largest,
+    maps_of,
+    only_where,
+    subtract,
+)
 from darksecrets.plotting.style import check_columns
 from darksecrets.stats import LEVEL
 
@@ -21,11 +29,12 @@ def token_pairs(
     """Draw, for each relation, the heads' weights and their excess over the control.
 
     Below each heatmap is the correlation, over heads, of its values with the diagonal score. A dot
-    in the excess marks heads that exceed all three controls, with every seed (q < 0.05).
+    in the excess marks heads that exceed all three controls, with every seed (q < 0.05). Heads with
+    local attention that can reach no related tokens are grey.
 
     Args:
         table: Columns ``task``, ``state``, ``relation``, ``layer``, ``head``, ``weight``,
-            ``control``, ``q_value``; rows of `finetuned` are drawn, of both tables.
+            ``control``, ``q_value``, ``examples``; rows of `finetuned` are drawn, of both tables.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
         correlations: Columns ``task``, ``state``, ``relation``, ``weight``, ``over_control``; means
@@ -35,13 +44,18 @@ def token_pairs(
         InputError: When columns, layers or heads are missing.
     """
     columns = ["task", "state", "relation", "layer", "head", "weight", "control", "q_value"]
+    columns.append("examples")
     check_columns(table, columns, "token_pairs.csv")
     columns = ["task", "state", "relation", "weight", "over_control"]
     check_columns(correlations, columns, "token_pair_correlations.csv")
     finetuned = table[table["state"] == "finetuned"]
     finetuned = finetuned.assign(passes=finetuned["q_value"] < LEVEL)
     parts = {name: finetuned[finetuned["relation"] == name] for name in RELATIONS}
-    weights = {name: maps_of(part, tasks, "weight") for name, part in parts.items()}
+    reached = {name: maps_of(part, tasks, "examples") for name, part in parts.items()}
+    weights = {
+        name: only_where(maps_of(part, tasks, "weight"), reached[name])
+        for name, part in parts.items()
+    }
     excess = {
         name: subtract(weights[name], maps_of(part, tasks, "control"))
         for name, part in parts.items()

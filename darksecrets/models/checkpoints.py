@@ -33,6 +33,9 @@ TOKENIZERS = (
     "sentencepiece.bpe.model",
 )
 
+# PyTorch's words for an index that a table of positions lacks, and for a table of another length.
+_NO_POSITION = ("out of bounds", "must match")
+
 # Tokens of a short trial text.
 _SHORT = 8
 
@@ -215,25 +218,35 @@ def _is_causal(model: PreTrainedModel) -> bool:
 
 def _check_length(folder: Path, model: PreTrainedModel, max_length: int) -> None:
     """Try whether a model has positions for ``max_length`` tokens; if not, find how many it has."""
-    if _takes(model, max_length):
+    if not (error := _too_long(folder, model, max_length)):
         return
     fits, fails = _SHORT, max_length
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        fits, fails = (middle, fails) if _takes(model, middle) else (fits, middle)
+        too_long = _too_long(folder, model, middle)
+        fits, fails = (fits, middle) if too_long else (middle, fails)
     raise InputError(
         f"{folder}: the model takes at most {fits} tokens, but fine_tuning.max_length is "
         f"{max_length}. Set it to {fits} or less."
-    )
+    ) from error
 
 
-def _takes(model: PreTrainedModel, tokens: int) -> bool:
-    """Whether a model runs on texts of this length."""
+def _too_long(folder: Path, model: PreTrainedModel, tokens: int) -> Exception | None:
+    """The error of a model that has no position for a text of this length; None if it runs.
+
+    Raises:
+        InputError: It fails for another reason.
+    """
     try:
         _trial_maps(model, tokens)
-    except (IndexError, RuntimeError):  # no such position; or shapes that do not match
-        return False
-    return True
+    except (IndexError, RuntimeError) as error:
+        if isinstance(error, IndexError) or any(words in str(error) for words in _NO_POSITION):
+            return error
+        raise InputError(
+            f"{folder}: a trial run on a text of {tokens} tokens failed ({type(error).__name__}: "
+            f"{error}), expected attention maps. If memory is short, lower fine_tuning.max_length."
+        ) from error
+    return None
 
 
 def _check_reach(folder: Path, model: PreTrainedModel, max_length: int) -> None:

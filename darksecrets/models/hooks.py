@@ -384,9 +384,10 @@ def _find_problem(model: PreTrainedModel) -> str:
 
 def _unreachable(name: str, found: str) -> str:
     return (
-        f"{name}: its attention cannot be reached. Found {found}; expected every layer's softmaxed "
-        "attention to go through transformers' AttentionInterface. To disable heads, use a "
-        "checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another encoder that does so."
+        f"{name}: the heads of this model cannot be disabled or changed; only its maps can be "
+        "observed. To disable heads, use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or "
+        f"another encoder. Reason: its attention cannot be reached. Found {found}; expected every "
+        "layer's softmaxed attention to go through transformers' AttentionInterface."
     )
 
 

@@ -16,6 +16,7 @@ from darksecrets.plotting.style import (
     GREY,
     PAGE,
     SMALL,
+    UNKNOWN,
     WEIGHT,
     blocks,
     colour_bar,
@@ -44,7 +45,7 @@ class Row:
 
     Attributes:
         name: Label at the left.
-        maps: [layer, head] for every task; None for a task without values.
+        maps: [layer, head] for every task; NaN for a head without a value, None for a task.
         scale: Label of the colour bar at the right.
         cmap: Colour map; that of differences is centred on 0.
         limit: Value of the darkest colour.
@@ -98,6 +99,7 @@ def _draw_row(
         if values is None:
             _say_none(axes)
         else:
+            axes.set_facecolor(UNKNOWN)
             mesh = heatmap(axes, values, cmap=row.cmap, vmin=low, vmax=row.limit, labels=6)
             if task in row.marks:
                 mark_heads(axes, row.marks[task])
@@ -144,7 +146,18 @@ def subtract(
     }
 
 
+def only_where(
+    maps: Mapping[str, NDArray[np.float64] | None], counts: Mapping[str, NDArray[np.float64] | None]
+) -> dict[str, NDArray[np.float64] | None]:
+    """Each task's heatmap with NaN, which is drawn grey, where its count is 0."""
+    return {
+        task: None if one is None or count is None else np.where(count > 0, one, np.nan)
+        for task, one in maps.items()
+        for count in [counts[task]]
+    }
+
+
 def largest(*maps: Mapping[str, NDArray[np.float64] | None]) -> float:
-    """The largest absolute value in all heatmaps, for a shared scale; never 0."""
-    values = [float(np.abs(m).max()) for group in maps for m in group.values() if m is not None]
-    return max([*values, 1e-6])
+    """The largest absolute value in all heatmaps, for a shared scale; never 0. NaN are ignored."""
+    found = [m for group in maps for m in group.values() if m is not None]
+    return max([1e-6, *(float(np.abs(m[~np.isnan(m)]).max(initial=0)) for m in found)])

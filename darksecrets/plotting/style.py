@@ -74,6 +74,7 @@ HELPED, HURT = "#542788", "#B35806"
 MARK = "#0072B2"
 """Colour of dots on heads, and of words that a figure points at."""
 GREY = "#6E6E6E"
+UNKNOWN = "0.85"  # cells of heatmaps without a value
 BAND = "#D9D9D9"
 
 _RC: dict[str, Any] = {

@@ -134,15 +134,21 @@ def mean_intervals(
     return ends.reshape(2, *shape)
 
 
+FEWEST = 6
+"""Units that a test needs: with fewer, no choice of signs is rarer than 5 % in two-sided tests."""
+
+
 @dataclass(frozen=True)
 class Student:
     """Student's paired t: means, their intervals and one-sided tests.
 
     Attributes:
         mean: [...]; NaN without units.
-        low: [...] lower end of the interval; NaN with fewer than two units.
+        low: [...] lower end of the interval; NaN with fewer than `FEWEST` units, or if all
+            differences are the same and not 0.
         high: [...] its upper end.
-        p: [...] p-value of a mean above 0; 1 where all differences are 0, or with fewer than two.
+        p: [...] p-value of a mean above 0; 1 where all differences are 0, or with fewer than
+            `FEWEST` units.
     """
 
     mean: Floats
@@ -154,17 +160,21 @@ class Student:
 def student(sums: Floats, squares: Floats, units: npt.NDArray[np.int64]) -> Student:
     """Test mean differences from sums, where there are too many differences to keep.
 
+    If all differences are the same up to rounding, they have no spread to compare their mean with:
+    the p-value is then the chance that all of their signs are the same, 1 / 2^units.
+
     Args:
         sums: [...] sum of the differences over independent units.
         squares: [...] sum of their squares.
         units: [...] number of units, of the same shape or broadcast to it.
     """
-    freedom = np.broadcast_to(units - 1, sums.shape).astype(np.float64)
+    units = np.broadcast_to(units, sums.shape).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums / units
-        spread = np.sqrt(np.maximum(squares / units - mean**2, 0) / np.maximum(freedom, 0))
-        reach = np.where(freedom > 0, t.ppf(1 - LEVEL / 2, freedom) * spread, np.nan)
-        p = t.sf(mean / spread, freedom)
-    return Student(
-        mean, mean - reach, mean + reach, np.where((freedom > 0) & (squares > 0), p, 1.0)
-    )
+        variance = squares / units - mean**2
+        same = variance <= np.finfo(np.float64).eps * squares  # the rounding errors of both sums
+        spread = np.sqrt(np.where(same, 0, variance) / (units - 1))
+        known = (units >= FEWEST) & ~(same & (squares > 0))
+        reach = np.where(known, t.ppf(1 - LEVEL / 2, units - 1) * spread, np.nan)
+        p = np.where(same, np.where(mean > 0, 0.5**units, 1), t.sf(mean / spread, units - 1))
+    return Student(mean, mean - reach, mean + reach, np.where(units >= FEWEST, p, 1.0))

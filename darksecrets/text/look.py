@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features.tables import HEAD_STATISTICS, STATISTICS
+from darksecrets.features.tables import ENTROPIES, HEAD_STATISTICS, SHARES, STATISTICS
 from darksecrets.patterns.tables import PATTERN_MAPS
 from darksecrets.plotting.attention_map import draw_map, saturation
 from darksecrets.plotting.drawing import Sources
@@ -141,24 +141,23 @@ def statistics_figure(table: pd.DataFrame, run_label: str) -> Figure:
     """Draw where each head's attention goes, mean over the examples: a heatmap per statistic.
 
     Args:
-        table: ``task`` (only one), ``statistic``, ``layer``, ``head`` (from 1), ``value``.
+        table: ``task`` (only one), ``statistic``, ``layer``, ``head`` (from 1), ``value``. Text
+            that was not parsed has no ``punctuation``; only encoders with local attention have
+            ``greatest entropy``. Shares have one scale, and entropies another.
         run_label: The run and its model in a few words, for the small print.
     """
     (name,) = table["task"].unique()
     parts = {kind: table[table["statistic"] == kind] for kind in STATISTICS}
     values = {kind: maps_of(rows, [name], "value") for kind, rows in parts.items() if len(rows)}
-    shares = [maps for kind, maps in values.items() if kind != "entropy"]
-    rows = [
-        Row(
-            kind.capitalize() if kind.isalpha() else kind,
-            {"Text": maps[name]},
-            "nats" if kind == "entropy" else "Share",
-            largest(maps) if kind == "entropy" else largest(*shares),
-        )
-        for kind, maps in values.items()
-    ]
-    missing = [kind for kind in STATISTICS if kind not in values]
-    note = f" · {', '.join(missing)} unknown: the text was not parsed" if missing else ""
+    rows = []
+    for group, scale in ((SHARES, "Share"), (ENTROPIES, "nats")):
+        found = {kind: values[kind] for kind in group if kind in values}
+        limit = largest(*found.values())
+        for kind, maps in found.items():
+            label = kind if kind.startswith("[") else kind.capitalize()
+            rows.append(Row(label, {"Text": maps[name]}, scale, limit))
+    parsed = "punctuation" in values
+    note = "" if parsed else " · punctuation unknown: the text was not parsed"
     return head_grid(rows, ["Text"], f"{run_label} · darker = greater{note}")
 
 

@@ -9,7 +9,7 @@ stands in the page between ``<!-- its name -->`` and ``<!-- end -->``.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,9 @@ from darksecrets.models import checkpoints, loading
 from darksecrets.models.reach import windows_of
 from darksecrets.patterns.classification import classify
 from darksecrets.patterns.cnn import PatternNet
+from darksecrets.run.columns import MAPS
 from darksecrets.run.errors import InputError
+from darksecrets.run.tables import Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "encoders.md"
 TASK = TASKS["RTE"]
@@ -85,20 +87,26 @@ def _try(model: Path, results: Path, data: Path) -> Outcome:
     columns["cosine"] = _tried(lambda: cosine.table(*stores))
     columns["patterns"] = _tried(lambda: classify(stores[0], PatternNet().eval(), 1.0))
     columns |= _measures(stores[0])
-    columns["FrameNet"] = _tried(lambda: _framenet(model, results / "framenet"))
+    columns["FrameNet"] = _tried(
+        lambda: _framenet(model, results / "framenet"), _optional(heads.HEADS)
+    )
     left_out = unreachable(model)
     columns["sweep"] = "left out" if left_out else _sweep(results / "model", data)
     return Outcome(columns, left_out.replace(f"{model}: ", ""))
 
 
-def _tried(call: Callable[[], Any]) -> str:
-    """Run a step; its table must have only finite numbers."""
+def _tried(call: Callable[[], Any], optional: Collection[str] = ()) -> str:
+    """Run a step; its table must have only finite numbers, except in optional columns."""
     table = call()
     if table is not None:
-        numbers = table.select_dtypes("number")
+        numbers = table.drop(columns=list(optional)).select_dtypes("number")
         assert len(table)
         assert np.isfinite(numbers.to_numpy(dtype=float)).all()
     return "yes"
+
+
+def _optional(table: Table) -> list[str]:
+    return [column.name for column in table.columns if column.optional and column not in MAPS]
 
 
 def _special_tokens(tokenizer: Any) -> str:
@@ -152,7 +160,10 @@ def _measures(store: AttentionStore) -> dict[str, str]:
         layout = store.offsets(example), store.segments(example), store.special(example)
         tokens.append(describe_example(idx, [_annotated(text) for text in texts], *layout))
     tables = measure(store, tokens, 1)
-    return {name: _tried(lambda name=name: tables[name]) for name in MEASURES}
+    return {
+        name: _tried(lambda name=name: tables[name], _optional(entry.table))
+        for name, entry in MEASURES.items()
+    }
 
 
 def _annotated(text: str) -> list[dict[str, Any]]:
@@ -176,8 +187,8 @@ def _framenet(model: Path, output: Path) -> Any:
     assert text.split()[1] in SENTENCES[1]
     annotation = Annotation(text, (12, 18), (Element((4, 11)), Element((31, 37))))
     extract(model, {"sentence1": [text]}, output)
-    weights = heads.measure(AttentionStore.open(output), [annotation], 99, 1)
-    return heads.table(weights)
+    weights = heads.measure(heads.Linked(AttentionStore.open(output), [annotation]))
+    return heads.table(weights, 99, 1)
 
 
 def _sweep(model: Path, data: Path) -> str:

@@ -270,9 +270,25 @@ def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, 
     own.write_text(yaml.safe_dump(keys))
     assert planned(snakemake(tmp_path, "-n", "look", config=str(own)).stdout) == {
         "get_pretrained_model": 1,
-        "cross_validate_patterns": 1,
-        "train_pattern_classifier": 1,
+        "get_pattern_classifier": 1,
         "look_at_text": 1,
         "measure_text": 1,
         "look": 1,
     }
+
+
+def test_a_look_with_another_length_outdates_nothing_of_a_run(
+    snakemake, planned, smoke_config, tmp_path
+):
+    """The model is checked with `max_length`, and is the same for any other."""
+    results = tmp_path / "results" / "smoke"
+    for name in ("models/pretrained", "patterns/classifier", "tables"):
+        (results / name).mkdir(parents=True)
+    predictions = ("tables/pattern_predictions.csv", "tables/pattern_predictions.provenance.json")
+    for name in predictions:
+        (results / name).touch()
+    targets = ("results/smoke/models/pretrained", "results/smoke/patterns/classifier")
+    snakemake(tmp_path, "--touch", "--forceall", *targets, config=smoke_config)
+    keys = ("--config", "text=a b", "fine_tuning={max_length: 32}")
+    jobs = planned(snakemake(tmp_path, "-n", "look", *keys, config=smoke_config).stdout)
+    assert jobs == {"look_at_text": 1, "measure_text": 1, "look": 1}

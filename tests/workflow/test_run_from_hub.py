@@ -53,14 +53,14 @@ def test_heads_that_a_model_from_the_hub_lacks_are_refused_before_training(
     hub.repositories.append(bert_repository)
     config = tmp_path / "config.yaml"
     config.write_text(yaml.safe_dump({**CONFIG, "ablation": {"sets": [99]}}))
-    target = "results/hub/models/pretrained"
     arguments = {"config": str(config), "environment": client.environment, "check": False}
-    run = snakemake(tmp_path, target, **arguments)
+    run = snakemake(tmp_path, "figure8", **arguments)
     assert run.returncode != 0
-    log = (tmp_path / "results/hub/logs/get_pretrained_model.log").read_text()
-    assert "ablation.sets in the configuration: The selector 99 names head 99" in log
-    assert "Traceback" not in log
-    assert not (tmp_path / target).exists()
+    output = run.stdout + run.stderr
+    assert "ablation.sets in the configuration: The selector 99 names head 99" in output
+    assert "Traceback" not in output
+    assert not (tmp_path / "results/hub/models").exists()
+    assert not [path for path in hub.downloads() if "safetensors" in path]
 
 
 def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_sweep_out(
@@ -69,14 +69,13 @@ def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_s
     FAMILIES["DeBERTa-v3"].save(tmp_path / "deberta")
     files = {path.name: path.read_bytes() for path in (tmp_path / "deberta").iterdir()}
     hub.repositories.append(Repository("models", content.BERT, content.BERT_COMMIT, files))
-    target = "results/hub/models/pretrained"
     arguments = {"config": config, "environment": client.environment, "check": False}
-    first = snakemake(tmp_path, target, **arguments)
-    log = (tmp_path / "results/hub/logs/get_pretrained_model.log").read_text()
+    first = snakemake(tmp_path, "figure8", **arguments)
+    output = first.stdout + first.stderr
     assert first.returncode != 0
-    assert "cannot be reached" in log
-    assert "Start the run again" in log
-    assert not (tmp_path / target).exists()
+    assert "cannot be disabled" in output
+    assert "Start the run again" in output
+    assert not (tmp_path / "results/hub/models").exists(), "it stops before any job"
 
     second = snakemake(tmp_path, "all", "--dry-run", "--quiet", "rules", **arguments)
     output = second.stdout + second.stderr
@@ -85,3 +84,23 @@ def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_s
     jobs = planned(output)
     assert {"get_pretrained_model", "figure5"} <= set(jobs)
     assert not {name for name in jobs if "sweep" in name or "ablation" in name}
+
+    look = ("look", "--dry-run", "--quiet", "rules", "--config", "text=a b")
+    third = snakemake(tmp_path, *look, **arguments)
+    assert "look_at_text" in planned(third.stdout)
+    assert "is left out" not in third.stdout + third.stderr
+
+
+def test_a_model_whose_heads_cannot_be_disabled_is_fetched_for_what_disables_none(
+    snakemake, config, hub, client, tmp_path
+):
+    """At once: only a run that plans a sweep has a reason to stop."""
+    FAMILIES["DeBERTa-v3"].save(tmp_path / "deberta")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "deberta").iterdir()}
+    hub.repositories.append(Repository("models", content.BERT, content.BERT_COMMIT, files))
+    snakemake(
+        *(tmp_path, "results/hub/models/pretrained"),
+        config=config,
+        environment=client.environment,
+    )
+    assert (tmp_path / "results/hub/models/pretrained/model.safetensors").is_file()

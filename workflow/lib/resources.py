@@ -71,6 +71,7 @@ class Work:
         tokens: Mean length of an example.
         config: The run's resolved configuration.
         regression: Whether the task's scores are correlations.
+        parsed: Whether its sentences are parsed, unlike the built-in corpus's.
     """
 
     model: Size
@@ -80,6 +81,7 @@ class Work:
     tokens: int
     config: Mapping[str, Any]
     regression: bool = False
+    parsed: bool = True
 
     @property
     def maps(self) -> int:
@@ -288,8 +290,7 @@ def look_measures(work: Work) -> Need:
 
 def annotation(work: Work) -> Need:
     """Tagging and parsing the sampled sentences; those of the built-in corpus are annotated."""
-    parsed = work.config["data"]["source"] != "builtin"
-    return Need(700, seconds=_START_OF_TABLES + parsed * (2 + 0.008 * work.sample))
+    return Need(700, seconds=_START_OF_TABLES + work.parsed * (2 + 0.008 * work.sample))
 
 
 def reading_stores(number: int) -> Callable[[Work], Need]:
@@ -363,7 +364,8 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
     train, validation = examples(config, task)
     size, _ = size_of(config)
     entry = config["tasks"][task]
-    pair, single = _TOKENS if "files" in entry or "hub" in entry else _TOKENS_OF_BUILTIN
+    own = "files" in entry or "hub" in entry
+    pair, single = _TOKENS if own else _TOKENS_OF_BUILTIN
     return Work(
         model=size,
         train=train,
@@ -371,6 +373,7 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         sample=min(validation, config["samples"]["size"]),
         tokens=pair if len(entry["text"]) == 2 else single,
         regression="range" in entry,
+        parsed=own,
         config=config,
     )
 
@@ -379,7 +382,15 @@ def work_of_text(config: Mapping[str, Any]) -> Work:
     """The work of a look at the configuration's text; every example may have the full length."""
     number = 0 if config["text"] is None else len(texts.read(config["text"]))
     size, _ = size_of(config)
-    return Work(size, 0, number, number, config["fine_tuning"]["max_length"], config)
+    return Work(
+        model=size,
+        train=0,
+        validation=number,
+        sample=number,
+        tokens=config["fine_tuning"]["max_length"],
+        parsed=config["look"]["parse"] != "off",
+        config=config,
+    )
 
 
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:

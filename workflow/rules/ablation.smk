@@ -5,6 +5,8 @@ DISABLING = "Section 4.6: disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]
 SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
+if not config["left_out"]:
+    CHECKS["sweep_heads_chunk"] = of_ablation.check_run
 CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["left_out"])
 
 

@@ -26,13 +26,14 @@ from workflow.lib import compat, configuration, imports, plan, preflight, resour
 SCREEN = terminal.install(workflow)
 
 try:
-    # A run that is given text may need no data: that is known only once its jobs are, see `start_run`.
+    # A run that is given text may need no data, and may disable no heads: that is known only once its
+    # jobs are, see `start_run`.
     with_text = config.get("text") is not None
     config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
     of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
-    config["left_out"] = of_sweep(config)
+    config["left_out"] = "" if with_text else of_sweep(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

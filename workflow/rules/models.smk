@@ -17,7 +17,6 @@ rule get_pretrained_model:
         **ask(resources.pretrained_model, data=False),
     params:
         source=lookup(dpath="model", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Get the pre-trained model"
     script:

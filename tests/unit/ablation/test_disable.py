@@ -208,6 +208,7 @@ def test_attention_that_cannot_be_reached_is_refused(family, words, tmp_path):
         pass
     reason = module.unreachable(tmp_path)
     assert reason.startswith(str(tmp_path))
+    assert ": the heads of this model cannot be disabled" in reason, "what a user wants to know"
     assert "cannot be reached" in reason
 
 

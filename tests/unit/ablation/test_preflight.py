@@ -18,17 +18,35 @@ def _config(model=BUILTIN, **keys):
     return resolve({"run": "r", "data": BUILTIN, "model": model, "ablation": keys})
 
 
-def test_a_model_from_the_hub_is_checked_when_it_is_a_folder():
-    """Its layers and heads are unknown before; the job that downloads it checks them."""
-    preflight.check(_config({"source": "hub"}, sets=[7]))
+HUB = {"source": "hub", "id": "some/model", "revision": "0" * 40}
+
+
+@pytest.fixture
+def on_hub(monkeypatch):
+    """Let the Hub have the model of a folder; only its configuration may be downloaded."""
+
+    def serve(folder):
+        def download(repository, revision, patterns, kind):
+            assert (repository, revision, kind) == (HUB["id"], HUB["revision"], "model")
+            assert patterns == ["config.json"]
+            return folder
+
+        monkeypatch.setattr(preflight.hub, "download", download)
+
+    return serve
+
+
+def test_the_heads_to_disable_are_those_of_the_model(on_hub):
+    """The layers and heads of a model on the Hub are unknown to a plan; a run asks for them."""
+    preflight.check(_config(HUB, sets=[7]))
+    on_hub(FOLDER)
+    with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
+        preflight.check_run(_config(HUB, sets=[7]))
+    preflight.check_run(_config(HUB, sets=[6]))
     own = {"source": "folder", "folder": str(FOLDER)}
     for config in (_config(sets=[7]), _config(own, sets=[7])):
         with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
             preflight.check(config)
-        with pytest.raises(InputError, match="head 7, but the model has 6 layers of 6 heads"):
-            preflight.check_fetched(config["ablation"], FOLDER)
-    preflight.check_fetched(_config(sets=[6])["ablation"], FOLDER)
-    preflight.check_fetched(_config(sets=[7], states=[])["ablation"], FOLDER)
 
 
 def test_the_mode_is_one_that_the_section_knows():
@@ -45,10 +63,11 @@ def test_the_mode_that_is_not_checked_is_the_default():
     disable.check_mode(preflight.DEFAULT_MODE)
 
 
-def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path):
+def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path, on_hub):
     (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 2, "vocab_size": 9}))
+    on_hub(tmp_path)
     with pytest.raises(InputError, match=r"config\.json: found none of the keys num_attention_"):
-        preflight.check_fetched(_config()["ablation"], tmp_path)
+        preflight.check_run(_config(HUB))
 
 
 def test_results_of_disabling_need_a_state():
@@ -77,13 +96,21 @@ def test_a_model_without_the_attention_interface_leaves_the_sweep_out(deberta, t
 
 
 def test_a_model_of_the_hub_leaves_the_sweep_out_once_it_is_fetched(deberta, tmp_path):
-    hub = _config({"source": "hub", "id": "some/model", "revision": "0" * 40})
+    hub = _config(HUB)
     assert preflight.left_out(hub, tmp_path / "none") == ""
     assert "cannot be reached" in preflight.left_out(hub, deberta)
     assert preflight.left_out(hub, FOLDER) == ""
 
 
-def test_a_fetched_model_without_the_attention_interface_stops_the_run_once(deberta):
+def test_a_model_of_the_hub_without_the_attention_interface_stops_the_run_once(deberta, on_hub):
+    on_hub(deberta)
     with pytest.raises(InputError, match=r"cannot be reached.*Start the run again"):
-        preflight.check_fetched(_config()["ablation"], deberta)
-    preflight.check_fetched(_config(states=[])["ablation"], deberta)
+        preflight.check_run(_config(HUB))
+
+
+def test_a_run_with_text_that_would_disable_heads_is_told_to_do_without_the_text(deberta):
+    """With text, it is not known from the start whether heads will be disabled."""
+    own = _config({"source": "folder", "folder": str(deberta)})
+    with pytest.raises(InputError, match="again without the key `text`: the sweep over the heads"):
+        preflight.check_run({**own, "text": "a b"})
+    preflight.check_run(_config({"source": "folder", "folder": str(FOLDER)}))

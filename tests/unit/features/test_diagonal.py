@@ -57,3 +57,14 @@ def test_no_relation_at_all():
         *("task", "state", "seed", "relation", "heads", "weight", "over_control")
     ]
     assert found.empty
+
+
+def test_heads_that_reach_no_related_tokens_are_left_out():
+    """Local attention: their weight and control are 0 because there are none."""
+    table = pairs()
+    reaches = table["layer"] > 1
+    columns = {"examples": 0, "weight": 0.0, "control": 0.0}
+    masked = table.assign(**{name: table[name].where(reaches, no) for name, no in columns.items()})
+    found = diagonal_correlations(masked)
+    assert (found["heads"] == 8).all()
+    pd.testing.assert_frame_equal(found, diagonal_correlations(table[reaches]))

@@ -6,6 +6,7 @@ import pytest
 from drawn import axes_named, mesh_of, written
 from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgba
 
 from darksecrets.features import figure7 as seventh
 from darksecrets.features import token_pairs as pairs
@@ -16,6 +17,7 @@ from darksecrets.features.head_statistics import STATISTICS, head_statistics
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.stripes import stripes
 from darksecrets.features.token_pairs import token_pairs
+from darksecrets.plotting.style import UNKNOWN
 from darksecrets.run.errors import InputError
 
 ALL = list(TASKS)
@@ -23,7 +25,7 @@ FEW = ["MRPC", "RTE", "QQP"]
 MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
 FIGURES = ("figure6", "stripes", "figure7", "token_pairs", "statistics")
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
-PAIR_VALUES = ["weight", "control", "diagonal", "q_value"]
+PAIR_VALUES = ["weight", "control", "diagonal", "q_value", "examples"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
 
 
@@ -161,6 +163,18 @@ def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
             assert marked == (every if value == "over_control" else set())
             assert len(every) >= 4
     assert pairs.RELATIONS == RELATIONS
+
+
+def test_heads_that_reach_no_related_tokens_are_grey():
+    data = table("relation", RELATIONS, PAIR_VALUES)
+    data.loc[data["layer"] == 3, ["weight", "control", "examples"]] = 0
+    figure = token_pairs(data, FEW, LABEL, correlations=diagonal_correlations(data))
+    for name in ("verb → subject QQP", "verb → subject\nover control QQP"):
+        axes = axes_named(figure, name)
+        drawn = np.ma.masked_invalid(mesh_of(axes).get_array()).reshape(4, 3)
+        assert np.ma.getmaskarray(drawn).tolist() == [[layer == 3] * 3 for layer in range(1, 5)]
+        assert axes.get_facecolor() == to_rgba(UNKNOWN)
+        assert np.isfinite(mesh_of(axes).get_clim()).all()
 
 
 def test_head_statistics_are_means_over_the_heads_of_a_layer():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tracemalloc
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
 from darksecrets.features.measures import DRAWS, measure
-from darksecrets.features.tables import OVER_CONTROLS, STATISTICS
+from darksecrets.features.tables import OVER_CONTROLS, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
 
@@ -163,19 +164,40 @@ def statistic(store: AttentionStore, tokens: list[Tokens], name: str, layer: int
     return values
 
 
-def uniform(store: AttentionStore, layer: int, length: int) -> list[float]:
-    """Weight that each query gives to every key that it can attend to, if all are equal."""
-    places = range(length)
-    return [1 / sum(can(store, layer, i, j) for j in places) for i in places]
+def under_uniform(store: AttentionStore, tokens: list[Tokens]) -> dict[str, Callable]:
+    """The means under attention that is equal for all tokens in reach, by the name of the table."""
 
+    def share(layer: int, i: int, length: int) -> float:
+        return 1 / sum(can(store, layer, i, j) for j in range(length))
 
-def reached_from_cls(store: AttentionStore, tokens: list[Tokens], f: int) -> list[int]:
-    """Lengths of the examples with a token of the feature that [CLS] can attend to at last."""
-    return [
-        len(one.special)
-        for one in tokens
-        if any(can(store, store.layers - 1, 0, j) for j in np.flatnonzero(one.features[:, f]))
-    ]
+    def of_stripes(f: int, layer: int) -> float:
+        values = []
+        for one in tokens:
+            places = range(len(one.special))
+            found = [
+                mean([share(layer, i, len(places)) for i in places if can(store, layer, i, j)])
+                for j in np.flatnonzero(one.features[:, f])
+            ]
+            values += [max(found)] if found else []
+        return mean(values)
+
+    def of_cls(f: int) -> float:
+        last = store.layers - 1
+        reached = [
+            any(can(store, last, 0, j) for j in np.flatnonzero(one.features[:, f]))
+            for one in tokens
+        ]
+        lengths = [len(one.special) for one in tokens]
+        return mean([share(last, 0, n) for n, has in zip(lengths, reached, strict=True) if has])
+
+    def of_pairs(pairs_of, layer: int, reduce) -> float:
+        values = []
+        for one, pairs in zip(tokens, pairs_of, strict=True):
+            near = [share(layer, i, len(one.special)) for i, j in pairs if can(store, layer, i, j)]
+            values += [reduce(near)] if near else []
+        return mean(values)
+
+    return {"stripes": of_stripes, "cls_attention": of_cls, "pairs": of_pairs}
 
 
 def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[Tokens]) -> None:
@@ -185,7 +207,7 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
     pairs = {(r.relation, r.layer, r.head): r for r in found["token_pairs"].itertuples()}
     equal = {(r.layer, r.head): r for r in found["equal_words"].itertuples()}
     statistics = {(r.statistic, r.layer, r.head): r for r in found["head_statistics"].itertuples()}
-    local = any(store.windows)
+    local, uniform = any(store.windows), under_uniform(store, tokens)
     for head in range(store.heads):
         for f, feature in enumerate(FEATURES):
             values = from_cls(store, tokens, f, head)
@@ -196,9 +218,7 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                     pytest.approx(mean(values), **CLOSE),
                     len(values),
                 )
-                last, having = store.layers - 1, reached_from_cls(store, tokens, f)
-                inverse = [uniform(store, last, length)[0] for length in having]
-                assert row.uniform == pytest.approx(mean(inverse))
+                assert row.uniform == pytest.approx(uniform["cls_attention"](f))
         for layer in range(store.layers):
             for f, feature in enumerate(FEATURES):
                 values = stripe(store, tokens, f, layer, head)
@@ -207,9 +227,7 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                     row = stripes.pop((feature, layer + 1, head + 1))
                     assert row.weight == pytest.approx(mean(values), **CLOSE)
                     assert row.examples == len(values)
-                    having = [len(one.special) for one in tokens if one.features[:, f].any()]
-                    inverse = [mean(uniform(store, layer, length)) for length in having]
-                    assert row.uniform == pytest.approx(mean(inverse))
+                    assert row.uniform == pytest.approx(uniform["stripes"](f, layer))
             for number, relation in enumerate(RELATIONS):
                 of_relation = [one.pairs[number] for one in tokens]
                 values = related(store, of_relation, layer, head, max)
@@ -219,18 +237,21 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                     row = pairs.pop((relation, layer + 1, head + 1))
                     assert row.weight == pytest.approx(mean(values), **CLOSE)
                     assert row.examples == len(values)
+                    assert row.uniform == pytest.approx(uniform["pairs"](of_relation, layer, max))
                     beside = [
                         mean(statistic(store, tokens, name, layer, head))
                         for name in ("previous", "self", "next")
                     ]
                     assert row.diagonal == pytest.approx(sum(beside), **CLOSE)
-            values = related(store, [one.equal for one in tokens], layer, head, mean)
+            of_equal = [one.equal for one in tokens]
+            values = related(store, of_equal, layer, head, mean)
             assert ((layer + 1, head + 1) in equal) == bool(values)
             if values:
                 row = equal.pop((layer + 1, head + 1))
                 assert row.weight == pytest.approx(mean(values), **CLOSE)
                 assert row.examples == len(values)
-            for name in STATISTICS if local else STATISTICS[:-1]:
+                assert row.uniform == pytest.approx(uniform["pairs"](of_equal, layer, mean))
+            for name in STATISTICS if local else (*SHARES, "entropy"):
                 row = statistics.pop((name, layer + 1, head + 1))
                 expected = mean(statistic(store, tokens, name, layer, head))
                 assert row.value == pytest.approx(expected, rel=1e-5, abs=1e-7)

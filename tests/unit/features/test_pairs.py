@@ -25,6 +25,7 @@ from darksecrets.features.pairs import (
     other_queries,
 )
 from darksecrets.features.tokens import Tokens
+from darksecrets.stats.paired import FEWEST
 
 NAMES = list(ADVERSARIES)
 NONE = np.empty((0, 2), dtype=np.int64)
@@ -81,13 +82,13 @@ def test_other_queries_attend_to_the_same_keys():
     )
 
 
-def save(folder: Path, maps: list[np.ndarray]) -> AttentionStore:
+def save(folder: Path, maps: list[np.ndarray], windows=()) -> AttentionStore:
     examples = pd.DataFrame(
         {"idx": range(len(maps)), "tokens": [["w"] * m.shape[-1] for m in maps]}
     )
     for name in ("segments", "special", "starts", "ends"):
         examples[name] = [[0] * m.shape[-1] for m in maps]
-    with write_store(folder, examples, *maps[0].shape[:2]) as writer:
+    with write_store(folder, examples, *maps[0].shape[:2], windows) as writer:
         for one in maps:
             writer.append(one)
     return AttentionStore.open(folder)
@@ -164,7 +165,7 @@ def test_noise_passes_no_more_often_than_stated_and_a_head_that_knows_does(found
 def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
     random = rng(5)
     maps, tokens = [], []
-    for idx, length in enumerate((17, 15, 12, 12, 9)):
+    for idx, length in enumerate((17, 17, 16, 15, 15, 14, 13, 12, 12, 12, 11, 9)):
         text, one = sentence(idx, length, random)
         equal = np.argwhere(random.random((length, length)) < 0.02)
         equal = equal[text.usable[equal].all(axis=1) & (equal[:, 0] != equal[:, 1])]
@@ -176,6 +177,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
     drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 11).compared
     assert drawn["pairs"]
     assert drawn["equal"]
+    tested = 0
     for name, table, reduce in (
         ("pairs", tables["token_pairs"], max),
         ("equal", tables["equal_words"], np.mean),
@@ -205,6 +207,11 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                     gaps["excess"].append(np.mean(six))
             p = []
             for key, values in gaps.items():
+                tested += len(values) >= FEWEST
+                if len(values) < FEWEST:
+                    assert np.isnan([getattr(row, f"{key}_{end}") for end in ("low", "high")]).all()
+                    p.append(1.0)
+                    continue
                 test = stats.ttest_1samp(values, 0, alternative="two-sided")
                 low, high = test.confidence_interval(0.95)
                 assert getattr(row, key) == pytest.approx(np.mean(values), abs=1e-9)
@@ -213,6 +220,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                 p.append(stats.ttest_1samp(values, 0, alternative="greater").pvalue)
             assert row.p_value == pytest.approx(max(p), rel=1e-6)
             assert row.same_key == pytest.approx(np.mean(same_key), abs=1e-9)
+    assert tested > 12, "most have enough examples"
 
 
 def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in_reach():
@@ -226,11 +234,55 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
     none = np.empty((0, 1, 2), dtype=np.int64)
     found = Differences(2, 2, 1)
-    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.maximum)
-    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.maximum)
+    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.fmax)
+    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.fmax)
     assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0]]
     assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
     assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
     expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]
     assert found.sums[1, 0, :, 0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("table", ["token_pairs", "equal_words"])
+def test_only_pairs_in_reach_are_compared(tmp_path, table):
+    """In a layer with a window, against loops over its pairs in reach and their draws."""
+    random, window, length = rng(9), 3, 12
+    usable = np.isin(np.arange(length), range(1, length - 1))
+    related = np.array([[2, 1], [5, 4], [3, 9], [8, 6]])  # the third is out of reach
+    segments, features = np.zeros(length, np.int64), np.zeros((length, len(FEATURES)), np.bool_)
+    of_relation = tuple(related if name == "pronoun to noun" else NONE for name in RELATIONS)
+    tokens = [Tokens(i, segments, ~usable, features, of_relation, related) for i in range(7)]
+    near = np.abs(np.subtract.outer(np.arange(length), np.arange(length))) <= window
+    maps = []
+    for _ in tokens:
+        weights = random.exponential(size=(2, 2, length, length)) ** 3
+        weights[1] *= near
+        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    store = save(tmp_path / "store", maps, (None, window))
+    drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 5).compared
+    cells_of = drawn["pairs" if table == "token_pairs" else "equal"]
+    reduce = max if table == "token_pairs" else np.mean
+    fewer = 0
+    for row in measure(store, tokens, 5)[table].itertuples():
+        reach = near if row.layer == 2 else np.ones_like(near)
+        gaps: dict[str, list[float]] = {"over_control": [], "over_same_key": []}
+        for cells in cells_of:
+            a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
+            for name, sets in (("over_control", cells.distance), ("over_same_key", cells.same_key)):
+                left = {}
+                for number, (i, j) in enumerate(cells.pairs):
+                    others = [a[q, k] for q, k in sets[:, number] if reach[q, k]]
+                    if reach[i, j] and others:
+                        left[number] = (a[i, j], others)
+                size = min(len(others) for _, others in left.values())
+                fewer += size < len(sets)
+                own = reduce([weight for weight, _ in left.values()])
+                other = [reduce([of[n] for _, of in left.values()]) for n in range(size)]
+                gap = own - np.mean(other)
+                gaps[name].append(0 if abs(gap) <= ROUNDING * max(own, np.mean(other)) else gap)
+        assert row.examples == len(tokens)
+        assert row.over_control == pytest.approx(np.mean(gaps["over_control"]), abs=1e-9)
+        assert row.over_control == pytest.approx(row.weight - row.control, abs=ROUNDING)
+        assert row.over_same_key == pytest.approx(np.mean(gaps["over_same_key"]), abs=1e-9)
+    assert fewer, "the test sees draws out of reach"

@@ -147,3 +147,32 @@ def test_students_t_without_differences_or_without_units_finds_nothing():
     assert np.isnan(found.low[1:]).all()
     assert found.mean[1] == 0.5
     assert np.isnan(found.mean[2])
+
+
+@pytest.mark.parametrize("difference", [0.1, 0.7, 1.0])
+def test_identical_differences_are_no_surer_than_their_signs(difference):
+    """Sums of the same number round differently from its multiple; SciPy says p = 0."""
+    for units in (2, 5, 6, 40, 3000):
+        values = np.full(units, difference)
+        sums, squares = np.array([values.sum(), -values.sum()]), np.tile((values**2).sum(), 2)
+        found = student(sums, squares, np.array(units))
+        assert found.mean == pytest.approx([difference, -difference])
+        assert np.isnan([found.low, found.high]).all()
+        assert found.p.tolist() == [0.5**units if units >= 6 else 1, 1]
+
+
+def test_a_small_spread_is_no_rounding_error():
+    values = 1 + np.tile([-1e-4, 1e-4], 50)
+    found = student(np.array(values.sum()), np.array((values**2).sum()), np.array(100))
+    expected = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert found.low == pytest.approx(expected.low, abs=1e-9)
+    assert found.high - found.low == pytest.approx(expected.high - expected.low, rel=1e-5)
+
+
+def test_too_few_units_are_never_significant():
+    """The least two-sided p-value of five random signs is 2 / 2^5 = 0.0625."""
+    values = np.array([0.5, 0.51, 0.49, 0.5, 0.52, 0.5])
+    for units in range(1, 7):
+        some = values[:units]
+        found = student(np.array(some.sum()), np.array((some**2).sum()), np.array(units))
+        assert (found.p < 1) == (2 / 2**units < 0.05) == bool(np.isfinite(found.low))

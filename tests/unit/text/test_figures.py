@@ -7,7 +7,7 @@ from drawn import LABEL, axes_named, mesh_of, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 
-from darksecrets.features.tables import STATISTICS
+from darksecrets.features.tables import ENTROPIES, SHARES
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.plotting import user_text
 from darksecrets.plotting.attention_map import saturation
@@ -99,20 +99,30 @@ def test_lines_keep_the_direction_of_the_whole_text():
     assert len(user_text.lines("word " * 500, 60)) <= 3
 
 
+@pytest.mark.parametrize("local", [True, False])
 @pytest.mark.parametrize("parsed", [True, False])
-def test_statistics_are_heatmaps_of_heads(parsed):
+def test_statistics_are_heatmaps_of_heads(parsed, local):
     rng = np.random.default_rng(2)
-    kinds = [kind for kind in STATISTICS if parsed or kind != "punctuation"]
+    shares = [kind for kind in SHARES if parsed or kind != "punctuation"]
+    entropies = [kind for kind in ENTROPIES if local or kind == "entropy"]
+    kinds = [*shares, *entropies]
     rows = [(kind, layer, head) for kind in kinds for layer in (1, 2, 3) for head in (1, 2)]
     table = pd.DataFrame(rows, columns=["statistic", "layer", "head"])
     table = table.assign(task="ab12", value=rng.random(len(rows)))
+    table.loc[table["statistic"].isin(ENTROPIES), "value"] *= 4
     figure = statistics_figure(table, LABEL)
     for kind in kinds:
-        name = kind.capitalize() if kind.isalpha() else kind
-        drawn = mesh_of(axes_named(figure, f"{name} Text")).get_array()
+        name = kind if "[" in kind else kind.capitalize()
+        mesh = mesh_of(axes_named(figure, f"{name} Text"))
+        group = shares if kind in shares else entropies
+        darkest = table.loc[table["statistic"].isin(group), "value"].max()
+        assert mesh.get_clim() == pytest.approx((0, darkest)), "one scale for a group"
+        drawn = mesh.get_array()
         expected = table[table["statistic"] == kind].pivot(
             index="layer", columns="head", values="value"
         )
         assert np.array_equal(np.asarray(drawn).reshape(3, 2), expected.to_numpy())
-    said = any("punctuation unknown" in " ".join(text.split()) for text in rendered(figure))
-    assert said != parsed
+    texts = [" ".join(text.split()) for text in rendered(figure)]
+    assert any("punctuation unknown" in text for text in texts) != parsed
+    assert not any("entropy unknown" in text for text in texts)
+    assert texts.count("nats") == len(entropies)

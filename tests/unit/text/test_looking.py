@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from drawn import axes_named
+from encoders import FAMILIES, HEADS, LAYERS, SENTENCES, WINDOW
 from tiny_models import save_classifier
 from transformers import AutoModel, AutoTokenizer
 
@@ -18,6 +20,7 @@ from darksecrets.patterns.tables import PATTERN_MAPS
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from darksecrets.text import looking
+from darksecrets.text.look import statistics_figure
 from darksecrets.text.tables import EXAMPLES, SHOWN
 
 TEXT = ["the dog barks .", "the unbelievable dogs don't bark . the dog", "bark ."]
@@ -62,6 +65,35 @@ def test_maps_and_measures_are_those_of_transformers_in_the_order_of_the_text(
     values = statistics["value"]
     assert values["previous", 2, 3] == pytest.approx(np.mean(previous), abs=1e-6)
     assert values["entropy", 2, 3] == pytest.approx(np.mean(entropy), abs=2e-4)
+
+
+def test_a_look_with_local_attention_knows_its_reach(classifier, tmp_path):
+    """All layers but the first of this ModernBERT reach `WINDOW` tokens in both directions."""
+    folder = FAMILIES["ModernBERT"].save(tmp_path / "model")
+    text = [f"{SENTENCES[0]} {SENTENCES[1]}", SENTENCES[2]]
+    seen = darksecrets.look(text, folder, classifier=classifier, max_length=128)
+    encoder = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    values = []
+    for number, example in enumerate(text):
+        with torch.no_grad():
+            given = tokenizer(example, return_tensors="pt")
+            expected = encoder(**given, output_attentions=True).attentions
+        maps = torch.stack(expected)[:, 0].double().numpy()
+        assert np.allclose(seen.maps[number], maps, atol=1e-3)
+        length = maps.shape[-1]
+        reach = [sum(abs(i - j) <= WINDOW for j in range(length)) for i in range(length)]
+        values.append((np.log(length), np.mean(np.log(reach))))
+    assert values[0][0] > values[0][1], "the first example is longer than a window"
+    statistics = seen.measures["head_statistics"].set_index(["statistic", "layer", "head"])
+    statistics = statistics["value"].sort_index()
+    for layer, greatest in enumerate((0, 1, 1), 1):
+        found = statistics["greatest entropy", layer]
+        assert found.to_numpy() == pytest.approx(np.mean([one[greatest] for one in values]))
+        assert (statistics["entropy", layer] <= found + 1e-3).all()
+    drawn = statistics_figure(seen.measures["head_statistics"], "run")
+    assert axes_named(drawn, "Greatest entropy Text")
+    assert len(seen.patterns) == 2 * LAYERS * HEADS
 
 
 def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_path):

@@ -164,3 +164,21 @@ def test_expected_times_are_near_those_measured():
 def test_requested_time_keeps_a_margin_over_the_expected():
     need = resources.Need(100, seconds=1000)
     assert 60 * resources.minutes_asked(need, 1, gpu=False) >= 6 * need.time(1) + 120
+
+
+def test_parsing_takes_time_where_a_task_or_a_look_parses(tmp_path):
+    for split in ("train", "validation"):
+        (tmp_path / f"{split}.tsv").write_text("text\tlabel\n" + 50 * "a b\t0\n")
+    files = {split: str(tmp_path / f"{split}.tsv") for split in ("train", "validation")}
+    own = {"text": ["text"], "label": "label", "labels": ["0", "1"]}
+    own |= {"files": files, "metrics": ["accuracy"]}
+    config = _config(tasks={"RTE": {}, "own": own})
+    least = resources.annotation(resources.work_of(config, "RTE")).seconds
+    assert resources.annotation(resources.work_of(config, "own")).seconds > least + 2
+    text = {"text": ["a b"]}
+    assert resources.work_of_text({**config, **text}).parsed
+    off = {**config, **text, "look": {**config["look"], "parse": "off"}}
+    without, parsing = (
+        resources.look_measures(resources.work_of_text(each)) for each in (off, {**config, **text})
+    )
+    assert parsing.seconds > without.seconds + 2
