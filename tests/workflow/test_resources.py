@@ -95,6 +95,11 @@ def test_the_plan_takes_targets_and_keys(root, tmp_path):
     [
         (("figure55",), "figure55"),
         (("--config", "gpu=7"), "gpu: found 7"),
+        # What `look` does not need is checked, too, if other targets are asked for.
+        (
+            ("--config", "text=Hi.", "model={source: builtin}", "ablation={sets: [99]}"),
+            "names head 99",
+        ),
     ],
 )
 def test_what_stops_a_run_stops_its_plan(root, tmp_path, arguments, message):

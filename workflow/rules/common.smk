@@ -353,9 +353,8 @@ def add_code() -> None:
 def start_run(logs: list[str]) -> None:
     """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
     looking = plan.is_look(workflow.dag, config)
-    expected = (
-        plan.outlook(workflow.dag, compat.cores_of(workflow)) if workflow.local_exec else None
-    )
+    given = compat.cores_of(workflow), compat.gpus_of(workflow)
+    expected = plan.outlook(workflow.dag, *given) if workflow.local_exec else None
     SCREEN.start(expected)
     logger.info(plan.summary(plan.steps(workflow.dag), config, expected, looking=looking))
     logger.info(f"Full log: {terminal.relative(logs)}")
