@@ -236,7 +236,7 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
 
 
 def _lay_out(figure: Figure) -> None:
-    """Lay a figure out once for all formats; matplotlib would do it again for each, and otherwise."""
+    """Lay a figure out once for all formats; matplotlib would do it again for each of them."""
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
