@@ -78,6 +78,7 @@ TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].i
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
 OF_EXAMPLES = ("text", "labels", "range")
+ANNOTATIONS = configuration.annotations(config)
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 
@@ -238,7 +239,8 @@ def drawn_by(name: str, label: str = RUN_LABEL) -> dict:
     """Parameters of a figure's rule; the module that draws it has the figure's name."""
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
-    return {"module": dotted, "label": label, "tasks": METRICS_OF_TASKS, "paper": PAPER}
+    about_run = {"tasks": METRICS_OF_TASKS, "annotations": ANNOTATIONS, "paper": PAPER}
+    return {"module": dotted, "label": label, **about_run}
 
 
 def figure(
