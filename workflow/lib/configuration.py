@@ -213,7 +213,7 @@ def own_data(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def annotations(config: Mapping[str, Any]) -> list[str]:
+def annotated_by(config: Mapping[str, Any]) -> list[str]:
     """What annotates the words: ``gold``, for the built-in corpus, ``pipeline``, or both."""
     own = ["files" in entry or "hub" in entry for entry in config["tasks"].values()]
     return [*(["gold"] if not all(own) else []), *(["pipeline"] if any(own) else [])]

@@ -78,7 +78,7 @@ TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].i
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
 OF_EXAMPLES = ("text", "labels", "range")
-ANNOTATIONS = configuration.annotations(config)
+ANNOTATIONS = configuration.annotated_by(config)
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 

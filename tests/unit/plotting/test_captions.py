@@ -9,7 +9,7 @@ import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
-from workflow.lib.configuration import annotations, resolve
+from workflow.lib.configuration import annotated_by, resolve
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "demo": {"run": "demo", "data": {"source": "builtin"}, "model": {"source": "builtin"}},
@@ -70,7 +70,7 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
         params=SimpleNamespace(
             label="run x · data · model",
             tasks=config["tasks"],
-            annotations=annotations(config),
+            annotations=annotated_by(config),
             paper=paper,
         ),
         input=SimpleNamespace(
