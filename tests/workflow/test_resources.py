@@ -72,6 +72,18 @@ def _environment(root):
     return os.environ | {"PYTHONPATH": str(root)}
 
 
+@pytest.mark.parametrize(("given", "gpus"), [((), 1), (("--resources", "gpu=2"), 2)])
+def test_the_time_left_counts_the_gpus_given(call_snakemake, root, tmp_path, given, gpus):
+    (tmp_path / "Snakefile").write_text(
+        f"import sys\nsys.path.insert(0, {str(root)!r})\n"
+        "from workflow.lib import compat\n"
+        'onstart: print("GPUs:", compat.gpus_of(workflow))\n'
+        'rule touched:\n    output: touch("touched")\n'
+    )
+    run = call_snakemake(["--cores", "1", "--profile", "none", *given], tmp_path)
+    assert f"GPUs: {gpus}\n" in run.stdout, run.stderr
+
+
 def test_the_plan_of_the_paper_is_a_few_hundred_jobs(root, tmp_path):
     said = _plan(root, tmp_path, str(root / "config" / "paper.yaml")).stdout
     steps, jobs = map(int, re.search(r"(\d+) steps \((\d+) jobs on a cluster\)", said).groups())

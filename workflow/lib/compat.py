@@ -119,7 +119,7 @@ def cores_of(workflow: Any) -> int:  # noqa: ANN401
 def gpus_of(workflow: Any) -> int:  # noqa: ANN401
     """GPUs given to a run, as ``--resources gpu=`` or by a profile; 1 if nothing says."""
     given = workflow.global_resources.get("gpu")
-    return 1 if given is None else max(1, int(given.value))
+    return max(1, int(given.value or 0)) if given else 1
 
 
 def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
