@@ -11,7 +11,6 @@ longest; then the estimated and measured CPU time of all its jobs, by which the 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,6 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from workflow.lib import configuration, plan, resources
-from workflow.lib.tasks import shipped_tasks
 
 MEMORY = ("memory used (MB)", "requested (MB)")
 TIME = ("time used (min)", "requested (min)")
@@ -31,7 +29,6 @@ WALL = "wall clock (s)"
 CPU = ("its CPU time (s)", "estimated (s)")
 FORMATS_OF_TIMES = ("", ".0f", ".0f", ".0f", ".0f", ".1f")
 FORMATS = ("", ".0f", ".0f", ".1f", ".0f", ".0f", ".0f", ".1f", ".1f")
-TASK = re.compile("|".join(shipped_tasks()))
 
 
 def jobs(run: Path) -> Iterator[dict[str, Any]]:
@@ -43,10 +40,9 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
     asked = {rule.name: plan.asked_by(rule) for rule in workflow.rules}
     needs = {name: needed for name, needed in asked.items() if needed}
     for file in sorted((run / "benchmarks").rglob("*.tsv")):
-        path = file.relative_to(run / "benchmarks")
-        rule = path.parts[0].removesuffix(".tsv")
-        task = TASK.search(str(path))
-        need = needs[rule].of(task[0] if task else None)
+        rule, *wildcards = file.relative_to(run / "benchmarks").with_suffix("").parts
+        task = next((name for name in wildcards if name in config["tasks"]), None)
+        need = needs[rule].of(task)
         measured = pd.read_csv(file, sep="\t").iloc[0]
         yield {
             "rule": rule,

@@ -13,10 +13,8 @@ def main(job: Job) -> None:
     from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
-    result, task = (
-        SweepResult.load(job.input.sweep),
-        Task.from_entry(job.wildcards.task, job.params.task),
-    )
+    result = SweepResult.load(job.input.sweep)
+    task = Task.from_entry(job.wildcards.task, job.params.task)
     params = job.params
     resampling = Resampling(params.bootstrap, params.permutations, params.splits, params.seed)
     table, means = effects(result, task, resampling)

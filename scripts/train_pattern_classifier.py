@@ -10,7 +10,7 @@ def main(job: Job) -> dict[str, Any]:
     """Train, calibrate with the cross-validated predictions, save."""
     import torch
 
-    from darksecrets.patterns import annotations, cnn, crossvalidation
+    from darksecrets.patterns import annotations, cnn, crossvalidation, trained
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)
@@ -21,4 +21,8 @@ def main(job: Job) -> dict[str, Any]:
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     temperature = crossvalidation.network_temperature(predictions)
     cnn.save(net, temperature, job.output.classifier)
-    return {"temperature": temperature, "maps": data.table["label"].value_counts().to_dict()}
+    return {
+        "temperature": temperature,
+        "maps": data.table["label"].value_counts().to_dict(),
+        "training_code": trained.training_code(),
+    }

@@ -78,7 +78,10 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 
     def call(
-        arguments: Sequence[str], folder: Path, environment: dict[str, str] | None = None
+        arguments: Sequence[str],
+        folder: Path,
+        environment: dict[str, str] | None = None,
+        fork_scripts: bool = False,
     ) -> subprocess.CompletedProcess:
         for file in (output, errors):
             file.write_text("")
@@ -88,6 +91,7 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
             "environment": dict(environment or os.environ),
             "stdout": str(output),
             "stderr": str(errors),
+            "fork_scripts": fork_scripts,
         }
         print(json.dumps(request), file=process.stdin, flush=True)
         answer = process.stdout.readline()
@@ -112,10 +116,14 @@ def snakemake(root, call_snakemake) -> Callable[..., subprocess.CompletedProcess
         check: bool = True,
         root: Path = root,
         environment: dict[str, str] | None = None,
+        fork_scripts: bool = False,
     ):
         places = ("--snakefile", root / "Snakefile", "--directory", folder, "--cores", "2")
         run = call_snakemake(
-            [*arguments, "--configfile", config, *places], root, environment=environment
+            [*arguments, "--configfile", config, *places],
+            root,
+            environment=environment,
+            fork_scripts=fork_scripts,
         )
         assert not check or run.returncode == 0, run.stdout + run.stderr
         return run

@@ -80,7 +80,7 @@ def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float
 
     Raises:
         InputError: If a logit or label is not finite, the shapes do not match, there are no
-            examples, or a a score of a regression is requested while all labels are equal.
+            examples, or a score of a regression is requested while all labels are equal.
     """
     outputs, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if outputs.shape != (len(truth), task.num_labels) or len(truth) == 0:

@@ -12,7 +12,7 @@ import fnmatch
 import logging
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -178,6 +178,8 @@ def _check_hub_columns(task: Task, found: Features, where: str) -> None:
 def _hub_labels(table: pd.DataFrame, task: Task, found: Features, where: str) -> pd.Series[Any]:
     """Labels as numbers of classes; those of a regression are taken as they are."""
     names = getattr(found[task.label], "names", None)
+    if names is not None:
+        _check_class_numbers(table, task, names, where)
     if task.is_regression or (names is not None and tuple(names) == task.labels):
         return table["label"]
     written = table["label"].map(lambda value: names[value] if names else str(value))
@@ -189,6 +191,18 @@ def _hub_labels(table: pd.DataFrame, task: Task, found: Features, where: str) ->
             f"{_expected(task)}. Check tasks.{task.name}.labels in the configuration."
         )
     return written.map(dict(task.codes))
+
+
+def _check_class_numbers(table: pd.DataFrame, task: Task, names: Sequence[str], where: str) -> None:
+    """Check the numbers of a ``ClassLabel``; on the Hub, −1 means that an example has no label."""
+    without = ~table["label"].isin(range(len(names)))
+    if without.any():
+        row = table[without].iloc[0]
+        raise InputError(
+            f"{where}: {without.sum()} of {len(table)} examples have no label, the first of them "
+            f"idx {row['idx']} with {row['label']}; expected a number from 0 to {len(names) - 1} "
+            f"({', '.join(names)}). Name a split with labels in tasks.{task.name}.hub."
+        )
 
 
 def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:

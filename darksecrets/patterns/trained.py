@@ -7,7 +7,9 @@ makes them again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import hashlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,8 @@ def training_settings(patterns: Mapping[str, Any]) -> dict[str, Any]:
 def serves(patterns: Mapping[str, Any]) -> bool:
     """Whether the classifier that ships is the one that training would yield.
 
-    Its provenance must name the same settings and the labelled maps as they are now.
+    Its provenance must name the same settings and the labelled maps as they are now. That the code
+    is still the same, too, is left to a test: see `training_code`.
 
     Args:
         patterns: Section ``patterns`` of a resolved configuration.
@@ -38,6 +41,31 @@ def serves(patterns: Mapping[str, Any]) -> bool:
         return False
     found = identify(map(str, labelled_maps.files(labelled_maps.SHIPPED)))
     return _by_name(found).items() <= _by_name(made["inputs"]).items()
+
+
+def training_code() -> str:
+    """Short SHA-256 of the modules that define and train the network, docstrings left out."""
+    files = (Path(__file__).with_name(f"{name}.py") for name in ("cnn", "crossvalidation"))
+    return digest_of(file.read_text(encoding="utf-8") for file in files)
+
+
+def digest_of(sources: Iterable[str]) -> str:
+    """Short SHA-256 of Python code without comments, docstrings and layout."""
+    code = "\n".join(ast.unparse(_without_docstrings(ast.parse(source))) for source in sources)
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    """The tree without strings that stand alone, as docstrings and texts after constants do."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [line for line in node.body if not _is_text(line)] or [ast.Pass()]
+    return tree
+
+
+def _is_text(line: ast.stmt) -> bool:
+    value = line.value if isinstance(line, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _by_name(digests: Mapping[str, str]) -> dict[str, str]:

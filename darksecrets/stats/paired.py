@@ -49,7 +49,8 @@ def sign_flips(
     All tests share the draws, so the correction takes their dependence into account (maximum
     statistic of Westfall and Young 1993). Each sum is divided by the root of its sum of squares,
     which sign changes preserve; this makes it equivalent to Student's t, so the test is exact for
-    symmetric differences, and valid in large samples for any differences with mean 0.
+    symmetric differences, and valid in large samples for any differences with mean 0. Changes in
+    either direction are tested by `permutation.sign_permutation`.
 
     Args:
         differences: [units, ...] a difference for each independent unit and test; NaN if a unit has

@@ -151,6 +151,8 @@ def classes_permutation(
 def sign_permutation(changes: Floats, permutations: int, rng: np.random.Generator) -> Floats:
     """Paired permutation test of a mean over examples; all sets share the swaps.
 
+    Two-sided; `paired.sign_flips` is one-sided.
+
     Args:
         changes: [sets, examples] difference to the baseline of an example's part in the mean;
             swapping the two predictions changes its sign.

@@ -16,6 +16,7 @@ from scipy import stats
 
 from darksecrets.framenet.tables import HEADS
 from darksecrets.run.files import RESOURCES
+from workflow.lib import plan
 from workflow.lib.configuration import resolve
 
 ROOT = Path(__file__).parents[2]
@@ -253,6 +254,51 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
             assert found[direction, coefficient] == pytest.approx(expected, abs=1e-8)
     provenance = json.loads((tables / "framenet_correlation.provenance.json").read_text())
     assert provenance["rule"] == "compare_framenet_heads"
+
+
+def jobs_of(config, targets):
+    """Parameters (code included) and inputs of all jobs, by which Snakemake reruns them."""
+    return {
+        (job.rule.name, *job.wildcards_dict.values()): (dict(job.params.items()), {*job.input})
+        for job in plan.dry_run(config, targets).dag.jobs
+    }
+
+
+def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config, tmp_path):
+    config = yaml.safe_load(Path(smoke_config).read_text())
+    files = {split: str(tmp_path / f"{split}.csv") for split in ("train", "validation")}
+    for file in files.values():
+        rows = [f"text {i},{'ab'[i % 2]}" for i in range(8)]
+        Path(file).write_text("\n".join(["text,label", *rows]) + "\n")
+    own = {"text": "text", "label": "label", "labels": ["a", "b"], "metrics": "f1", "files": files}
+    tasks = {name: {} for name in config.pop("tasks")}
+    found = []
+    for entries in (tasks, tasks | {"own": own}):
+        file = tmp_path / f"{len(entries)}.yaml"
+        file.write_text(yaml.safe_dump({**config, "tasks": entries}, sort_keys=False))
+        found.append(jobs_of(file, ["all"]))
+    before, after = found
+    assert before.keys() < after.keys()
+    assert len(before) > 100
+    changed = {key for key in before if before[key] != after[key]}
+    assert not [key for key in changed if set(key) & set(tasks)]
+    drawn = {key for key in changed if "module" in before[key][0]}
+    assert {name for name, *_ in changed - drawn} == {
+        *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
+        *("collect_features", "collect_ablation", "collect_pattern_maps"),
+        "estimate_pattern_shares",
+    }
+
+
+def test_other_metrics_leave_the_maps_to_label_as_they_are(smoke_config, tmp_path):
+    config = yaml.safe_load(Path(smoke_config).read_text())
+    entries = {name: {} for name in config["tasks"]} | {"SST-2": {"metrics": "f1_macro"}}
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump({**config, "tasks": entries}))
+    before, after = (
+        jobs_of(file, ["sample_maps"])["sample_maps",]
+        for file in (Path(smoke_config), tmp_path / "other.yaml")
+    )
+    assert before == after
 
 
 @pytest.mark.parametrize(

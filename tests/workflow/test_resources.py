@@ -72,6 +72,18 @@ def _environment(root):
     return os.environ | {"PYTHONPATH": str(root)}
 
 
+@pytest.mark.parametrize(("given", "gpus"), [((), 1), (("--resources", "gpu=2"), 2)])
+def test_the_time_left_counts_the_gpus_given(call_snakemake, root, tmp_path, given, gpus):
+    (tmp_path / "Snakefile").write_text(
+        f"import sys\nsys.path.insert(0, {str(root)!r})\n"
+        "from workflow.lib import compat\n"
+        'onstart: print("GPUs:", compat.gpus_of(workflow))\n'
+        'rule touched:\n    output: touch("touched")\n'
+    )
+    run = call_snakemake(["--cores", "1", "--profile", "none", *given], tmp_path)
+    assert f"GPUs: {gpus}\n" in run.stdout, run.stderr
+
+
 def test_the_plan_of_the_paper_is_a_few_hundred_jobs(root, tmp_path):
     said = _plan(root, tmp_path, str(root / "config" / "paper.yaml")).stdout
     steps, jobs = map(int, re.search(r"(\d+) steps \((\d+) jobs on a cluster\)", said).groups())
@@ -95,6 +107,11 @@ def test_the_plan_takes_targets_and_keys(root, tmp_path):
     [
         (("figure55",), "figure55"),
         (("--config", "gpu=7"), "gpu: found 7"),
+        # What `look` does not need is checked, too, if other targets are asked for.
+        (
+            ("--config", "text=Hi.", "model={source: builtin}", "ablation={sets: [99]}"),
+            "names head 99",
+        ),
     ],
 )
 def test_what_stops_a_run_stops_its_plan(root, tmp_path, arguments, message):

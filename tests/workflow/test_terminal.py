@@ -24,7 +24,7 @@ from workflow.lib import plan, terminal
 
 SCREEN = terminal.install(workflow, [Path(workflow.main_snakefile).resolve()])
 
-onstart: SCREEN.start(plan.outlook(workflow.dag, workflow.cores))
+onstart: SCREEN.start(plan.outlook(workflow.dag, workflow.cores, gpus=1))
 onerror: logger.error(terminal.how_to_go_on(log, SCREEN))
 
 rule all:

@@ -116,6 +116,12 @@ def cores_of(workflow: Any) -> int:  # noqa: ANN401
     return cores
 
 
+def gpus_of(workflow: Any) -> int:  # noqa: ANN401
+    """GPUs given to a run, as ``--resources gpu=`` or by a profile; 1 if nothing says."""
+    given = workflow.global_resources.get("gpu")
+    return max(1, int(given.value or 0)) if given else 1
+
+
 def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
     """Files that were asked for, by name or by way of a rule."""
     files: dict[str, None] = {}

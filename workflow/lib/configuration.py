@@ -213,6 +213,12 @@ def own_data(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def annotated_by(config: Mapping[str, Any]) -> list[str]:
+    """What annotates the words: ``gold``, for the built-in corpus, ``pipeline``, or both."""
+    own = ["files" in entry or "hub" in entry for entry in config["tasks"].values()]
+    return [*(["gold"] if not all(own) else []), *(["pipeline"] if any(own) else [])]
+
+
 def describe(config: Mapping[str, Any]) -> str:
     """Short description of a run's model and data, for figures and tables."""
     data, own = config["data"], own_data(config)

@@ -21,7 +21,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from workflow.lib import compat, configuration, resources
+from darksecrets.run.errors import InputError
+from workflow.lib import compat, configuration, preflight, resources
 
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
@@ -99,8 +100,8 @@ PRIOR = 60.0
 """Seconds of finished steps that count as much as the estimates."""
 
 
-def outlook(dag: Any, cores: int, gpus: int = 1) -> Outlook:  # noqa: ANN401
-    """How long the steps take that Snakemake will run."""
+def outlook(dag: Any, cores: int, gpus: int) -> Outlook:  # noqa: ANN401
+    """How long the steps take that Snakemake will run, with these cores and GPUs."""
     return Outlook({job.jobid: _step(dag, job) for job in compat.jobs_of(dag)}, cores, gpus)
 
 
@@ -253,7 +254,13 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
             planned, config = steps(workflow.dag), workflow.globals["config"]
     except Exception as error:  # whatever stops a run also stops its plan, with the same message
         sys.exit(f"{messages.getvalue()}{error}")
-    total = summary(planned, config, looking=is_look(workflow.dag, config))
+    looking = is_look(workflow.dag, config)
+    if config["text"] is not None and not looking:  # so far, only what a look needs was checked
+        try:
+            preflight.check(config)
+        except InputError as error:
+            sys.exit(str(error))
+    total = summary(planned, config, looking=looking)
     if not planned:
         return total
     return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{total}"

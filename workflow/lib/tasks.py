@@ -26,7 +26,7 @@ RESERVED = ("pretrained", "maps", "classifier", "FrameNet")
 """Names of other folders beside those of tasks in a run's results."""
 
 TRAIN_AT_LEAST, VALIDATION_AT_LEAST = 32, 16
-"""Examples of a task of the built-in corpus; the schema has the same for all tasks."""
+"""Smallest sizes of the built-in corpus: those that the schema has for ``data``."""
 
 Entry = dict[str, Any]
 
@@ -45,7 +45,8 @@ def shipped() -> dict[str, Entry]:
 
 def shipped_tasks() -> dict[str, Task]:
     """The tasks that ship, with the data of the built-in corpus, for benchmarks and tests."""
-    entries = resolve([*shipped()], {"source": "builtin", "train": 1500, "validation": 400})
+    sizes = {"train": TRAIN_AT_LEAST, "validation": VALIDATION_AT_LEAST}  # tasks have none
+    entries = resolve([*shipped()], {"source": "builtin", **sizes})
     return {name: Task.from_entry(name, entry) for name, entry in entries.items()}
 
 

@@ -79,6 +79,7 @@ TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].i
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
 OF_EXAMPLES = ("text", "labels", "range")
+ANNOTATIONS = configuration.annotated_by(config)
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 
@@ -239,7 +240,8 @@ def drawn_by(name: str, label: str = RUN_LABEL) -> dict:
     """Parameters of a figure's rule; the module that draws it has the figure's name."""
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
-    return {"module": dotted, "label": label, "tasks": METRICS_OF_TASKS, "paper": PAPER}
+    about_run = {"tasks": METRICS_OF_TASKS, "annotations": ANNOTATIONS, "paper": PAPER}
+    return {"module": dotted, "label": label, **about_run}
 
 
 def figure(
@@ -354,9 +356,8 @@ def add_code() -> None:
 def start_run(logs: list[str]) -> None:
     """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
     looking = plan.is_look(workflow.dag, config)
-    expected = (
-        plan.outlook(workflow.dag, compat.cores_of(workflow)) if workflow.local_exec else None
-    )
+    given = compat.cores_of(workflow), compat.gpus_of(workflow)
+    expected = plan.outlook(workflow.dag, *given) if workflow.local_exec else None
     SCREEN.start(expected)
     logger.info(plan.summary(plan.steps(workflow.dag), config, expected, looking=looking))
     logger.info(f"Full log: {terminal.relative(logs)}")

@@ -19,7 +19,7 @@ rule sample_maps:
     resources:
         **ask(resources.LABELLING),
     params:
-        tasks=lookup(dpath="tasks", within=config),
+        tasks=list(config["tasks"]),
         model_seed=config["seeds"][0],
         size=lookup(dpath="patterns/label_maps/size", within=config),
         seed=lookup(dpath="patterns/label_maps/seed", within=config),

@@ -466,3 +466,27 @@ def test_labels_on_the_hub_are_mapped_as_the_entry_says(
     error = client.run(code.replace("sys.argv[1:]", "['own']"))
     assert error.startswith("InputError: ")
     assert "tasks.own" in error
+
+
+@pytest.mark.parametrize("labels", [["good", "bad"], ["bad", "good"]], ids=["same", "other"])
+@pytest.mark.parametrize("wrong", [-1, 2, None])
+def test_examples_on_the_hub_without_a_label_are_refused(
+    hub: Hub, client: Client, changed: dict[str, bytes], labels: list[str], wrong: int | None
+) -> None:
+    """−1 is how the Hub says that there is no label; it is not the last class."""
+    class_label = {"names": ["good", "bad"], "_type": "ClassLabel"}
+    features = {"t": {"dtype": "string", "_type": "Value"}, "y": class_label}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    schema = pa.schema([("t", pa.string()), ("y", pa.int64())], metadata)
+    columns = [pa.array(["a", "b", "c"]), pa.array([0, 1, wrong])]
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns, schema=schema), stream)
+    for split in ("train", "validation"):
+        changed[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
+    entry = {"text": "t", "label": "y", "labels": labels, "metrics": "accuracy"}
+    entry |= {"hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
+    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
+    error = client.run(code.replace("sys.argv[1:]", "['own']"))
+    assert error.startswith("InputError: ")
+    assert "1 of 3 examples have no label, the first of them idx 2" in error
+    assert "tasks.own.hub" in error

@@ -9,6 +9,7 @@ import torch
 from darksecrets.patterns import annotations, cnn, crossvalidation, trained
 from darksecrets.patterns.quality import of_network
 from darksecrets.patterns.tables import PATTERN_PREDICTIONS
+from darksecrets.run.provenance import read_record
 from workflow.lib.configuration import resolve
 
 CONFIG = resolve({"run": "x", "data": {"source": "builtin"}, "model": {"source": "builtin"}})
@@ -36,6 +37,24 @@ def test_it_does_not_serve_once_the_labelled_maps_have_changed(tmp_path, monkeyp
     with (tmp_path / name).open("ab") as stream:
         stream.write(b"\n")
     assert not trained.serves(SETTINGS)
+
+
+def test_the_code_that_trained_it_is_the_code_as_it_is():
+    assert read_record(trained.CLASSIFIER).get("training_code") == trained.training_code(), (
+        "patterns/cnn.py or patterns/crossvalidation.py has changed since the classifier that "
+        "ships was trained: run `make pattern-classifier`"
+    )
+
+
+def test_only_what_runs_counts_as_code():
+    code = "RATE = 0.1\n\ndef train(data):\n    return data * RATE\n"
+    described = (
+        '"""A module."""\nRATE = 0.1  # of learning\n"""A constant."""\n\n'
+        'def train(data):\n    """Train."""\n    return (data\n        * RATE)\n'
+    )
+    assert trained.digest_of([described]) == trained.digest_of([code])
+    assert trained.digest_of([code.replace("0.1", "0.2")]) != trained.digest_of([code])
+    assert trained.digest_of([code.replace("* RATE", "+ RATE")]) != trained.digest_of([code])
 
 
 def test_a_fold_trained_again_gives_the_predictions_that_ship():

@@ -9,7 +9,7 @@ import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
-from workflow.lib.configuration import resolve
+from workflow.lib.configuration import annotated_by, resolve
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "demo": {"run": "demo", "data": {"source": "builtin"}, "model": {"source": "builtin"}},
@@ -23,6 +23,20 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "run": "own",
         "tasks": {
             "RTE": None,
+            "topics": {
+                "text": "text",
+                "label": "label",
+                "labels": ["a", "b", "c"],
+                "metrics": ["f1_macro"],
+                "files": {"train": "a.csv", "validation": "b.csv"},
+            },
+        },
+        "data": {"source": "builtin"},
+        "model": {"source": "builtin"},
+    },
+    "only-own": {  # data.source stands for no task
+        "run": "only-own",
+        "tasks": {
             "topics": {
                 "text": "text",
                 "label": "label",
@@ -53,7 +67,12 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
     environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     snakemake = SimpleNamespace(
         config=config,
-        params=SimpleNamespace(label="run x · data · model", tasks=config["tasks"], paper=paper),
+        params=SimpleNamespace(
+            label="run x · data · model",
+            tasks=config["tasks"],
+            annotations=annotated_by(config),
+            paper=paper,
+        ),
         input=SimpleNamespace(
             table="tables/t.csv", scores="tables/table1.csv", correlations="tables/c.csv"
         ),
@@ -112,3 +131,23 @@ def test_the_caption_of_table_1_says_whether_numbers_can_be_compared(
     text = render(path, resolved(CONFIGS["paper"]), paper=paper)
     assert ("stand beside ours" in text) == paper
     assert ("not shown beside this run" in text) != paper
+
+
+@pytest.mark.parametrize(
+    ("name", "gold", "parsed"),
+    [
+        ("demo", True, False),
+        ("own", True, True),
+        ("only-own", False, True),
+        ("files", False, True),
+    ],
+)
+@pytest.mark.parametrize("caption", ["stripes", "token_pairs", "workflow"])
+def test_gold_annotation_is_claimed_only_if_a_task_has_the_built_in_corpus(
+    caption: str, name: str, gold: bool, parsed: bool, root: Path
+) -> None:
+    path = root / "workflow" / "report" / f"{caption}.rst"
+    text = render(path, resolved(CONFIGS[name]), paper=False)
+    assert ("built-in corpus" in text) == gold
+    if caption != "workflow":
+        assert ("spaCy pipeline" in text or "the nearest noun" in text) == parsed

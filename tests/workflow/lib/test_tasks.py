@@ -11,6 +11,7 @@ from darksecrets.data.tasks import Files, Task
 from darksecrets.run.errors import InputError
 from workflow.lib import configuration
 from workflow.lib.configuration import load_schema, resolve
+from workflow.lib.tasks import TRAIN_AT_LEAST, VALIDATION_AT_LEAST
 
 TOPICS = {
     "text": "text",
@@ -39,6 +40,12 @@ def test_a_list_and_a_mapping_of_names_are_the_same():
     names = ["RTE", "MRPC"]
     assert resolved(names, source="builtin") == resolved(dict.fromkeys(names), source="builtin")
     assert list(resolved(names, source="builtin")) == names
+
+
+def test_a_task_of_the_corpus_has_the_least_sizes_of_the_schema():
+    sizes = load_schema()["properties"]["data"]["properties"]
+    least = [sizes[split]["minimum"] for split in ("train", "validation")]
+    assert least == [TRAIN_AT_LEAST, VALIDATION_AT_LEAST]
 
 
 @pytest.mark.parametrize("source", ["builtin", "tsv", "hub"])

@@ -101,6 +101,9 @@ def test_time_left_follows_the_pace_and_the_cores():
     on_gpu = plan.Outlook({job: steps(100, gpu=True) for job in range(4)}, cores=8)
     # The operations of a step are 0, so its time on a GPU is that of the rest.
     assert on_gpu.left() == pytest.approx(400)
+    two = plan.Outlook({job: steps(100, gpu=True) for job in range(4)}, cores=8, gpus=2)
+    assert two.left() == pytest.approx(200)
+    assert two.left({0: 40.0}) == pytest.approx((400 - 40) / 2)
 
 
 def test_a_failure_shows_the_message_of_an_input_error(screen, tmp_path):
