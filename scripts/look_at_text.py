@@ -13,19 +13,19 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.attention.store import AttentionStore
     from darksecrets.models.selectors import Shape
     from darksecrets.patterns.tables import PATTERN_MAPS
-    from darksecrets.text import looking, texts
+    from darksecrets.text import maps, texts
     from darksecrets.text.tables import EXAMPLES, SHOWN
 
     torch.set_num_threads(job.threads)
     params, output = job.params, job.output
     examples = texts.read(params.text)
-    table, details = looking.extract_examples(
+    table, details = maps.extract_examples(
         examples, job.input.model, output.store, params.max_length, params.batch_size
     )
     store = AttentionStore.open(output.store)
-    patterns = looking.classify_maps(store, job.input.classifier, examples)
+    patterns = maps.classify_maps(store, job.input.classifier, examples)
     shape = Shape(store.layers, store.heads)
-    shown = looking.choose_maps(patterns, params.heads, shape, params.drawn)
+    shown = maps.choose_maps(patterns, params.heads, shape, params.drawn)
     EXAMPLES.write(table, output.examples)
     PATTERN_MAPS.write(patterns, output.patterns)
     SHOWN.write(shown, output.shown)

@@ -14,16 +14,16 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.annotation import identify
     from darksecrets.features.measures import MEASURES
-    from darksecrets.text import looking, texts
+    from darksecrets.text import measuring, texts
     from darksecrets.text.tables import EXAMPLES
 
     examples = texts.of_table(EXAMPLES.read(job.input.examples))
-    nlp, unparsed = looking.load_parser(job.params.parse, job.params.pipeline)
-    store, annotation = AttentionStore.open(job.input.store), looking.annotate(examples, nlp)
-    measures = looking.measure_heads(store, annotation, examples, job.params.seed)
+    nlp, unparsed = measuring.load_parser(job.params.parse, job.params.pipeline)
+    store, annotation = AttentionStore.open(job.input.store), measuring.annotate(examples, nlp)
+    measures = measuring.measure_heads(store, annotation, examples, job.params.seed)
     for name, rows in measures.items():
         MEASURES[name].table.write(rows, getattr(job.output, name))
-    left_out = looking.left_out(examples, unparsed)
+    left_out = measuring.left_out(examples, unparsed)
     for what, why in left_out.items():
         _log.info("Left out: %s, because %s", what, why)
     return {"pipeline": nlp and identify(nlp), "left_out": left_out}

@@ -63,7 +63,7 @@ def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
     found = {}
     for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
         text = file.read_text()
-        for block in re.split(r"^rule ", text, flags=re.MULTILINE)[1:]:
+        for block in re.split(r"^ *rule (?=\w)", text, flags=re.MULTILINE)[1:]:
             (environment,) = re.findall(r'"../../envs/(\w+)\.yaml"', block)
             script = re.findall(r'"../../scripts/(\w+)\.py"', block)[0]
             found[block.partition(":")[0]] = (environment, script)
@@ -140,7 +140,7 @@ def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
 
 def test_every_rule_is_checked():
     text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
-    added = re.findall(r"^(?:rule |figure\(|collect\()", text, re.MULTILINE)
+    added = re.findall(r"^(?: *rule (?=\w)|figure\(|collect\()", text, re.MULTILINE)
     assert len(rules()) == len(added) > 50
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import false_discovery_control
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,6 +17,8 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     Returns:
         [...] q-values.
     """
+    from scipy.stats import false_discovery_control
+
     values = np.asarray(p, dtype=np.float64)
     q: Floats = false_discovery_control(values, axis=None).reshape(values.shape)
     return q

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
 
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import bootstrap_weights, interval
@@ -169,6 +168,8 @@ def student(sums: Floats, squares: Floats, units: npt.NDArray[np.int64]) -> Stud
         squares: [...] sum of their squares.
         units: [...] number of units, of the same shape or broadcast to it.
     """
+    from scipy.stats import t
+
     units = np.broadcast_to(units, sums.shape).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums / units

@@ -62,7 +62,7 @@ def check_tokens(config: Mapping[str, Any]) -> None:
     check(config)
     if config["model"]["source"] != "hub" and can_import("transformers"):
         from darksecrets.models.loading import load_tokenizer
-        from darksecrets.text.looking import describe_examples
+        from darksecrets.text.maps import describe_examples
 
         tokenizer = load_tokenizer(checkpoints.folder_of(config["model"]))
         examples = texts.read(config["text"])
@@ -71,12 +71,12 @@ def check_tokens(config: Mapping[str, Any]) -> None:
 
 
 def check_parser(config: Mapping[str, Any]) -> None:
-    """Check the parser, see `looking.load_parser`.
+    """Check the parser, see `measuring.load_parser`.
 
     Raises:
         InputError: See `annotation.load_pipeline`.
     """
-    from darksecrets.text.looking import load_parser
+    from darksecrets.text.measuring import load_parser
 
     parse = config["look"]["parse"]
     if parse == "off" or can_import("spacy"):

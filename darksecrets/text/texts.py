@@ -23,6 +23,9 @@ _EXPECTED = (
     "example of two sentences may also be a list of two), or a file with one example a line."
 )
 
+MODEL = "pretrained"
+"""How tables name the state of the model: as it is, without fine-tuning."""
+
 Example = tuple[str, ...]
 """The sentences of an example: one or two."""
 

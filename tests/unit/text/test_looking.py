@@ -19,7 +19,7 @@ from darksecrets.patterns import cnn
 from darksecrets.patterns.tables import PATTERN_MAPS
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
-from darksecrets.text import looking
+from darksecrets.text import maps, measuring
 from darksecrets.text.look import statistics_figure
 from darksecrets.text.tables import EXAMPLES, SHOWN
 
@@ -119,7 +119,7 @@ def test_a_parser_tells_words(model, test_data):
     assert "punctuation" in set(seen.measures["head_statistics"]["statistic"])
     assert seen.measures["equal_words"]["examples"].eq(1).all()  # the dog, the dogs
     assert set(seen.left_out) == {"framenet_heads"}
-    assert "equal_words" in looking.left_out([("one sentence",)])
+    assert "equal_words" in measuring.left_out([("one sentence",)])
 
 
 def test_what_is_cut_off_is_said(model, caplog):
@@ -166,12 +166,12 @@ def test_of_each_pattern_the_surest_map_is_chosen_unless_heads_are_named():
             **{(2, layer, head): ("block", 1.0) for layer in (1, 2) for head in (1, 2)},
         }
     )
-    chosen = looking.choose_maps(table, [], Shape(2, 2), most=2)
+    chosen = maps.choose_maps(table, [], Shape(2, 2), most=2)
     places = list(zip(chosen["idx"], chosen["layer"], chosen["head"], strict=True))
     assert places == [(0, 2, 1), (0, 1, 1), (1, 1, 2), (1, 2, 2)]
-    chosen = looking.choose_maps(table, ["layer 2 head 2", 1], Shape(2, 2), most=1)
+    chosen = maps.choose_maps(table, ["layer 2 head 2", 1], Shape(2, 2), most=1)
     places = list(zip(chosen["layer"], chosen["head"], strict=True))
     assert places == [(1, 1), (2, 1), (2, 2)]
     SHOWN.check(chosen, "shown", "")
     with pytest.raises(InputError, match="layer 3"):
-        looking.choose_maps(table, ["all of layer 3"], Shape(2, 2), most=1)
+        maps.choose_maps(table, ["all of layer 3"], Shape(2, 2), most=1)
