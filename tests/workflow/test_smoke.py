@@ -387,7 +387,7 @@ def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
     checks = [
         "assert seen.maps[3].shape == seen.maps.stack()[:, 2].shape",
         "assert gates.grad.abs().min() > 0",
-        "assert seen.maps[1].shape[:2] == (6, 6) and len(seen.patterns) == 72",
+        "assert found.maps[1].shape[:2] == (6, 6) and len(found.patterns) == 72",
         "assert store.examples == 2 and len(store.head(3, 2)) == 2",
         "assert len(figure.axes) > 2",
     ]

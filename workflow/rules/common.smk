@@ -356,13 +356,14 @@ def add_code() -> None:
 def start_run(logs: list[str]) -> None:
     """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
     looking = plan.is_look(workflow.dag, config)
-    given = compat.cores_of(workflow), compat.gpus_of(workflow)
-    expected = plan.outlook(workflow.dag, *given) if workflow.local_exec else None
+    expected = None
+    if workflow.local_exec:
+        compat.lift_rate_limit(workflow)
+        given = compat.cores_of(workflow), compat.gpus_of(workflow)
+        expected = plan.outlook(workflow.dag, *given)
     SCREEN.start(expected)
     logger.info(plan.summary(plan.steps(workflow.dag), config, expected, looking=looking))
     logger.info(f"Full log: {terminal.relative(logs)}")
-    if workflow.local_exec:
-        compat.lift_rate_limit(workflow)
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
