@@ -13,7 +13,7 @@ queries are means over those that can reach the token.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -284,27 +284,34 @@ def _compare(
     """Draw what the related pairs of an example are compared with; nothing if it has no pairs."""
     if not len(pairs):
         return
-    same_key, six = [], []
-    sentences = one.segments[pairs]
-    for query, key in np.unique(sentences, axis=0):
-        queries, keys = (~one.special & (one.segments == sentence) for sentence in (query, key))
-        chosen = pairs[(sentences == (query, key)).all(axis=1)]
+    together, same_key, six = [], [], []
+    for chosen, queries, keys in _between_sentences(pairs, one):
+        together.append(chosen)
         same_key.append(other_queries(chosen, queries, DRAWS, rng))
         six.append(hexagons(chosen, queries, keys, DRAWS, rng))
     complete = all(map(len, same_key))
     instead = np.concatenate(same_key, axis=1) if complete else drawn[:0]
+    # In the order of the draws: with local attention, a pair is compared with draws of its own.
+    pairs = np.concatenate(together)
     into.append(PairCells(example, kind, pairs, drawn, instead, np.concatenate(six)))
 
 
 def _random_pairs(pairs: Numbers, one: Tokens, rng: np.random.Generator) -> Numbers:
     """[draws, pairs, 2] random pairs of the same distances, between the same sentences."""
     drawn = [np.empty((DRAWS, 0, 2), dtype=np.int64)]
+    for chosen, queries, keys in _between_sentences(pairs, one):
+        drawn.append(pairs_at_the_same_distance(chosen, queries, DRAWS, rng, keys=keys))
+    return np.concatenate(drawn, axis=1)
+
+
+def _between_sentences(
+    pairs: Numbers, one: Tokens
+) -> Iterator[tuple[Numbers, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    """The pairs from each sentence to each, with the tokens of both, [L], that may take part."""
     sentences = one.segments[pairs]
     for query, key in np.unique(sentences, axis=0):
         queries, keys = (~one.special & (one.segments == sentence) for sentence in (query, key))
-        chosen = pairs[(sentences == (query, key)).all(axis=1)]
-        drawn.append(pairs_at_the_same_distance(chosen, queries, DRAWS, rng, keys=keys))
-    return np.concatenate(drawn, axis=1)
+        yield pairs[(sentences == (query, key)).all(axis=1)], queries, keys
 
 
 def stripes(batch: Batch) -> Mean:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.paired import intersection_union, student
+from darksecrets.stats.paired import intersection_union, mean_of_known, student
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -165,7 +165,7 @@ class Differences:
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))
-            self._add(2, cells.kind, _mean_of_known(six @ SIGNS), greatest)
+            self._add(2, cells.kind, mean_of_known(six @ SIGNS), greatest)
 
     def _add(self, control: int, kind: int, difference: Array, size: Array) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
@@ -217,20 +217,12 @@ def _compared(pairs: Array, drawn: Array, how: np.ufunc) -> tuple[Array, Array]:
     pairs = np.where(counts, pairs, np.nan)
     complete = (~np.isnan(drawn) | ~counts[..., None, :]).all(axis=-1, keepdims=True)
     drawn = np.where(complete & counts[..., None, :], drawn, np.nan)
-    return _reduced(pairs, how), _mean_of_known(_reduced(drawn, how))
+    return _reduced(pairs, how), mean_of_known(_reduced(drawn, how))
 
 
 def _reduced(values: Array, how: np.ufunc) -> Array:
     """Greatest value or mean over the last axis; NaN if all are."""
     if how is np.add:
-        return _mean_of_known(values)
+        return mean_of_known(values)
     result: Array = how.reduce(values, axis=-1)
-    return result
-
-
-def _mean_of_known(values: Array) -> Array:
-    """Mean over the last axis of the values that are not NaN; NaN if there are none."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        result: Array = np.where(known, values, 0).sum(axis=-1) / known.sum(axis=-1)
     return result

@@ -30,7 +30,7 @@ from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
 from darksecrets.stats.additive import additive_contrasts
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.paired import intersection_union, mean_intervals, sign_flips
+from darksecrets.stats.paired import intersection_union, mean_intervals, mean_of_known, sign_flips
 from darksecrets.stats.percentiles import above_percentile
 
 Array = npt.NDArray[np.float64]
@@ -319,14 +319,14 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "elements": np.full(p.shape, len(np.unique(groups))),
         "above_percentile": np.stack([above_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
-        "linked": _mean(np.where(compared, weights.linked, np.nan)),
-        "unlinked": _mean(weights.unlinked),
+        "linked": mean_of_known(np.where(compared, weights.linked, np.nan), axis=0),
+        "unlinked": mean_of_known(weights.unlinked, axis=0),
         "unlinked_sentences": compared.sum(axis=0),
         "excess_sentences": (~np.isnan(weights.excess)).sum(axis=0),
     }
     for number, (name, gap) in enumerate(gaps.items()):
         column = name if name == "excess" else f"over_{name}"
-        values[column] = _mean(gap)
+        values[column] = mean_of_known(gap, axis=0)
         values[f"{column}_low"], values[f"{column}_high"] = mean_intervals(
             gap, draws, rng, groups=groups
         )
@@ -334,14 +334,6 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
     values["stands_out"] = family < LEVEL
     return pd.DataFrame({name: values[name].ravel() for name in HEADS.names})
-
-
-def _mean(values: Array) -> Array:
-    """Mean over the sentences that have a value; NaN if there are none."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        result: Array = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
-    return result
 
 
 def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

@@ -92,6 +92,14 @@ def intersection_union(p: Floats) -> Floats:
     return largest
 
 
+def mean_of_known(values: Floats, axis: int = -1) -> Floats:
+    """Mean over an axis of the values that are not NaN; NaN if there are none."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        result: Floats = np.where(known, values, 0).sum(axis=axis) / known.sum(axis=axis)
+    return result
+
+
 def _sums(values: Floats, groups: Groups | None) -> Floats:
     """[groups, tests] sums over the units of each group; without groups, the values themselves."""
     if groups is None:

@@ -11,6 +11,13 @@ from jinja2 import Environment, StrictUndefined
 
 from workflow.lib.configuration import annotated_by, resolve
 
+TOPICS: dict[str, Any] = {
+    "text": "text",
+    "label": "label",
+    "labels": ["a", "b", "c"],
+    "metrics": ["f1_macro"],
+    "files": {"train": "a.csv", "validation": "b.csv"},
+}
 CONFIGS: dict[str, dict[str, Any]] = {
     "demo": {"run": "demo", "data": {"source": "builtin"}, "model": {"source": "builtin"}},
     "files": {
@@ -21,30 +28,13 @@ CONFIGS: dict[str, dict[str, Any]] = {
     },
     "own": {
         "run": "own",
-        "tasks": {
-            "RTE": None,
-            "topics": {
-                "text": "text",
-                "label": "label",
-                "labels": ["a", "b", "c"],
-                "metrics": ["f1_macro"],
-                "files": {"train": "a.csv", "validation": "b.csv"},
-            },
-        },
+        "tasks": {"RTE": None, "topics": TOPICS},
         "data": {"source": "builtin"},
         "model": {"source": "builtin"},
     },
     "only-own": {  # data.source stands for no task
         "run": "only-own",
-        "tasks": {
-            "topics": {
-                "text": "text",
-                "label": "label",
-                "labels": ["a", "b", "c"],
-                "metrics": ["f1_macro"],
-                "files": {"train": "a.csv", "validation": "b.csv"},
-            },
-        },
+        "tasks": {"topics": TOPICS},
         "data": {"source": "builtin"},
         "model": {"source": "builtin"},
     },
