@@ -96,10 +96,111 @@ SURVIVAL = Table(
 )
 
 
-def _rank(name: str, coefficient: str) -> Column:
-    meaning = f"{coefficient} of the heads' `delta`; empty if a seed's are all equal"
+_BOTH_KINDS = (
+    _KIND,
+    replace(LAYER, meaning="layer that is disabled, or that of the head, from 1"),
+    replace(HEAD, meaning="head of the layer, from 1; empty for a layer", optional=True),
+)
+_OTHER_SEED = replace(SEED, name="other_seed", meaning="seed that `seed` is compared with")
+_SEEDS = Column("seeds", "integer", "fine-tuning seeds", low=2)
+_OF_A_NEW_SEED = "over seeds and examples: of a model fine-tuned with another seed"
+
+
+SEED_EFFECTS = Table(
+    "seed_effects",
+    "Effects of disabling each head and each layer, over fine-tuning seeds; no rows with one seed.",
+    (
+        TASK,
+        STATE,
+        METRIC,
+        *_BOTH_KINDS,
+        _SEEDS,
+        replace(_DELTA, meaning="mean `delta` of the seeds"),
+        *interval("delta", unit="× 100"),
+        replace(P_VALUE, meaning=f"t-test of a mean effect of 0, {_OF_A_NEW_SEED}"),
+        replace(
+            Q_VALUE, meaning="false discovery rate over the heads, or layers, of the task's models"
+        ),
+        Column("df", "number", "degrees of freedom of interval and test (Satterthwaite)", low=1),
+        Column("spread", "number", "standard deviation of `delta` over seeds", "× 100", low=0),
+        Column(
+            "agreement",
+            "number",
+            "share of the seeds whose `delta` has the sign of the majority; of ±0, none",
+            low=0,
+            high=1,
+        ),
+        Column(
+            "agreement_chance",
+            "number",
+            "mean of `agreement` if the signs of each seed's heads (or layers) were shuffled",
+            low=0,
+            high=1,
+            control_of="agreement",
+        ),
+    ),
+    key=(*names(TASK, STATE, METRIC), "kind", "layer", "head"),
+    may_be_empty=True,
+)
+
+CHOICES = BEST, WORST = ("best", "worst")
+
+SEED_TRANSFER = Table(
+    "seed_transfer",
+    "The best and the worst head (or layer) of one seed's model, scored in another seed's; no rows "
+    "with one seed.",
+    (
+        TASK,
+        STATE,
+        METRIC,
+        Column("kind", "text", "what was disabled", values=("head", "layer")),
+        Column("choice", "text", "highest or lowest `delta` of all", values=CHOICES),
+        replace(SEED, meaning="seed of the model that chooses"),
+        replace(SEED, name="other_seed", meaning="seed of the model that is scored"),
+        replace(LAYER, meaning="layer of the choice on all examples, from 1"),
+        replace(HEAD, meaning="head of the choice, from 1; empty for a layer", optional=True),
+        replace(_GAIN, meaning="`delta` of the choice in the model that chose it, all examples"),
+        replace(
+            _GAIN,
+            name="transferred_gain",
+            meaning="mean `delta` in the other model: one random half of the examples chooses, the "
+            "other half scores",
+        ),
+        *interval("transferred_gain", unit="× 100"),
+        replace(
+            _GAIN,
+            name="mean_effect",
+            meaning="mean `delta` of all heads, or layers, of the other model",
+            control_of="transferred_gain",
+        ),
+        Column("chosen", "number", "share of the random halves that choose it", low=0, high=1),
+    ),
+    key=(*names(TASK, STATE, METRIC), "kind", "choice", "seed", "other_seed"),
+    may_be_empty=True,
+)
+
+
+def _rank(name: str, meaning: str) -> Column:
     return Column(name, "number", meaning, low=-1, high=1, optional=True)
 
+
+_RANKS = (
+    Column("heads", "integer", "heads of the model", low=1),
+    _rank(
+        "spearman", "Spearman's rank correlation of the heads' `delta`; empty if one side is equal"
+    ),
+    *interval("spearman", bounds=(-1, 1), optional=True),
+)
+_PERMUTED = replace(
+    P_VALUE,
+    meaning="two-sided permutation test of no rank correlation; heads are permuted over all layers",
+    optional=True,
+)
+_PERMUTED_WITHIN = replace(
+    _PERMUTED,
+    name="p_within_layers",
+    meaning="the same, heads permuted within their layers: heads agree beyond what layers explain",
+)
 
 SEED_AGREEMENT = Table(
     "seed_agreement",
@@ -109,51 +210,301 @@ SEED_AGREEMENT = Table(
         STATE,
         METRIC,
         SEED,
-        replace(SEED, name="other_seed", meaning="seed that `seed` is compared with"),
-        Column("heads", "integer", "heads of the model", low=1),
-        _rank("spearman", "Spearman's rank correlation"),
-        _rank("kendall", "Kendall's tau-b"),
+        _OTHER_SEED,
+        *_RANKS,
+        _rank("kendall", "Kendall's tau-b of the same"),
+        _PERMUTED,
+        _PERMUTED_WITHIN,
+        Column(
+            "same_sign",
+            "number",
+            "share of heads whose `delta` has one sign in both",
+            low=0,
+            high=1,
+        ),
+        Column(
+            "same_sign_chance",
+            "number",
+            "the same if the heads of one seed were shuffled",
+            low=0,
+            high=1,
+            control_of="same_sign",
+        ),
     ),
     key=("task", "state", "metric", "seed", "other_seed"),
     may_be_empty=True,
 )
 
-LINKED_ABLATION = Table(
-    "linked_ablation",
-    "Effects of the heads that attend most along frame-semantic links, or between equal words.",
+_OTHER_TASK = replace(
+    TASK,
+    name="other_task",
+    meaning="task it is compared with; the same task: different seeds of it, as a ceiling",
+)
+
+TASK_AGREEMENT = Table(
+    "task_agreement",
+    "Whether the same heads matter for different tasks: rank correlation of the effects on their "
+    "first metrics.",
+    (
+        STATE,
+        TASK,
+        _OTHER_TASK,
+        Column(
+            "pairs",
+            "integer",
+            "pairs of models, one of each task, or two seeds of one; correlations are means over "
+            "these pairs",
+            low=1,
+        ),
+        *_RANKS,
+        _PERMUTED,
+        replace(
+            Q_VALUE,
+            meaning="false discovery rate of `p_value` over the state's rows",
+            optional=True,
+        ),
+        _PERMUTED_WITHIN,
+        replace(
+            Q_VALUE,
+            name="q_within_layers",
+            meaning="false discovery rate of `p_within_layers` over the state's rows",
+            optional=True,
+        ),
+    ),
+    key=("state", "task", "other_task"),
+    may_be_empty=True,
+)
+
+_WORST_DELTA = replace(_DELTA, meaning="mean `delta` of the seeds, on the task's first metric")
+
+WORST_OVERLAP = Table(
+    "worst_overlap",
+    "Whether two tasks share the heads whose loss costs most: those among the k worst of both.",
+    (
+        STATE,
+        TASK,
+        replace(TASK, name="other_task", meaning="task it is compared with"),
+        Column(
+            "k", "integer", "how many of each task's heads, the lowest mean `delta` first", low=1
+        ),
+        Column("heads", "integer", "heads of the model", low=1),
+        Column("shared", "integer", "heads that are among the k worst of both tasks", low=0),
+        Column(
+            "shared_heads", "text", "these, as `L4H1 L2H12`; empty if there are none", optional=True
+        ),
+        Column(
+            "expected",
+            "number",
+            "mean of `shared` for k random heads of each task",
+            low=0,
+            control_of="shared",
+        ),
+        replace(P_VALUE, meaning="chance of as many or more, hypergeometric"),
+        replace(
+            Q_VALUE, meaning="false discovery rate over the state's pairs of tasks with this k"
+        ),
+        replace(
+            P_VALUE,
+            name="p_within_layers",
+            meaning="chance of as many or more if each task's heads are permuted within layers",
+        ),
+    ),
+    key=("state", "task", "other_task", "k"),
+    may_be_empty=True,
+)
+
+WORST_HEADS = Table(
+    "worst_heads",
+    "The heads whose loss costs each task most, other tasks that share them, and whether they "
+    "attend to words that are in both sentences (section 5).",
+    (
+        STATE,
+        TASK,
+        Column("rank", "integer", "1 is the lowest mean `delta`; as many as the largest k", low=1),
+        LAYER,
+        HEAD,
+        METRIC,
+        _WORST_DELTA,
+        Column(
+            "q_value",
+            "number",
+            "largest `q_value` of the head over seeds in `head_ablation`",
+            low=0,
+            high=1,
+        ),
+        Column(
+            "shared_with",
+            "text",
+            "other tasks of which the head is among the 2 worst, if it is among those of this one, "
+            "separated by spaces",
+            optional=True,
+        ),
+        Column(
+            "equal_words",
+            "number",
+            "mean weight between words in both sentences, mean over seeds; empty without pairs",
+            "attention",
+            low=0,
+            high=1,
+            optional=True,
+        ),
+        *(
+            Column(
+                f"equal_words_{name}",
+                "number",
+                meaning,
+                "attention",
+                low=0,
+                high=1,
+                optional=True,
+                control_of="equal_words",
+            )
+            for name, meaning in (
+                ("control", "the same for random pairs at the same distances"),
+                ("same_key", "the same from other tokens to the same words"),
+            )
+        ),
+        replace(
+            Q_VALUE,
+            name="equal_words_q",
+            meaning="largest `q_value` of the head over seeds in `equal_words`: it attends to such "
+            "words more than each control",
+            optional=True,
+        ),
+    ),
+    key=("state", "task", "rank"),
+    may_be_empty=True,
+)
+
+MODE_COMPARISON = Table(
+    "mode_comparison",
+    "Effects of disabling heads and layers in another way (`mode`), beside those of "
+    "`ablation.mode`; no rows if `ablation.compare_modes` is empty.",
     (
         *MODEL,
-        Column(
-            "group",
-            "text",
-            "experiment that names the head: `framenet` (not in `finetuned-from-normal`) or "
-            "`equal_words`",
-            values=("framenet", "equal_words"),
+        METRIC,
+        _KIND,
+        Column("mode", "text", "how heads are disabled in the comparison"),
+        Column("sets", "integer", "heads, or layers", low=1),
+        _rank("spearman", "Spearman's rank correlation of the `delta` of both modes"),
+        *interval("spearman", "spearman_low", "spearman_high", bounds=(-1, 1), optional=True),
+        replace(_DELTA, name="mean_effect", meaning="mean `delta` in this mode"),
+        replace(
+            _DELTA,
+            name="reference_effect",
+            meaning="mean `delta` in `ablation.mode`",
+            control_of="mean_effect",
         ),
+        replace(_DELTA, name="difference", meaning="`mean_effect` − `reference_effect`"),
+        *interval("difference", unit="× 100"),
+        Column(
+            "absolute_difference",
+            "number",
+            "mean |difference| of the sets' `delta`",
+            "× 100",
+            low=0,
+        ),
+        _count("differ_q", "sets whose scores differ between the modes (paired test, q < 0.05)"),
+        _count("opposite", "sets whose `delta` has opposite signs in the modes"),
+        _count("opposite_q", "of these, significant in both modes (q < 0.05 each)"),
+    ),
+    key=(*names(*MODEL, METRIC, _KIND), "mode"),
+    may_be_empty=True,
+)
+
+GROUPS = FRAMENET, EQUAL_WORDS, TOKEN_PAIRS = ("framenet", "equal_words", "token_pairs")
+"""Experiments that name heads."""
+
+_GROUP = (
+    Column(
+        "group",
+        "text",
+        "experiment that names the heads: `framenet` (not in `finetuned-from-normal`), "
+        "`equal_words` or `token_pairs`",
+        values=GROUPS,
+    ),
+    Column("relation", "text", "relation of `token_pairs`; empty for the others", optional=True),
+)
+
+LINKED_ABLATION = Table(
+    "linked_ablation",
+    "Effects of the heads that stand out along frame-semantic links (`stands_out`), or between "
+    "equal or related words (q < 0.05).",
+    (
+        *MODEL,
+        *_GROUP,
         LAYER,
         HEAD,
         Column("weight", "number", "its weight in that experiment", "attention", low=0, high=1),
         METRIC,
         *_TESTED,
-        replace(
-            _DELTA,
-            name="others",
-            meaning="mean `delta` of the heads outside the group",
-            control_of="delta",
-        ),
         Column(
             "share_below",
             "number",
-            "share of the heads outside the group with a smaller `delta`; ties count half",
+            "share of the heads outside the group with a smaller `delta`; ties count half; empty "
+            "if there is none outside",
             low=0,
             high=1,
+            optional=True,
         ),
     ),
-    key=(*names(*MODEL), "group", "layer", "head", "metric"),
+    key=(*names(*MODEL, *_GROUP), "layer", "head", "metric"),
     may_be_empty=True,
 )
 
-EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL)
+
+def _of_group(name: str, meaning: str, **more: str) -> Column:
+    return Column(name, "number", meaning, "× 100", optional=True, **more)
+
+
+LINKED_GROUPS = Table(
+    "linked_groups",
+    "Whether the heads of `linked_ablation` matter: their mean effect, beside random heads of the "
+    "same layers. `heads` is 0 where no head stands out; the rest is then empty.",
+    (
+        *MODEL,
+        *_GROUP,
+        METRIC,
+        _count("heads", "heads in the group"),
+        _of_group("mean_effect", "mean `delta` of disabling each of them alone"),
+        *interval("mean_effect", unit="× 100", optional=True),
+        _of_group(
+            "control",
+            "the same for random heads, as many of each layer",
+            control_of="mean_effect",
+        ),
+        _of_group("over_control", "`mean_effect` − `control`"),
+        *interval(
+            "over_control", "over_control_low", "over_control_high", unit="× 100", optional=True
+        ),
+        replace(
+            P_VALUE,
+            meaning="two-sided permutation test of `over_control`: heads permuted within layers; "
+            "empty if they cannot differ",
+            optional=True,
+        ),
+        replace(
+            Q_VALUE, meaning="false discovery rate over tasks, seeds and metrics", optional=True
+        ),
+        _of_group("largest_drop", "baseline − score of the head whose loss costs most"),
+        _of_group(
+            "drop_bound",
+            "upper limit for the drop of every one of them at once, with 95 % confidence "
+            "(one-sided, Bonferroni over the group): none costs more than this",
+        ),
+        Column("significant", "integer", "of them, effects with q < 0.05", low=0, optional=True),
+    ),
+    key=(*names(*MODEL, *_GROUP), "metric"),
+    may_be_empty=True,
+)
+
+EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL, MODE_COMPARISON)
 """Tables that are computed from the predictions of one sweep."""
 
-TABLES = (*EFFECTS, SEED_AGREEMENT, LINKED_ABLATION)
+OVER_SEEDS = (SEED_EFFECTS, SEED_TRANSFER)
+"""Tables that are computed from the sweeps of all seeds."""
+
+OVER_TASKS = (SEED_AGREEMENT, TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
+"""Tables that compare the effects of heads between seeds and tasks."""
+
+TABLES = (*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS)
