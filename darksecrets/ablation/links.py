@@ -1,15 +1,38 @@
 """Whether the heads that other experiments single out matter for the tasks (section 5).
 
 The paper: disabling the heads that follow FrameNet's relations costs nothing, and STS-B and RTE
-rely on heads that attend between words which appear in both sentences.
+rely on heads that attend between words which appear in both sentences. `agreement.worst_heads` goes
+the other way, from the heads that matter to what they attend to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.scores import Floats
+from darksecrets.ablation.seeds import RESAMPLES
+from darksecrets.ablation.statistics import Resampling, bootstrap
+from darksecrets.ablation.tables import (
+    EQUAL_WORDS,
+    FRAMENET,
+    LINKED_ABLATION,
+    LINKED_GROUPS,
+    TOKEN_PAIRS,
+)
+from darksecrets.data.metrics import PERCENT
 from darksecrets.run.errors import InputError
-from darksecrets.stats.percentiles import above_percentile, share_below
+from darksecrets.stats import LEVEL
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.percentiles import share_below
+from darksecrets.stats.ranks import Draws
+from darksecrets.stats.resampling import interval
 
 DIRECTION = "element_to_predicate"
 """The direction of the published weights, as named in ``framenet_heads.csv``."""
@@ -17,85 +40,211 @@ DIRECTION = "element_to_predicate"
 # States whose heads are the pre-trained ones or fine-tuned from them.
 _WITH_FRAMES = ("pretrained", "finetuned")
 
-_MODEL = ["task", "state", "seed", "metric"]
+Model = tuple[str, str, int]
+"""Task, state and seed."""
+
+_MODEL = ["task", "state", "seed"]
 _PLACE = ["layer", "head"]
-_COLUMNS = [
-    *("task", "state", "seed", "group", "layer", "head", "weight", "metric", "delta"),
-    *("ci_low", "ci_high", "p_value", "q_value", "others", "share_below"),
-]
+_ROUNDING = 1e-9  # of a mean of effects, added up in another order
+
+
+@dataclass(frozen=True)
+class Group:
+    """The heads of a model that an experiment names.
+
+    Attributes:
+        group: The experiment, one of `darksecrets.ablation.tables.GROUPS`.
+        relation: The relation, if the experiment has several.
+        heads: ``layer``, ``head`` and ``weight`` of those that stand out; may be empty.
+    """
+
+    group: str
+    relation: str
+    heads: pd.DataFrame
+
+    @property
+    def name(self) -> dict[str, str]:
+        """The columns that identify the group."""
+        return {"group": self.group, "relation": self.relation}
+
+
+@dataclass(frozen=True)
+class Experiments:
+    """Tables that name heads.
+
+    Attributes:
+        framenet: `framenet_heads.csv`, of the pre-trained model. Its heads are looked up in every
+            model that was initialized from it, not in those fine-tuned from normal weights.
+        equal_words: `equal_words.csv`; its heads are looked up in the same model. None if no task
+            has two sentences.
+        token_pairs: `token_pairs.csv`, likewise for each relation; None if not measured.
+    """
+
+    framenet: pd.DataFrame
+    equal_words: pd.DataFrame | None = None
+    token_pairs: pd.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        _require(self.framenet, ["direction", *_PLACE, "weight", "stands_out"], "framenet_heads")
+        for name in (EQUAL_WORDS, TOKEN_PAIRS):
+            if (table := getattr(self, name)) is not None:
+                relation = ["relation"] if name == TOKEN_PAIRS else []
+                _require(table, [*_MODEL, *relation, *_PLACE, "weight", "q_value"], name)
+        if DIRECTION not in set(self.framenet["direction"]):
+            raise InputError(
+                "framenet_heads.csv: found the directions "
+                f"{sorted(set(self.framenet['direction']))}, expected '{DIRECTION}' among them. "
+                "Make the table again."
+            )
+
+    def groups(self, task: str, state: str, seed: int) -> Iterator[Group]:
+        """The groups of heads that were looked for in a model."""
+        if state in _WITH_FRAMES:
+            published = self.framenet[self.framenet["direction"] == DIRECTION]
+            yield Group(FRAMENET, "", published[published["stands_out"]])
+        for name, table in ((EQUAL_WORDS, self.equal_words), (TOKEN_PAIRS, self.token_pairs)):
+            if table is None:
+                continue
+            mine = (table["task"] == task) & (table["state"] == state)
+            if state != "pretrained":  # its maps do not depend on a seed; only its classifier does
+                mine &= table["seed"] == seed
+            rows = table[mine]
+            relations = rows["relation"] if name == TOKEN_PAIRS else pd.Series("", rows.index)
+            for relation, of_relation in rows.groupby(relations, sort=False):
+                yield Group(name, str(relation), of_relation[of_relation["q_value"] < LEVEL])
 
 
 def linked(
-    heads: pd.DataFrame, framenet: pd.DataFrame, equal_words: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Effects of the heads above the 99th percentile in other experiments, and of all others.
+    heads: pd.DataFrame,
+    sweeps: Iterable[tuple[Model, SweepResult]],
+    experiments: Experiments,
+    resampling: Resampling,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Effects of the heads that stand out in other experiments, one by one and on average.
 
     Args:
         heads: `head_ablation.csv`.
-        framenet: `framenet_heads.csv`: ``direction``, ``layer``, ``head``, ``weight``, of the
-            pre-trained model. Its heads are looked up in every model that was initialized from it,
-            not in those fine-tuned from normal weights.
-        equal_words: `equal_words.csv`: ``task``, ``state``, ``seed`` (empty for ``pretrained``),
-            ``layer``, ``head``, ``weight``; its heads are looked up in the same model. None if
-            no task has two sentences.
+        sweeps: The sweep of every model in it, one after the other.
+        experiments: What names the heads.
+        resampling: Numbers of samples, seed; of ``bootstrap``, at most `RESAMPLES` are drawn.
 
     Returns:
-        A row per model, metric and head above the 99th percentile: ``group`` (`framenet`,
-        `equal_words`), the head, its ``weight``, its effect as in ``heads``, ``others`` (the mean
-        delta of all heads outside the group) and ``share_below`` (the share of those with a smaller
-        delta, that is, whose loss costs more; ties count half).
+        `LINKED_ABLATION` and `LINKED_GROUPS`.
 
     Raises:
-        InputError: A table lacks columns or the published direction, or names a head that was not
-            disabled.
+        InputError: A table names a head that was not disabled.
     """
-    _require(framenet, ["direction", *_PLACE, "weight"], "framenet_heads.csv")
-    if equal_words is not None:
-        _require(equal_words, ["task", "state", "seed", *_PLACE, "weight"], "equal_words.csv")
-    published = framenet[framenet["direction"] == DIRECTION]
-    if published.empty:
+    each, together = [], []
+    number = min(RESAMPLES, resampling.bootstrap)
+    for (task, state, seed), sweep in sweeps:
+        result = _heads_of(sweep)
+        places = result.sets[_PLACE].iloc[1:].astype("int64")
+        layers = places["layer"].to_numpy()
+        draws = Draws(layers, number, resampling.permutations, resampling.seed)
+        groups = [
+            (group, _chosen(places, group)) for group in experiments.groups(task, state, seed)
+        ]
+        mine = heads[(heads[_MODEL] == [task, state, seed]).all(axis=1)]
+        for metric in dict.fromkeys(mine["metric"]):
+            deltas = places.merge(mine[mine["metric"] == metric], on=_PLACE, how="left")
+            rng = np.random.default_rng(resampling.seed)
+            drawn = PERCENT * bootstrap(result, metric, number, rng)[:, 1:]
+            for group, chosen in groups:
+                about = {"task": task, "state": state, "seed": seed, "metric": metric}
+                each.append(_each(deltas, chosen, group).assign(**about, **group.name))
+                found = _together(deltas, chosen, drawn, draws)
+                together.append({**about, **group.name, **found})
+    return _joined(each, LINKED_ABLATION.names), _corrected(pd.DataFrame(together))
+
+
+def _heads_of(result: SweepResult) -> SweepResult:
+    """The part of a sweep with the intact model and single heads."""
+    kept = result.sets["kind"].isin(["baseline", "head"]).to_numpy()
+    sets = result.sets[kept].reset_index(drop=True)
+    return SweepResult(sets, result.predictions[kept], result.labels, result.idx)
+
+
+def _chosen(places: pd.DataFrame, group: Group) -> npt.NDArray[np.bool_]:
+    """[heads] which of a model's heads are in a group."""
+    index = pd.MultiIndex.from_frame(group.heads[_PLACE])
+    chosen: npt.NDArray[np.bool_] = pd.MultiIndex.from_frame(places).isin(index)
+    if chosen.sum() < len(group.heads):
         raise InputError(
-            f"framenet_heads.csv: found the directions {sorted(set(framenet['direction']))}, "
-            f"expected '{DIRECTION}' among them. Make the table again."
+            f"Found heads that stand out ({group.group}), {group.heads[_PLACE].to_dict('records')},"
+            " some of which head_ablation.csv lacks; expected tables of models of one shape. Run "
+            "again."
         )
-    tables = []
-    for (task, state, seed, _), table in heads.groupby(_MODEL, sort=False):
-        if state in _WITH_FRAMES:
-            tables.append(_group(table, _top(published)).assign(group="framenet"))
-        if equal_words is None:
-            continue
-        mine = (equal_words["task"] == task) & (equal_words["state"] == state)
-        if state != "pretrained":  # its maps do not depend on a seed; only its classifier does
-            mine &= equal_words["seed"] == seed
-        if mine.any():
-            tables.append(_group(table, _top(equal_words[mine])).assign(group="equal_words"))
-    return pd.concat(tables, ignore_index=True)[_COLUMNS]
-
-
-def _top(heads: pd.DataFrame) -> pd.DataFrame:
-    """Heads whose ``weight`` is above the 99th percentile of all; none if the greatest ones tie."""
-    chosen: pd.DataFrame = heads[above_percentile(heads["weight"].to_numpy())]
     return chosen
 
 
-def _group(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
-    """Effects of chosen heads in one model, and the mean effect of the others."""
-    mine = chosen[[*_PLACE, "weight"]].merge(table, on=_PLACE)
-    if len(mine) < len(chosen):
-        raise InputError(
-            f"Found heads above the 99th percentile, {chosen[_PLACE].to_dict('records')}, some of "
-            "which head_ablation.csv lacks; expected tables of models of one shape. Run again."
-        )
-    places = pd.MultiIndex.from_frame(table[_PLACE])
-    others = table.loc[~places.isin(pd.MultiIndex.from_frame(chosen[_PLACE])), "delta"].to_numpy()
-    below = share_below(mine["delta"].to_numpy(), others)
-    return mine.assign(others=others.mean(), share_below=below)
+def _each(deltas: pd.DataFrame, chosen: npt.NDArray[np.bool_], group: Group) -> pd.DataFrame:
+    """Effects of each head of a group, and their ranks among the others."""
+    mine = group.heads[[*_PLACE, "weight"]].merge(deltas[chosen], on=_PLACE)
+    others = deltas.loc[~chosen, "delta"].to_numpy()
+    below = share_below(mine["delta"].to_numpy(), others) if len(others) else np.nan
+    return mine.assign(share_below=below)
+
+
+def _together(
+    deltas: pd.DataFrame, chosen: npt.NDArray[np.bool_], drawn: Floats, draws: Draws
+) -> dict[str, Any]:
+    """The mean effect of a group beside that of random heads of the same layers.
+
+    Args:
+        deltas: [heads] effects of one model on one metric.
+        chosen: [heads] which are in the group.
+        drawn: [resamples, heads] effects on resampled examples.
+        draws: For the permutations of heads within layers.
+    """
+    size = int(chosen.sum())
+    if not size:
+        return {"heads": 0}
+    values, layers = deltas["delta"].to_numpy(), draws.layers
+    counts = {layer: (chosen & (layers == layer)).sum() for layer in np.unique(layers)}
+    weights = np.array([counts[layer] / (layers == layer).sum() / size for layer in layers])
+    mean, control = values[chosen].mean(), values @ weights
+    means = drawn[:, chosen].mean(axis=1)
+    low, high = interval(means)
+    over_low, over_high = interval(means - drawn @ weights)
+    permuted = np.abs(values[draws.permuted(within=True)][:, chosen].mean(axis=1) - control)
+    extreme = (permuted >= abs(mean - control) - _ROUNDING).sum()
+    movable = any(0 < n < (layers == layer).sum() for layer, n in counts.items())
+    return {
+        "heads": size,
+        "mean_effect": mean,
+        "ci_low": low,
+        "ci_high": high,
+        "control": control,
+        "over_control": mean - control,
+        "over_control_low": over_low,
+        "over_control_high": over_high,
+        "p_value": (1 + extreme) / (1 + len(permuted)) if movable else np.nan,
+        "largest_drop": -values[chosen].min(),
+        "drop_bound": -np.quantile(drawn[:, chosen], LEVEL / size, axis=0).min(),
+        "significant": int((deltas.loc[chosen, "q_value"] < LEVEL).sum()),
+    }
+
+
+def _corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """Add q-values over all models and metrics, for each group."""
+    table = table.reindex(columns=list(LINKED_GROUPS.names))
+    for _, rows in table.groupby(["group", "relation"]):
+        known = rows.index[rows["p_value"].notna()]
+        if len(known):
+            table.loc[known, "q_value"] = benjamini_hochberg(table.loc[known, "p_value"])
+    return table
+
+
+def _joined(tables: list[pd.DataFrame], names: tuple[str, ...]) -> pd.DataFrame:
+    found = [table for table in tables if len(table)]
+    columns = list(names)
+    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
 
 
 def _require(table: pd.DataFrame, columns: list[str], name: str) -> None:
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise InputError(
-            f"{name}: found the columns {list(table.columns)}, expected also {', '.join(missing)}. "
-            "Make the table again."
+            f"{name}.csv: found the columns {list(table.columns)}, expected also "
+            f"{', '.join(missing)}. Make the table again."
         )

@@ -96,11 +96,13 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
         return
     size = read_size(folder / "config.json")
     sets.check(ablation["sets"], Shape(size.layers, size.heads))
-    if ablation["mode"] == DEFAULT_MODE or importlib.util.find_spec("torch") is None:
+    modes = [ablation["mode"], *ablation["compare_modes"]]
+    if set(modes) == {DEFAULT_MODE} or importlib.util.find_spec("torch") is None:
         return
     from darksecrets.ablation import disable
 
-    disable.check_mode(ablation["mode"])
+    for mode in modes:
+        disable.check_mode(mode)
 
 
 def check_states(config: Mapping[str, Any], left_out: str = "") -> None:

@@ -6,7 +6,9 @@ all chunks, computes what depends on all of them, and writes a `SweepResult`.
 
 The sweep disables the heads of a set with an `Intervention` from
 `darksecrets.ablation.disable.INTERVENTIONS`. One of two backends computes it: `Shared`, with or
-without `Screening` in bfloat16, if it supports model and intervention, or else `Loop`.
+without `Screening` in bfloat16, if it supports model and intervention, or else `Loop`. Each further
+mode, for comparison, has a backend of its own, with the same loaded model, and writes its result to
+a folder named after it.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ class Settings:
         seed: Seed of the random classifier, if the checkpoint has none.
         max_length: Longest sequence kept, in tokens.
         mode: How heads are disabled, a name in `darksecrets.ablation.disable.INTERVENTIONS`.
+        compare_modes: Further modes, whose results are compared with those of `mode`.
         sets: Selectors of further sets of heads, see `darksecrets.models.selectors`.
         screening: ``on``, ``off``, or ``auto``: in bfloat16 if the hardware is fast at it.
     """
@@ -78,8 +81,14 @@ class Settings:
     seed: int
     max_length: int
     mode: str = UNIFORM
+    compare_modes: Sequence[str] = ()
     sets: Sequence[Any] = ()
     screening: str = AUTO
+
+    @property
+    def modes(self) -> list[str]:
+        """All modes, each once; that of all tables and figures is first."""
+        return list(dict.fromkeys([self.mode, *self.compare_modes]))
 
 
 @dataclass(frozen=True)
@@ -89,14 +98,14 @@ class _Sweep:
     Attributes:
         settings: Its settings.
         sets: The sets to disable.
-        backend: The backend that computes the logits.
+        backends: By mode, the backend that computes the logits.
         blocks: Row numbers of the examples of each block, the longest examples first.
         identity: Everything that the numbers depend on.
     """
 
     settings: Settings
     sets: list[HeadSet]
-    backend: Backend
+    backends: dict[str, Backend]
     blocks: list[list[int]]
     identity: dict[str, Any]
 
@@ -179,24 +188,31 @@ def gather_sweep(
     """
     start = time.perf_counter()
     sweep = _load(model_folder, dataset_folder, settings, threads)
-    found = _gather_blocks(sweep, chunks)
-    with torch.inference_mode():
-        details = sweep.backend.settle(sweep.blocks, found)
-        logits = found.logits
-        if not settings.task.is_regression:
-            details |= decide_ties(sweep.backend, found.exact, logits)
-    split = sweep.backend.split
-    result(settings.task, sweep.sets, logits, split).save(output)
+    details = {mode: _gather_mode(sweep, mode, chunks, output) for mode in settings.modes}
+    backend = sweep.backends[settings.mode]
     return {
-        "backend": sweep.backend.name,
-        "model": type(sweep.backend.model).__name__,
-        "device": str(sweep.backend.model.device),
+        "model": type(backend.model).__name__,
+        "device": str(backend.model.device),
         "sets": len(sweep.sets),
-        "examples": len(split),
-        "arithmetic": sweep.backend.arithmetic,
-        **details,
+        "examples": len(backend.split),
+        **details.pop(settings.mode),
+        **({"compared": details} if details else {}),
         "seconds": round(time.perf_counter() - start, 1),
     }
+
+
+def _gather_mode(sweep: _Sweep, mode: str, chunks: Sequence[Path], output: Path) -> dict[str, Any]:
+    """Write the result of one mode; return how it was computed."""
+    backend, task = sweep.backends[mode], sweep.settings.task
+    found = _gather_blocks(sweep, mode, chunks)
+    with torch.inference_mode():
+        details = backend.settle(sweep.blocks, found)
+        logits = found.logits
+        if not task.is_regression:
+            details |= decide_ties(backend, found.exact, logits)
+    folder = output if mode == sweep.settings.mode else output / mode
+    result(task, sweep.sets, logits, backend.split).save(folder)
+    return {"backend": backend.name, "arithmetic": backend.arithmetic, **details}
 
 
 def choose_backend(
@@ -261,33 +277,37 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
     """Read the model and the examples of a sweep, and choose its backend."""
     torch.set_num_threads(threads)
     task = settings.task
-    check_mode(settings.mode)
+    for mode in settings.modes:
+        check_mode(mode)
     tokenizer = load_tokenizer(model_folder)
     split = load_split(dataset_folder, "validation", tokenizer, task, settings.max_length)
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, settings.seed)
     model = devices.place(model)
     sets = sweep_sets(shape_of(model), settings.sets)
-    interventions = [of_set.intervention(settings.mode) for of_set in sets]
     screening = _screens(settings.screening) and not task.is_regression
-    backend = choose_backend(model, split, interventions, screening=screening)
-    _log.info(
-        "%s: backend %s (%s), %d sets, %d examples, %s",
-        *(task.name, backend.name, type(model).__name__, len(sets), len(split)),
-        backend.arithmetic,
-    )
+    backends = {}
+    for mode in settings.modes:
+        interventions = [of_set.intervention(mode) for of_set in sets]
+        backend = choose_backend(model, split, interventions, screening=screening)
+        backends[mode] = backend
+        _log.info(
+            "%s: mode %s, backend %s (%s), %d sets, %d examples, %s",
+            *(task.name, mode, backend.name, type(model).__name__, len(sets), len(split)),
+            backend.arithmetic,
+        )
     block_size = BLOCK.get(model.device.type, BLOCK["cpu"])
     identity = {
         **dataclasses.asdict(settings),
         # The choice made for `auto`, so that bfloat16 is never mistaken for float32.
-        "screening": ON if isinstance(backend, Screening) else OFF,
+        "screening": ON if any(isinstance(b, Screening) for b in backends.values()) else OFF,
         "model": fingerprint(model_folder),
         "data": split.fingerprint(),
         "block_size": block_size,
         "device": model.device.type,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
-    return _Sweep(settings, sets, backend, list(by_length(split.lengths, block_size)), identity)
+    return _Sweep(settings, sets, backends, list(by_length(split.lengths, block_size)), identity)
 
 
 def _screens(wanted: str) -> bool:
@@ -299,32 +319,34 @@ def _screens(wanted: str) -> bool:
 
 def _compute_blocks(sweep: _Sweep, numbers: Iterable[int], folder: Path) -> int:
     """Compute the blocks that a folder lacks; return the number of examples that it had."""
-    backend, numbers = sweep.backend, list(numbers)
-    total = len(sweep.sets) * sum(len(sweep.blocks[number]) for number in numbers)
+    numbers = list(numbers)
+    total = sum(len(sweep.blocks[number]) for number in numbers)
+    total *= len(sweep.sets) * len(sweep.backends)
     resumed = 0
     with (
         torch.inference_mode(),
         progress(f"Disabling heads, {sweep.settings.task.name}", total, "predictions") as advance,
     ):
-        for number in numbers:
-            rows, file = sweep.blocks[number], _file(folder, number)
-            if file.is_file():
-                backend.resume(Block(**resuming.read_arrays(file)))
-                resumed += len(rows)
-            else:
-                resuming.write_arrays(vars(backend.block(rows)), file)
-            advance(len(sweep.sets) * len(rows))
-    return resumed
+        for mode, backend in sweep.backends.items():
+            for number in numbers:
+                rows, file = sweep.blocks[number], _file(folder, mode, number)
+                if file.is_file():
+                    backend.resume(Block(**resuming.read_arrays(file)))
+                    resumed += len(rows)
+                else:
+                    resuming.write_arrays(vars(backend.block(rows)), file)
+                advance(len(sweep.sets) * len(rows))
+    return resumed // len(sweep.backends)
 
 
-def _gather_blocks(sweep: _Sweep, chunks: Sequence[Path]) -> Block:
-    """Read the logits of all examples from the blocks of all chunks."""
+def _gather_blocks(sweep: _Sweep, mode: str, chunks: Sequence[Path]) -> Block:
+    """Read the logits of all examples in a mode from the blocks of all chunks."""
     for chunk in chunks:
         _check_chunk(chunk, sweep.identity)
-    backend = sweep.backend
+    backend = sweep.backends[mode]
     found = Block(*(backend.empty(len(backend.split)) for _ in dataclasses.fields(Block)))
     for number, rows in enumerate(sweep.blocks):
-        files = [file for chunk in chunks if (file := _file(chunk, number)).is_file()]
+        files = [file for chunk in chunks if (file := _file(chunk, mode, number)).is_file()]
         if len(files) != 1:
             raise InputError(
                 f"{chunks[0].parent}: found block {number} of {len(sweep.blocks)} in {len(files)} "
@@ -353,5 +375,5 @@ def _check_chunk(chunk: Path, identity: dict[str, Any]) -> None:
         )
 
 
-def _file(folder: Path, number: int) -> Path:
-    return folder / BLOCKS.replace("*", str(number))
+def _file(folder: Path, mode: str, number: int) -> Path:
+    return folder / BLOCKS.replace("*", f"{mode}-{number}")

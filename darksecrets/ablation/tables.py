@@ -121,6 +121,13 @@ SEED_EFFECTS = Table(
         replace(
             Q_VALUE, meaning="false discovery rate over the heads, or layers, of the task's models"
         ),
+        Column(
+            "fixed_low",
+            "number",
+            "lower end of the 95% interval of `delta` over examples only: of these seeds' models",
+            "× 100",
+        ),
+        Column("fixed_high", "number", "its upper end", "× 100"),
         Column("df", "number", "degrees of freedom of interval and test (Satterthwaite)", low=1),
         Column("spread", "number", "standard deviation of `delta` over seeds", "× 100", low=0),
         Column(
@@ -453,8 +460,8 @@ LINKED_ABLATION = Table(
 )
 
 
-def _of_group(name: str, meaning: str, **more: str) -> Column:
-    return Column(name, "number", meaning, "× 100", optional=True, **more)
+def _of_group(name: str, meaning: str, control_of: str = "") -> Column:
+    return Column(name, "number", meaning, "× 100", optional=True, control_of=control_of)
 
 
 LINKED_GROUPS = Table(

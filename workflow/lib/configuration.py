@@ -92,6 +92,11 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     resolved = _with_defaults(config, schema)
     check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
+    ablation = resolved["ablation"]
+    ablation["tasks"] = tasks.chosen("ablation.tasks", ablation["tasks"], resolved["tasks"])
+    ablation["compare_tasks"] = tasks.chosen(
+        "ablation.compare_tasks", ablation["compare_tasks"], ablation["tasks"]
+    )
     return resolved
 
 

@@ -72,6 +72,7 @@ class Work:
         config: The run's resolved configuration.
         regression: Whether the task's scores are correlations.
         parsed: Whether its sentences are parsed, unlike the built-in corpus's.
+        modes: In how many ways its heads are disabled.
     """
 
     model: Size
@@ -82,6 +83,7 @@ class Work:
     config: Mapping[str, Any]
     regression: bool = False
     parsed: bool = True
+    modes: int = 1
 
     @property
     def maps(self) -> int:
@@ -180,12 +182,13 @@ def _sets(work: Work) -> int:
 
 
 def _all_sets(work: Work) -> Need:
-    predictions = 8 * _sets(work) * work.validation / MB
+    sets = work.modes * _sets(work)
+    predictions = 8 * sets * work.validation / MB
     texts = work.encoding(work.validation)
     return Need(
         memory=1350 + 15 * work.model.weights / MB + predictions + texts,
         host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
-        operations=_sets(work) * work.forward(work.validation),
+        operations=sets * work.forward(work.validation),
         kind="sweep",
         seconds=_START,
         disk=predictions,
@@ -209,10 +212,20 @@ def _chunk(need: Need, chunks: int) -> Need:
 
 def scoring(work: Work) -> Need:
     """Intervals and tests of every disabled set."""
-    sets, pairs = _sets(work), _sets(work) * work.validation
+    sets = work.modes**2 * _sets(work)  # a mode is also tested against the first one
+    pairs = sets * work.validation
     correlations = (0.1 * sets + 1.8e-4 * pairs) * work.regression
     seconds = _START_OF_TABLES + 1e-5 * pairs + correlations
     return Need(memory=450 + 3e-5 * pairs, seconds=seconds)
+
+
+def comparing(work: Work) -> Need:
+    """Comparing the sweeps of all seeds of the largest task."""
+    config = work.config
+    most = max(examples(config, task)[1] for task in config["ablation"]["tasks"])
+    pairs = _sets(work) * most * len(config["seeds"])
+    models = len(config["ablation"]["tasks"]) * len(config["seeds"])
+    return Need(memory=450 + 3e-5 * pairs, seconds=_START_OF_TABLES + 2e-5 * pairs + models)
 
 
 def classification(work: Work) -> Need:
@@ -374,8 +387,16 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         tokens=pair if len(entry["text"]) == 2 else single,
         regression="range" in entry,
         parsed=own,
+        modes=1 + len(compared_modes(config, task)),
         config=config,
     )
+
+
+def compared_modes(config: Mapping[str, Any], task: str) -> list[str]:
+    """Further modes in which a task's heads are disabled."""
+    ablation = config["ablation"]
+    others = ablation["compare_modes"] if task in ablation["compare_tasks"] else []
+    return [mode for mode in others if mode != ablation["mode"]]
 
 
 def work_of_text(config: Mapping[str, Any]) -> Work:

@@ -4,10 +4,38 @@
 DISABLING = "Section 4.6: disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]
-SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
+SWEPT_TASKS = config["ablation"]["tasks"]
+SWEPT_MODELS = [
+    [task, state, seed]
+    for task in SWEPT_TASKS
+    for state in config["ablation"]["states"]
+    for seed in config["seeds"]
+]
+SEVERAL_SEEDS = len(config["seeds"]) > 1
+RESAMPLING = {
+    key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
+}
 if not config["left_out"]:
     CHECKS["sweep_heads_chunk"] = of_ablation.check_run
 CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["left_out"])
+
+
+def compared_modes(wildcards) -> list[str]:
+    """Further modes in which a task's heads are disabled."""
+    return resources.compared_modes(config, wildcards.task)
+
+
+def settings_of_sweep(wildcards) -> dict:
+    """What a task's sweep disables, and how."""
+    settings = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
+    return settings | {"compare_modes": compared_modes(wildcards)}
+
+
+def sweeps_of(pattern: str) -> list[str]:
+    """The pattern for every task, state and seed whose heads are disabled."""
+    return expand(
+        pattern, task=SWEPT_TASKS, state=config["ablation"]["states"], seed=config["seeds"]
+    )
 
 
 rule sweep_heads_chunk:
@@ -37,7 +65,7 @@ rule sweep_heads_chunk:
         **ask(resources.sweep_chunk, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        settings=SETTINGS_OF_SWEEP,
+        settings=settings_of_sweep,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
@@ -68,7 +96,7 @@ rule sweep_heads:
         **ask(resources.sweep, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        settings=SETTINGS_OF_SWEEP,
+        settings=settings_of_sweep,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Gather the sweep over heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
@@ -91,6 +119,7 @@ rule score_ablation:
         set_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/set_ablation.csv",
         best_head="<results>/ablation_effects/{task}/{state}/seed-{seed}/best_head.csv",
         survival="<results>/ablation_effects/{task}/{state}/seed-{seed}/survival.csv",
+        mode_comparison="<results>/ablation_effects/{task}/{state}/seed-{seed}/mode_comparison.csv",
         provenance="<results>/ablation_effects/{task}/{state}/seed-{seed}/provenance.json",
     log:
         "<logs>/score_ablation/{task}/{state}/seed-{seed}.log",
@@ -106,6 +135,7 @@ rule score_ablation:
         **ask(resources.scoring),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        compare_modes=compared_modes,
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),
         splits=lookup(dpath="ablation/splits", within=config),
@@ -121,50 +151,98 @@ collect(
     "Gather a table of all tasks and seeds: the numbers of Figures 8 and 9, and significant effects.",
     group="effects",
     table="{table}",
-    tables=expand(
-        "<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
-        task=config["tasks"],
-        state=config["ablation"]["states"],
-        seed=config["seeds"],
-    ),
-    choices="(head|layer|set)_ablation|best_head|survival",
+    tables=sweeps_of("<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv"),
+    choices="(head|layer|set)_ablation|best_head|survival|mode_comparison",
 )
 
 
 rule compare_seeds:
-    """Compare the ranking of heads between fine-tuning seeds."""
+    """Estimate effects over fine-tuning seeds, and score heads that another seed's model chose.
+
+    With one seed there is nothing to compare, and no rows.
+    """
     input:
-        heads="<results>/tables/head_ablation.csv",
+        sweeps=(
+            sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}") if SEVERAL_SEEDS else []
+        ),
     output:
-        table="<results>/tables/seed_agreement.csv",
-        provenance="<results>/tables/seed_agreement.provenance.json",
+        effects="<results>/tables/seed_effects.csv",
+        transfer="<results>/tables/seed_transfer.csv",
+        provenance="<results>/tables/seed_effects.provenance.json",
     log:
         "<logs>/compare_seeds.log",
     group:
         "effects"
     conda:
         "../../envs/model.yaml"
+    resources:
+        **ask(resources.comparing),
+    params:
+        models=SWEPT_MODELS if SEVERAL_SEEDS else [],
+        tasks={
+            name: {key: entry[key] for key in (*OF_EXAMPLES, "metrics") if key in entry}
+            for name, entry in config["tasks"].items()
+            if name in SWEPT_TASKS
+        },
+        resampling=RESAMPLING,
     message:
-        "Compare the heads that matter between seeds"
+        "Compare the effects of heads and layers between seeds"
     script:
         "../../scripts/compare_seeds.py"
 
 
-rule link_ablation:
-    """Look up the effects of the heads that follow frames or attend to equal words (section 5)."""
+rule compare_rankings:
+    """Compare which heads matter between seeds and between tasks: the same ones, or the same layers?"""
     input:
         heads="<results>/tables/head_ablation.csv",
-        framenet="<results>/tables/framenet_heads.csv",
         equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
     output:
+        seed_agreement="<results>/tables/seed_agreement.csv",
+        task_agreement="<results>/tables/task_agreement.csv",
+        worst_overlap="<results>/tables/worst_overlap.csv",
+        worst_heads="<results>/tables/worst_heads.csv",
+        provenance="<results>/tables/task_agreement.provenance.json",
+    log:
+        "<logs>/compare_rankings.log",
+    group:
+        "effects"
+    conda:
+        "../../envs/model.yaml"
+    params:
+        metrics={task: METRICS_OF_TASKS[task][0] for task in SWEPT_TASKS},
+        draws={key: RESAMPLING[key] for key in ("bootstrap", "permutations", "seed")},
+    message:
+        "Compare the heads that matter between seeds and tasks"
+    script:
+        "../../scripts/compare_rankings.py"
+
+
+rule link_ablation:
+    """Look up the effects of the heads that follow frames or attend to equal or related words (section 5).
+
+    Beside them are random heads of the same layers, and a limit for what each of them may cost.
+    """
+    input:
+        heads="<results>/tables/head_ablation.csv",
+        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}"),
+        framenet="<results>/tables/framenet_heads.csv",
+        equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
+        token_pairs="<results>/tables/token_pairs.csv",
+    output:
         table="<results>/tables/linked_ablation.csv",
+        groups="<results>/tables/linked_groups.csv",
         provenance="<results>/tables/linked_ablation.provenance.json",
     log:
         "<logs>/link_ablation.log",
     group:
         "effects"
     conda:
-        "../../envs/figures.yaml"
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.comparing),
+    params:
+        models=SWEPT_MODELS,
+        resampling=RESAMPLING,
     message:
         "Look up the effects of the heads that other sections single out"
     script:
@@ -230,5 +308,8 @@ figure(
 if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",
-        table=("set_ablation", "survival", "seed_agreement", "linked_ablation"),
+        table=(
+            *("set_ablation", "survival", "mode_comparison", "seed_effects", "seed_transfer"),
+            *("seed_agreement", "worst_overlap", "worst_heads", "linked_ablation", "linked_groups"),
+        ),
     )

@@ -386,7 +386,7 @@ def killed_at(block, monkeypatch):
     write = resuming.write_arrays
 
     def killed(arrays, file):
-        if file.name == f"block-{block}.npz":
+        if file.name == f"block-uniform-{block}.npz":
             raise KeyboardInterrupt
         write(arrays, file)
 
@@ -426,7 +426,7 @@ def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
         killed_at(1, patch)
         with pytest.raises(KeyboardInterrupt):
             run_chunk(bert, data, tmp_path / "chunk", sets=OWN)
-    assert (tmp_path / ".chunk.partial" / "block-0.npz").is_file()
+    assert (tmp_path / ".chunk.partial" / "block-uniform-0.npz").is_file()
     if change == "hardware":
         monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: False)
     inputs = another(change, bert, data, tmp_path)
@@ -486,12 +486,12 @@ def test_errors_that_one_chunk_saw_unsettle_what_others_screened(bert, data, tmp
     left = run_chunks(bert, data, tmp_path / "left", 2, screening="on")
     whole, before = run(bert, data, tmp_path / "whole", chunks=left, screening="on")
     assert before["screening"]["recomputed_share"] < 1
-    with np.load(left[1] / "block-1.npz") as arrays:
+    with np.load(left[1] / "block-uniform-1.npz") as arrays:
         blocks = dict(arrays)
     last = 12  # the last head of the last layer: what lies below has no smaller bound
     example = np.flatnonzero(~np.isnan(blocks["exact"][last, :, 0]))[0]
     blocks["screened"][last, example, 0] += 1000.0
-    np.savez(left[1] / "block-1.npz", **blocks)
+    np.savez(left[1] / "block-uniform-1.npz", **blocks)
     found, details = run(bert, data, tmp_path / "sweep", chunks=left, screening="on")
     assert min(details["screening"]["bound_by_layer"]) > 1000.0
     assert details["screening"]["recomputed_share"] == 1
@@ -511,7 +511,7 @@ def test_a_killed_chunk_goes_on_and_the_sweep_ends_the_same(
             run_chunk(bert, data, tmp_path / "1", 1, 2, **settings)
     assert not (tmp_path / "1").exists()
     left = sorted(path.name for path in (tmp_path / ".1.partial").glob("*.npz"))
-    assert left == ["block-0.npz", "block-2.npz"]
+    assert left == ["block-uniform-0.npz", "block-uniform-2.npz"]
     computed = []
     for backend in (Backend, Screening):
         block = backend.block

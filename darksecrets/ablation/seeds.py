@@ -1,0 +1,203 @@
+"""Effects over fine-tuning seeds, and heads chosen in one seed's model and scored in another's.
+
+The validation examples of all seeds are the same, so that the noise of an effect is partly the
+same, too. Variances are therefore computed on the same resamples for all seeds, and the examples
+that choose a head never score it, not even in another model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.ablation.results import PARTS, SweepResult
+from darksecrets.ablation.scores import Floats, plain, weighted
+from darksecrets.ablation.statistics import Resampling, bootstrap
+from darksecrets.ablation.tables import BEST, SEED_EFFECTS, SEED_TRANSFER, WORST
+from darksecrets.data.metrics import PERCENT
+from darksecrets.data.tasks import Task
+from darksecrets.run.errors import InputError
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.crossed import crossed_means
+from darksecrets.stats.resampling import halves, interval, unbiased_gains
+
+RESAMPLES = 2000
+"""Most bootstrap samples: enough for variances and for the ends of 95 % intervals."""
+
+Results = Mapping[int, SweepResult]
+"""Sweeps of one task and state by fine-tuning seed."""
+
+
+def over_seeds(
+    results: Results, task: Task, resampling: Resampling
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compare the sweeps of all seeds of a task and state.
+
+    Args:
+        results: The sweeps; with one there is nothing to compare.
+        task: Their task.
+        resampling: Numbers of samples, seed; of ``bootstrap``, at most `RESAMPLES` are drawn.
+
+    Returns:
+        The rows of `SEED_EFFECTS` and `SEED_TRANSFER`, without ``task`` and ``state``.
+
+    Raises:
+        InputError: The sweeps have different examples or sets.
+    """
+    _require_alike(results, task)
+    effects, transfers = [], []
+    for metric in task.metrics if len(results) > 1 else ():
+        deltas = np.stack([(s := plain(r, task)[metric]) - s[0] for r in results.values()])
+        drawn = _bootstraps(results, metric, resampling)
+        chosen = _halves(results, metric, resampling)
+        sets = next(iter(results.values())).sets
+        for kind in PARTS:
+            of_kind = np.flatnonzero(sets["kind"] == kind)
+            places = sets.loc[sets["kind"] == kind, ["layer", "head"]].reset_index(drop=True)
+            about = {"metric": metric, "kind": kind}
+            effects.append(_effects(deltas[:, of_kind], drawn[:, :, of_kind], places, about))
+            for (one, seed), (other, other_seed) in permutations(enumerate(results), 2):
+                for choice in (BEST, WORST):
+                    found = _transfer(
+                        deltas=deltas[[one, other]][:, of_kind],
+                        choosing=chosen[one][0][:, of_kind],
+                        scoring=chosen[other][1][:, of_kind],
+                        drawn=drawn[:, other, of_kind],
+                        choice=choice,
+                    )
+                    place = places.iloc[found.pop("number")].to_dict()
+                    seeds = {"seed": seed, "other_seed": other_seed}
+                    transfers.append({**about, "choice": choice, **seeds, **place, **found})
+    return (
+        _table(pd.concat(effects) if effects else pd.DataFrame(), SEED_EFFECTS.names),
+        _table(pd.DataFrame(transfers), SEED_TRANSFER.names),
+    )
+
+
+def _table(rows: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    return rows.reindex(columns=[name for name in names if name not in ("task", "state")])
+
+
+def _effects(
+    deltas: Floats, drawn: Floats, places: pd.DataFrame, about: dict[str, Any]
+) -> pd.DataFrame:
+    """Mean effects from deltas [seeds, sets], and from the same [resamples, seeds, sets]."""
+    over_examples = drawn.mean(axis=1)
+    found = crossed_means(deltas, over_examples.var(axis=0))
+    low, high = interval(over_examples)
+    agreement, chance = sign_agreement(deltas)
+    return places.assign(
+        **about,
+        seeds=len(deltas),
+        delta=PERCENT * found.mean,
+        ci_low=PERCENT * found.low,
+        ci_high=PERCENT * found.high,
+        p_value=found.p,
+        q_value=benjamini_hochberg(found.p),
+        df=np.minimum(found.df, MOST_DF),
+        fixed_low=PERCENT * low,
+        fixed_high=PERCENT * high,
+        spread=PERCENT * found.spread,
+        agreement=agreement,
+        agreement_chance=chance,
+    )
+
+
+MOST_DF = 1e6
+"""Degrees of freedom are cut off here, where Student's t is a normal distribution."""
+
+
+def sign_agreement(deltas: Floats) -> tuple[Floats, float]:
+    """Share of the seeds with the majority's sign, and its mean if signs are shuffled.
+
+    Args:
+        deltas: [seeds, sets] effects; 0 has neither sign.
+
+    Returns:
+        [sets] shares, and the exact mean over all ways to shuffle each seed's sets.
+    """
+    seeds = len(deltas)
+    up, down = (deltas > 0).sum(axis=0), (deltas < 0).sum(axis=0)
+    # Chance of each number of positive and of negative effects, seed by seed.
+    chances = np.zeros((seeds + 1, seeds + 1))
+    chances[0, 0] = 1.0
+    for row in deltas:
+        positive, negative = (row > 0).mean(), (row < 0).mean()
+        after = chances * (1 - positive - negative)
+        after[1:] += positive * chances[:-1]
+        after[:, 1:] += negative * chances[:, :-1]
+        chances = after
+    most = np.maximum(*np.indices(chances.shape))
+    return np.maximum(up, down) / seeds, float((chances * most).sum() / seeds)
+
+
+def _transfer(
+    *, deltas: Floats, choosing: Floats, scoring: Floats, drawn: Floats, choice: str
+) -> dict[str, Any]:
+    """The choice of one model, scored in another.
+
+    The interval is that of a mixture of the sets, each weighted by its share of the choices: it
+    contains the noise of the examples that score.
+
+    Args:
+        deltas: [2, sets] of the model that chooses, and of the other one, on all examples.
+        choosing: [halves, sets] of the model that chooses.
+        scoring: [halves, sets] of the other one, on the complementary halves.
+        drawn: [resamples, sets] of the other one.
+        choice: One of `darksecrets.ablation.tables.CHOICES`.
+    """
+    sign = 1.0 if choice == BEST else -1.0
+    gains, share = unbiased_gains(sign * choosing, scoring)
+    gain = PERCENT * gains.mean()
+    mixture = drawn @ share
+    low, high = gain + PERCENT * (interval(mixture) - mixture.mean())
+    number = int((sign * deltas[0]).argmax())
+    return {
+        "number": number,
+        "naive_gain": PERCENT * deltas[0, number],
+        "transferred_gain": gain,
+        "ci_low": low,
+        "ci_high": high,
+        "mean_effect": PERCENT * deltas[1].mean(),
+        "chosen": share[number],
+    }
+
+
+def _bootstraps(results: Results, metric: str, resampling: Resampling) -> Floats:
+    """[resamples, seeds, sets] differences to the baseline, on the same resamples."""
+    number = min(RESAMPLES, resampling.bootstrap)
+    rngs = [np.random.default_rng(resampling.seed) for _ in results]
+    drawn = [
+        bootstrap(result, metric, number, rng)
+        for result, rng in zip(results.values(), rngs, strict=True)
+    ]
+    return np.stack(drawn, axis=1)
+
+
+def _halves(results: Results, metric: str, resampling: Resampling) -> list[tuple[Floats, Floats]]:
+    """By seed: deltas [2 splits, sets] on random halves, and on the complementary ones."""
+    examples = len(next(iter(results.values())).idx)
+    rng = np.random.default_rng(resampling.seed)
+    masks = list(halves(resampling.splits, examples, rng))
+    found = []
+    for result in results.values():
+        score = weighted(result, metric)
+        ones, others = (np.concatenate([score(m == side) for m in masks]) for side in (1, 0))
+        both = np.concatenate([ones, others]), np.concatenate([others, ones])
+        found.append((both[0] - both[0][:, :1], both[1] - both[1][:, :1]))
+    return found
+
+
+def _require_alike(results: Results, task: Task) -> None:
+    first_seed, first = next(iter(results.items()))
+    for seed, result in results.items():
+        same = np.array_equal(result.idx, first.idx) and np.array_equal(result.labels, first.labels)
+        if not same or not result.sets.equals(first.sets):
+            raise InputError(
+                f"{task.name}: found different examples or disabled sets in the sweeps of seeds "
+                f"{first_seed} and {seed}, expected the same. Run the sweeps again."
+            )
