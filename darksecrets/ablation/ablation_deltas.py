@@ -83,7 +83,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
     sizes = np.abs(values)
     end = float(min(2 * np.quantile(sizes, _MOST), sizes.max()) or sizes.max()) or 1.0
     colours: dict[str, Any] = {"cmap": CHANGE, "vmin": -end, "vmax": end}
-    axes, beside, mesh = panel(figure, slot, task, values, title=title(task, rows), **colours)
+    axes, beside, mesh = panel(figure, slot, task, values, title=title(rows), **colours)
     _marks(axes, rows)
     below, above = values.min() < -end, values.max() > end
     extend = "both" if below and above else "min" if below else "max" if above else "neither"

@@ -103,7 +103,7 @@ def _panel(
     for axes in (left, right):
         axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
     _heads(left, heads.sort_values("delta"), bottom)
-    left.set(title=title(task, heads), xlabel="Heads, in order", xticks=[])
+    left.set(title=title(heads), xlabel="Heads, in order", xticks=[])
     if slot.is_first_col():
         left.set_ylabel("Difference to intact model")
     _best(right, gains)

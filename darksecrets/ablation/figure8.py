@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from darksecrets.ablation.panels import legend, rows_of, title
+from darksecrets.ablation.panels import by_panel, legend, title
 from darksecrets.ablation.tables import HEAD_ABLATION
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import limits, marked_bar, panel, panel_figure
@@ -18,35 +18,33 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
 
 
-def figure8(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
-    """Draw one heatmap of layers × heads per task, the baseline marked on its colour bar.
+def figure8(table: pd.DataFrame, metrics: Mapping[str, Sequence[str]], run_label: str) -> Figure:
+    """Draw a heatmap of layers × heads per task and metric, the baseline marked on its colour bar.
 
     As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
     line for the intact model. Seeds are averaged.
 
     Args:
         table: `head_ablation.csv`.
-        tasks: The tasks to draw, in this order, with the metric to draw of each.
+        metrics: Metrics of the tasks to draw, in this order; the first one is drawn, and accuracy.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
     """
     columns = ["layer", "head", "baseline", "score"]
-    tables = {
-        t: rows_of(table, t, metric, columns, "head_ablation.csv") for t, metric in tasks.items()
-    }
+    tables = by_panel(table, metrics, columns, "head_ablation.csv")
     return panel_figure(tables, _panel, lambda figure, _: legend(figure, "head"), run_label)
 
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return figure8(sources.table(HEAD_ABLATION), sources.main_metrics, sources.label)
+    return figure8(sources.table(HEAD_ABLATION), sources.metrics, sources.label)
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     values, baseline = grid(rows, "score"), float(rows["baseline"].mean())
     low, high = limits(values, baseline)
     colours: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high}
-    _, bar, mesh = panel(figure, slot, task, values, title=title(task, rows), **colours)
+    _, bar, mesh = panel(figure, slot, task, values, title=title(rows), **colours)
     marked_bar(figure, bar, mesh, baseline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -14,6 +15,7 @@ from darksecrets.run.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+ACCURACY = "accuracy"
 STATE = "finetuned"
 """The state whose heads the paper disables."""
 
@@ -35,8 +37,33 @@ def rows_of(
     return table[chosen]
 
 
-def title(task: str, rows: pd.DataFrame) -> str:
-    """Title of a task's panel: the task and its score, that of the rows drawn."""
+def by_panel(
+    table: pd.DataFrame, metrics: Mapping[str, Sequence[str]], columns: list[str], name: str
+) -> dict[str, pd.DataFrame]:
+    """Rows of every panel: each task on its first metric, and on accuracy if it has that.
+
+    The paper speaks of accuracy where tasks are scored by F1 first.
+
+    Args:
+        table: Effects of all models.
+        metrics: Metrics of the tasks to draw, the main one first.
+        columns: Columns to draw.
+        name: Name of the table in messages.
+
+    Raises:
+        InputError: When columns or rows are missing.
+    """
+    panels = {}
+    for task, of_task in metrics.items():
+        for metric in dict.fromkeys([of_task[0], *(m for m in of_task if m == ACCURACY)]):
+            panel = task if metric == of_task[0] else f"{task} {metric}"
+            panels[panel] = rows_of(table, task, metric, columns, name)
+    return panels
+
+
+def title(rows: pd.DataFrame) -> str:
+    """Title of a panel: the task and the score of the rows drawn."""
+    task = rows["task"].iloc[0]
     return wrapped(f"{task} ({METRICS[rows['metric'].iloc[0]].title})", PAGE / 4)
 
 

@@ -256,6 +256,7 @@ figure(
     label="Figure 8",
     group="effects",
     of_run=SWEPT,
+    tasks=SWEPT_TASKS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -267,6 +268,7 @@ figure(
     label="Figure 9",
     group="effects",
     of_run=SWEPT,
+    tasks=SWEPT_TASKS,
     table="<results>/tables/layer_ablation.csv",
 )
 
@@ -278,6 +280,7 @@ figure(
     label="Effects of heads",
     group="effects",
     of_run=SWEPT,
+    tasks=SWEPT_TASKS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -289,6 +292,7 @@ figure(
     label="Distribution of effects",
     group="effects",
     of_run=SWEPT,
+    tasks=SWEPT_TASKS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -300,8 +304,21 @@ figure(
     label="Which gains are real",
     group="effects",
     of_run=SWEPT,
+    tasks=SWEPT_TASKS,
     table="<results>/tables/head_ablation.csv",
     best="<results>/tables/best_head.csv",
+)
+
+
+figure(
+    "task_agreement",
+    "Whether the same heads matter for different tasks: rank correlations of their effects.",
+    section=DISABLING,
+    label="Heads across tasks",
+    group="effects",
+    of_run=SWEPT and (SEVERAL_SEEDS or len(SWEPT_TASKS) > 1),
+    tasks=SWEPT_TASKS,
+    table="<results>/tables/task_agreement.csv",
 )
 
 

@@ -236,11 +236,15 @@ RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figure
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
-def drawn_by(name: str, label: str = RUN_LABEL) -> dict:
-    """Parameters of a figure's rule; the module that draws it has the figure's name."""
+def drawn_by(name: str, label: str = RUN_LABEL, tasks: list[str] | None = None) -> dict:
+    """Parameters of a figure's rule; the module that draws it has the figure's name.
+
+    It shows all tasks of the run, or only `tasks`.
+    """
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
-    about_run = {"tasks": METRICS_OF_TASKS, "annotations": ANNOTATIONS, "paper": PAPER}
+    metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
+    about_run = {"tasks": metrics, "annotations": ANNOTATIONS, "paper": PAPER}
     return {"module": dotted, "label": label, **about_run}
 
 
@@ -253,12 +257,14 @@ def figure(
     group: str,
     run_label: str = RUN_LABEL,
     of_run: bool = True,
+    tasks: list[str] | None = None,
     **sources: str | list[str],
 ) -> None:
     """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
-    Its job is submitted with those of `group`. If `of_run`, it is a target of `all`.
+    Its job is submitted with those of `group`. If `of_run`, it is a target of `all`. It shows all tasks, or
+    only `tasks`.
     """
 
     rule:
@@ -282,7 +288,7 @@ def figure(
         conda:
             "../../envs/figures.yaml"
         params:
-            **drawn_by(name, run_label),
+            **drawn_by(name, run_label, tasks),
         message:
             f"Draw {name}"
         script:
