@@ -259,9 +259,9 @@ TASK_AGREEMENT = Table(
         Column(
             "pairs",
             "integer",
-            "pairs of models, one of each task, or two seeds of one; correlations are means over "
-            "these pairs",
-            low=1,
+            "pairs of models, one of each task, or two seeds of one, whose effects vary; correlations "
+            "are means over these pairs",
+            low=0,
         ),
         *_RANKS,
         _PERMUTED,

@@ -31,7 +31,7 @@ class Agreement:
         high: Upper end of it.
         p: Two-sided p-value, heads permuted.
         p_within: The same, heads permuted within their layers; the deviation is from the mean of
-            these permutations, which layers explain.
+            these permutations, which is what layers explain.
     """
 
     pairs: int
@@ -157,6 +157,15 @@ def _p_value(ranks: list[Floats], rho: float, draws: Draws, *, within: bool) -> 
             for number, row in enumerate(ranks[0][1:], start=1)
         ]
         drawn = _mean_products([np.broadcast_to(ranks[0][0], moved[0].shape), *moved])
-    expected = drawn.mean() if within else 0.0
+    # Permuting within layers leaves the correlation of the layers' means.
+    means = [[_layer_means(row, draws.layers) for row in of_group] for of_group in ranks]
+    expected = float(_mean_products(*means)) if within else 0.0
     extreme = np.abs(drawn - expected) >= abs(rho - expected) - _TIE
     return float((1 + extreme.sum()) / (1 + len(drawn)))
+
+
+def _layer_means(ranks: Floats, layers: Indices) -> Floats:
+    """[heads] the mean of each head's layer."""
+    _, layer = np.unique(layers, return_inverse=True)
+    means: Floats = np.bincount(layer, ranks) / np.bincount(layer)
+    return means[layer]

@@ -1,0 +1,195 @@
+"""Agreement of the heads' effects between seeds and tasks, against SciPy and plain loops."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from darksecrets.ablation.agreement import (
+    WORST,
+    seed_agreement,
+    task_agreement,
+    worst_heads,
+    worst_overlap,
+)
+from darksecrets.ablation.tables import (
+    SEED_AGREEMENT,
+    TASK_AGREEMENT,
+    WORST_HEADS,
+    WORST_OVERLAP,
+)
+
+DRAWS = {"bootstrap": 200, "permutations": 500, "seed": 6}
+METRICS = {"MRPC": "f1", "STS-B": "pearson", "RTE": "accuracy"}
+
+
+def ablation(seeds=(1, 2), layers=3, heads=4, *, draw=None, tasks=METRICS) -> pd.DataFrame:
+    """Effects of heads: random, or those that ``draw`` returns for a task and seed."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for task in tasks:
+        for seed in seeds:
+            values = rng.normal(size=(layers, heads)) if draw is None else draw(task, seed)
+            for (layer, head), delta in np.ndenumerate(values):
+                rows.append(
+                    {"task": task, "state": "finetuned", "seed": seed, "layer": layer + 1}
+                    | {"head": head + 1, "metric": METRICS[task], "baseline": 70.0}
+                    | {"score": 70.0 + delta, "delta": delta, "ci_low": -9.0, "ci_high": 9.0}
+                    | {"p_value": 0.5, "q_value": 0.1 * seed}
+                )
+    return pd.DataFrame(rows)
+
+
+def deltas(table, task, seed) -> np.ndarray:
+    mine = table[(table["task"] == task) & (table["seed"] == seed)]
+    return mine.sort_values(["layer", "head"])["delta"].to_numpy()
+
+
+def checked(declared, table) -> pd.DataFrame:
+    return declared.check(table, "made", "correct")
+
+
+def test_seeds_are_compared_in_pairs():
+    table = ablation(seeds=(1, 2, 5))
+    found = checked(SEED_AGREEMENT, seed_agreement(table.sample(frac=1, random_state=0), DRAWS))
+    assert len(found) == 3 * len(METRICS)
+    for row in found.itertuples():
+        first, second = deltas(table, row.task, row.seed), deltas(table, row.task, row.other_seed)
+        assert row.spearman == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
+        assert row.kendall == pytest.approx(stats.kendalltau(first, second).statistic, abs=1e-12)
+        assert row.ci_low < row.spearman < row.ci_high
+        assert row.same_sign == pytest.approx(np.mean(np.sign(first) == np.sign(second)))
+        # Every head of one seed beside every head of the other.
+        both = np.sign(first)[:, None] == np.sign(second)
+        assert row.same_sign_chance == pytest.approx(both.mean())
+
+
+def test_with_one_seed_there_are_no_rows_of_seeds_but_a_header():
+    table = ablation(seeds=(1,))
+    assert checked(SEED_AGREEMENT, seed_agreement(table, DRAWS)).empty
+    tasks = checked(TASK_AGREEMENT, task_agreement(table, METRICS, DRAWS))
+    assert (tasks["task"] != tasks["other_task"]).all()
+    assert len(tasks) == 3
+
+
+def test_with_one_task_and_seed_nothing_is_compared():
+    table, metrics = ablation(seeds=(1,), tasks=["RTE"]), {"RTE": "accuracy"}
+    assert checked(TASK_AGREEMENT, task_agreement(table, metrics, DRAWS)).empty
+    assert checked(WORST_OVERLAP, worst_overlap(table, metrics, DRAWS)).empty
+    assert len(checked(WORST_HEADS, worst_heads(table, metrics, DRAWS))) == max(WORST)
+
+
+def test_tasks_are_compared_over_all_pairs_of_their_models():
+    table = ablation()
+    found = checked(TASK_AGREEMENT, task_agreement(table, METRICS, DRAWS)).set_index(
+        ["task", "other_task"]
+    )
+    assert len(found) == 6
+    row = found.loc["MRPC", "RTE"]
+    pairs = [(deltas(table, "MRPC", i), deltas(table, "RTE", j)) for i in (1, 2) for j in (1, 2)]
+    expected = np.mean([stats.spearmanr(*pair).statistic for pair in pairs])
+    assert (row["pairs"], row["spearman"]) == (4, pytest.approx(expected, abs=1e-12))
+    same = found.loc["RTE", "RTE"]
+    expected = stats.spearmanr(*(deltas(table, "RTE", seed) for seed in (1, 2))).statistic
+    assert (same["pairs"], same["spearman"]) == (1, pytest.approx(expected, abs=1e-12))
+    q = stats.false_discovery_control(found["p_value"])
+    assert found["q_value"].to_numpy() == pytest.approx(q)
+
+
+def test_equal_effects_have_no_correlation():
+    found = seed_agreement(ablation(draw=lambda *_: np.zeros((3, 4))), DRAWS)
+    numbers = ["spearman", "ci_low", "ci_high", "kendall", "p_value", "p_within_layers"]
+    assert checked(SEED_AGREEMENT, found)[numbers].isna().to_numpy().all()
+    tasks = ablation(draw=lambda *_: np.zeros((3, 4)))
+    assert checked(TASK_AGREEMENT, task_agreement(tasks, METRICS, DRAWS))["q_value"].isna().all()
+
+
+def test_the_worst_heads_of_two_tasks_are_those_of_sorted_lists():
+    table = ablation()
+    found = checked(WORST_OVERLAP, worst_overlap(table, METRICS, DRAWS))
+    assert set(found["k"]) == set(WORST)
+    places = [f"L{layer}H{head}" for layer in (1, 2, 3) for head in (1, 2, 3, 4)]
+    means = {t: (deltas(table, t, 1) + deltas(table, t, 2)) / 2 for t in METRICS}
+    for row in found.itertuples():
+        worst = [
+            {place for _, place in sorted(zip(means[t], places, strict=True))[: row.k]}
+            for t in (row.task, row.other_task)
+        ]
+        assert set(row.shared_heads.split()) == worst[0] & worst[1]
+        assert row.shared == len(worst[0] & worst[1])
+        assert row.expected == pytest.approx(row.k**2 / 12)
+        chance = stats.hypergeom(12, row.k, row.k).pmf(range(row.shared, row.k + 1)).sum()
+        assert row.p_value == pytest.approx(chance)
+
+
+def pair_of_heads(task, seed):
+    """The paper's claim: STS-B and RTE need the same two heads, MRPC others."""
+    values = np.random.default_rng([seed, len(task)]).normal(size=(3, 4))
+    for place in [(1, 2), (0, 3)] if task != "MRPC" else [(2, 0), (2, 1)]:
+        values[place] = -20.0
+    return values
+
+
+def words() -> pd.DataFrame:
+    rows = [
+        {"task": task, "state": "finetuned", "seed": seed, "layer": layer, "head": head}
+        | {"weight": 0.01 * layer * head + 0.001 * seed, "control": 0.01, "same_key": 0.02}
+        | {"q_value": 0.01 * seed}
+        for task in ("STS-B", "RTE")
+        for seed in (1, 2)
+        for layer in (1, 2, 3)
+        for head in (1, 2, 3, 4)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_pair_that_two_tasks_need_is_found_with_what_it_attends_to():
+    table = ablation(draw=pair_of_heads)
+    overlap = worst_overlap(table, METRICS, DRAWS).query("k == 2").set_index(["task", "other_task"])
+    row = overlap.loc["STS-B", "RTE"]
+    assert (row["shared"], set(row["shared_heads"].split())) == (2, {"L2H3", "L1H4"})
+    assert row["p_value"] == pytest.approx(1 / 66)
+    assert overlap.loc["MRPC", "RTE"]["shared"] == 0
+    found = checked(WORST_HEADS, worst_heads(table, METRICS, DRAWS, words()))
+    pair = found[(found["task"] == "RTE") & (found["rank"] <= 2)]
+    assert {*zip(pair["layer"], pair["head"], strict=True)} == {(2, 3), (1, 4)}
+    assert set(pair["shared_with"]) == {"STS-B"}
+    assert pair["q_value"].tolist() == pytest.approx([0.2, 0.2])
+    for row in pair.itertuples():
+        assert row.equal_words == pytest.approx(0.01 * row.layer * row.head + 0.0015)
+        assert row.equal_words_q == pytest.approx(0.02)
+    others = found[(found["task"] == "MRPC")]
+    assert others["equal_words"].isna().all()
+    assert set(others["shared_with"]) == {""}
+    assert (found.query("rank > 2")["shared_with"] == "").all()
+
+
+def test_ties_are_broken_at_random_so_that_equal_effects_share_no_more_than_chance():
+    """Broken by the order of heads, every pair of tasks would share its k worst."""
+    tasks, shared = [f"task {n}" for n in range(12)], []
+    metrics = dict.fromkeys(tasks, "accuracy")
+    one = ablation(seeds=(1,), draw=lambda *_: np.zeros((3, 4)), tasks=["RTE"])
+    table = pd.concat([one.assign(task=task) for task in tasks])
+    found = worst_overlap(table, metrics, DRAWS).query("k == 4")
+    shared = found["shared"].mean()
+    assert len(found) == len(list(combinations(tasks, 2)))
+    assert shared == pytest.approx(found["expected"].mean(), abs=0.35)
+    assert (found["q_value"] >= 0.05).all()
+
+
+def test_tasks_with_random_effects_are_unrelated():
+    """28 pairs of tasks and their 8 diagonals, 20 times: q < 0.05 in about 5 % of the runs."""
+    tasks = [f"task {n}" for n in range(8)]
+    metrics, few = dict.fromkeys(tasks, "accuracy"), {**DRAWS, "bootstrap": 2}
+    rng, families, single = np.random.default_rng(9), [], []
+    for _ in range(20):
+        draw = lambda *_: rng.normal(size=(3, 4))  # noqa: E731
+        parts = [ablation(draw=draw, tasks=["RTE"]).assign(task=task) for task in tasks]
+        table = pd.concat(parts)
+        found = task_agreement(table, metrics, few)
+        families.append((found[["q_value", "q_within_layers"]] < 0.05).to_numpy().any())
+        single.append((found[["p_value", "p_within_layers"]] < 0.05).to_numpy().mean())
+    assert sum(families) <= 4
+    assert np.mean(single) == pytest.approx(0.05, abs=0.02)

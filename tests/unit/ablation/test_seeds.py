@@ -1,0 +1,167 @@
+"""Effects over seeds, against plain loops, and on sweeps in which no head matters."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from glue import TASKS
+from sweeps import sweep
+
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.seeds import over_seeds, sign_agreement
+from darksecrets.ablation.statistics import Resampling
+from darksecrets.ablation.tables import SEED_EFFECTS, SEED_TRANSFER
+from darksecrets.data import metrics
+from darksecrets.run.errors import InputError
+from darksecrets.stats.crossed import crossed_means
+from darksecrets.stats.resampling import bootstrap_weights, halves
+
+RESAMPLING = Resampling(bootstrap=200, permutations=100, splits=20, seed=7)
+
+
+def sweeps(task="RTE", seeds=(1, 2), examples=30, **settings) -> dict[int, SweepResult]:
+    """Sweeps of the same examples, with other predictions for each seed."""
+    first = sweep(task, examples, seed=seeds[0], **settings)
+    return {
+        seed: dataclasses.replace(
+            sweep(task, examples, seed=seed, **settings), labels=first.labels, idx=first.idx
+        )
+        for seed in seeds
+    }
+
+
+def checked(tables):
+    """Both tables, as they are written."""
+    complete = [table.assign(task="RTE", state="finetuned") for table in tables]
+    return [
+        declared.check(table[list(declared.names)], "made", "correct")
+        for declared, table in zip((SEED_EFFECTS, SEED_TRANSFER), complete, strict=True)
+    ]
+
+
+def scores(result, task, metric, drawn) -> np.ndarray:
+    """[sets] scores on some examples, one set at a time."""
+    kind = TASKS[task]
+    return np.array(
+        [metrics.score(kind, p[drawn], result.labels[drawn])[metric] for p in result.predictions]
+    )
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B"])
+def test_effects_are_means_over_seeds_with_the_noise_of_the_same_resamples(task):
+    results = sweeps(task, (1, 2, 5))
+    effects, _ = over_seeds(results, TASKS[task], RESAMPLING)
+    for metric in TASKS[task].metrics:
+        rng, loop = np.random.default_rng(RESAMPLING.seed), []
+        for weights in bootstrap_weights(RESAMPLING.bootstrap, 30, rng):
+            for counts in weights:
+                drawn = np.repeat(np.arange(30), counts)
+                each = [scores(r, task, metric, drawn) for r in results.values()]
+                loop.append(np.mean([s - s[0] for s in each], axis=0))
+        each = [scores(r, task, metric, np.arange(30)) for r in results.values()]
+        deltas = 100 * np.array([s - s[0] for s in each])
+        for kind, columns in (("head", slice(1, 7)), ("layer", slice(7, 9))):
+            mine = effects[(effects["metric"] == metric) & (effects["kind"] == kind)]
+            drawn = 100 * np.array(loop)[:, columns]
+            low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+            expected = crossed_means(deltas[:, columns], drawn.var(axis=0))
+            assert mine["fixed_low"].to_numpy() == pytest.approx(low, abs=1e-9)
+            assert mine["fixed_high"].to_numpy() == pytest.approx(high, abs=1e-9)
+            for name, values in (("delta", expected.mean), ("ci_low", expected.low)):
+                assert mine[name].to_numpy() == pytest.approx(values, abs=1e-9)
+            assert mine["p_value"].to_numpy() == pytest.approx(expected.p, abs=1e-9)
+            assert mine["spread"].to_numpy() == pytest.approx(deltas[:, columns].std(0, ddof=1))
+
+
+def test_a_choice_of_one_half_in_one_model_is_scored_on_the_other_half_in_another():
+    results = sweeps("RTE", (1, 2))
+    _, transfer = over_seeds(results, TASKS["RTE"], RESAMPLING)
+    rng, gains = np.random.default_rng(RESAMPLING.seed), {"best": [], "worst": []}
+    for masks in halves(RESAMPLING.splits, 30, rng):
+        for mask in masks:
+            for side in (0, 1):
+                one, other = np.flatnonzero(mask == side), np.flatnonzero(mask != side)
+                chosen = scores(results[2], "RTE", "accuracy", one)[1:7]
+                scored = scores(results[1], "RTE", "accuracy", other)
+                for choice, extreme in (("best", max), ("worst", min)):
+                    tied = [n for n, s in enumerate(chosen) if s == extreme(chosen)]
+                    gains[choice].append(np.mean([scored[1 + n] - scored[0] for n in tied]))
+    rows = transfer.query("kind == 'head' and seed == 2 and other_seed == 1").set_index("choice")
+    everything = scores(results[2], "RTE", "accuracy", np.arange(30))
+    for choice, extreme in (("best", max), ("worst", min)):
+        row = rows.loc[choice]
+        assert row["transferred_gain"] == pytest.approx(100 * np.mean(gains[choice]))
+        assert row["ci_low"] < row["transferred_gain"] < row["ci_high"]
+        expected = 100 * (extreme(everything[1:7]) - everything[0])
+        assert row["naive_gain"] == pytest.approx(expected)
+
+
+def test_every_ordered_pair_of_seeds_has_a_best_and_a_worst_head_and_layer():
+    effects, transfer = checked(over_seeds(sweeps("MRPC", (1, 2, 5)), TASKS["MRPC"], RESAMPLING))
+    assert len(transfer) == 2 * 2 * 2 * 6
+    assert not transfer.query("seed == other_seed").size
+    assert transfer.query("kind == 'layer'")["head"].isna().all()
+    assert len(effects) == 2 * (6 + 2)
+    assert (effects["seeds"] == 3).all()
+
+
+def test_with_one_seed_there_are_no_rows():
+    for table in checked(over_seeds(sweeps("RTE", (1,)), TASKS["RTE"], RESAMPLING)):
+        assert table.empty
+
+
+def test_seeds_with_other_examples_are_refused():
+    results = sweeps("RTE", (1, 2))
+    results[2] = dataclasses.replace(results[2], idx=results[2].idx + 1)
+    with pytest.raises(InputError, match=r"RTE: found different .* of seeds 1 and 2, expected"):
+        over_seeds(results, TASKS["RTE"], RESAMPLING)
+
+
+def test_the_chance_of_agreeing_signs_is_that_of_shuffled_signs():
+    rng = np.random.default_rng(0)
+    deltas = rng.integers(-2, 2, (3, 12)).astype(float)
+    agreement, chance = sign_agreement(deltas)
+    for column, found in zip(deltas.T, agreement, strict=True):
+        assert found == max((column > 0).sum(), (column < 0).sum()) / 3
+    drawn = [sign_agreement(rng.permuted(deltas, axis=1))[0].mean() for _ in range(4000)]
+    assert chance == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / np.sqrt(4000))
+
+
+def null_sweeps(rng, seeds=2, examples=120, heads=20) -> dict[int, SweepResult]:
+    """Disabling a head swaps the predictions of a few examples, in the same way for all seeds.
+
+    As in models fine-tuned from the same weights, the swaps of the seeds overlap, so that chance
+    favours the same head in all of them.
+    """
+    labels = rng.integers(0, 2, examples)
+    labels[:2] = 0, 1
+    first = sweep("RTE", examples, 1, heads)
+    shape = (heads + 2, examples)
+    shared = rng.random(shape) < 0.08
+    results = {}
+    for seed in range(1, seeds + 1):
+        # Examples near the boundary are right or wrong with the same chance, whatever the head.
+        base = np.where(rng.random(examples) < 0.7, labels, 1 - labels)
+        coin = rng.integers(0, 2, shape)
+        predictions = np.where(shared, coin, base)
+        predictions[0] = np.where(rng.random(examples) < 0.08, coin[0], base)
+        results[seed] = SweepResult(first.sets, predictions, labels, first.idx)
+    return results
+
+
+def test_where_no_head_matters_few_effects_and_no_transferred_gains_are_significant():
+    """Replacing 8 % of the predictions by coins costs the same for every head on average."""
+    rng, runs = np.random.default_rng(3), 60
+    resampling = dataclasses.replace(RESAMPLING, bootstrap=200, splits=20)
+    over, significant = [], []
+    for _ in range(runs):
+        results = null_sweeps(rng)
+        effects, transfer = over_seeds(results, TASKS["RTE"], resampling)
+        heads = effects[effects["kind"] == "head"]
+        significant.append((heads["q_value"] < 0.05).any())
+        best = transfer.query("kind == 'head' and choice == 'best' and seed == 1").iloc[0]
+        over.append((best["transferred_gain"], best["ci_low"] > 0, best["ci_high"] < 0))
+    gains, above, below = np.array(over, dtype=float).T
+    assert np.mean(significant) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+    assert abs(gains.mean()) < 3 * gains.std() / np.sqrt(runs)
+    assert above.mean() + below.mean() <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / runs)
