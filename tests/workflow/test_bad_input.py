@@ -40,9 +40,20 @@ def configuration(data=None, model=None, **keys):
         ({"tasks": ["WNLI"]}, ["'WNLI'", "MRPC", "docs/tasks.md"]),
         ({"tasks": {"RTE": {"metrics": ["mcc"]}}}, ["tasks.RTE.metrics", "matthews_corrcoef"]),
         ({"tasks": {"a/b": None}}, ["'a/b'", "part of paths"]),
+        (
+            {"tasks": ["MRPC", "STS-B"], "ablation": {"tasks": ["STSB"]}},
+            ["ablation.tasks: found 'STSB'", "did you mean 'STS-B'?", "one of MRPC, STS-B"],
+        ),
+        (
+            {"ablation": {"tasks": ["RTE", "MRPC"], "compare_tasks": ["MNLI"]}},
+            ["ablation.compare_tasks: found 'MNLI'", "expected one of MRPC, RTE"],
+        ),
         ({"fine_tuning": {"epochs": 2.5}}, ["fine_tuning.epochs", "2.5 (float)", '"integer"']),
     ],
-    ids=["unknown-key", "unknown-task", "metric", "task-name", "wrong-type"],
+    ids=[
+        *("unknown-key", "unknown-task", "metric", "task-name"),
+        *("task-to-sweep", "task-to-compare", "wrong-type"),
+    ],
 )
 def test_configuration(refused, keys, words):
     message = refused(configuration(**keys))

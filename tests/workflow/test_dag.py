@@ -60,13 +60,34 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
     assert recorded["fine_tuning"]["learning_rate"] == 2e-5
 
 
+def test_a_sweep_over_some_tasks_draws_and_compares_only_these(smoke_config, tmp_path):
+    """The first mode to compare is left out where it is that of all figures."""
+    config = yaml.safe_load(Path(smoke_config).read_text())
+    some = {
+        "tasks": ["RTE", "STS-B"],
+        "compare_modes": ["zero", "uniform"],
+        "compare_tasks": ["RTE"],
+    }
+    file = tmp_path / "some.yaml"
+    file.write_text(yaml.safe_dump({**config, "ablation": some}))
+    jobs = jobs_of(file, ["all"])
+    assert {key[1] for key in jobs if key[0] == "sweep_heads"} == {"RTE", "STS-B"}
+    params = {key: params for key, (params, _) in jobs.items()}
+    swept = {key[1]: p["settings"] for key, p in params.items() if key[0] == "sweep_heads"}
+    assert swept["RTE"]["compare_modes"] == ["zero"]
+    assert swept["STS-B"]["compare_modes"] == []
+    for name in ("figure8", "figure9", "ablation_gains", "task_agreement"):
+        assert list(params[name,]["tasks"]) == ["RTE", "STS-B"]
+    assert list(params["figure6",]["tasks"]) == list(config["tasks"])
+
+
 def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n")
     table = "results/own/tables/linked_ablation.csv"
     jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
     assert jobs["link_ablation"] == jobs["compute_framenet_heads"] == 1
-    assert "measure_attention" not in jobs, "only equal words need it"
+    assert jobs["measure_attention"] == 6, "for related words only, in all models"
 
 
 @pytest.mark.parametrize(
@@ -286,7 +307,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     assert {name for name, *_ in changed - drawn} == {
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
-        "estimate_pattern_shares",
+        *("estimate_pattern_shares", "compare_seeds", "compare_rankings", "link_ablation"),
     }
 
 

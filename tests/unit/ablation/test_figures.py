@@ -20,6 +20,7 @@ from darksecrets.ablation.ablation_distribution import ablation_distribution
 from darksecrets.ablation.ablation_gains import ablation_gains
 from darksecrets.ablation.figure8 import figure8
 from darksecrets.ablation.figure9 import figure9
+from darksecrets.ablation.task_agreement import task_agreement
 from darksecrets.plotting import style
 from darksecrets.run.errors import InputError
 
@@ -68,6 +69,12 @@ def of_layers(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["head"] == 1].drop(columns="head")
 
 
+def metrics_of(draw: Callable[..., Figure], tasks: list[str]) -> dict[str, object]:
+    """What a figure is told of its tasks: the main metric of each, or all metrics."""
+    every = {task: list(TASKS[task].metrics) for task in tasks}
+    return every if draw in (figure8, figure9) else main_metrics(tasks)
+
+
 def all_figures(tasks: list[str], layers: int, heads: int, seeds: tuple[int, ...]):
     table = effects(tasks, layers, heads, seeds)
     return {
@@ -107,7 +114,7 @@ def line_named(axes: Axes, label: str):
 @pytest.mark.parametrize(("draw", "column"), [(figure8, "score"), (ablation_deltas, "delta")])
 def test_every_cell_is_the_mean_over_seeds_of_a_head_layer_1_at_the_top(draw, column, seeds):
     table = effects(ALL, 3, 4, seeds)
-    figure = draw(table, MAIN, LABEL)
+    figure = draw(table, metrics_of(draw, ALL), LABEL)
     for task in ALL:
         mesh = mesh_of(figure, f"{task} heads")
         corners, values = mesh.get_coordinates(), mesh.get_array()
@@ -121,7 +128,7 @@ def test_every_cell_is_the_mean_over_seeds_of_a_head_layer_1_at_the_top(draw, co
 
 def test_figure_9_has_a_cell_and_a_number_for_every_layer():
     table = of_layers(effects(["MRPC", "STS-B"], 12, 2, (1, 2)))
-    figure = figure9(table, main_metrics(["MRPC", "STS-B"]), LABEL)
+    figure = figure9(table, metrics_of(figure9, ["MRPC", "STS-B"]), LABEL)
     for task in ("MRPC", "STS-B"):
         expected = [mean(table, task, "score", layer=layer) for layer in range(1, 13)]
         values = mesh_of(figure, f"{task} layers").get_array()
@@ -136,7 +143,7 @@ def test_figure_9_has_a_cell_and_a_number_for_every_layer():
 @pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
 def test_the_baseline_is_marked_on_the_colour_bar_and_darker_is_greater(draw, what):
     table = effects(ALL, 3, 4, (1, 2))
-    figure = draw(table if draw is figure8 else of_layers(table), MAIN, LABEL)
+    figure = draw(table if draw is figure8 else of_layers(table), metrics_of(draw, ALL), LABEL)
     for task in ALL:
         bar, mesh = axes_named(figure, f"{task} bar"), mesh_of(figure, f"{task} {what}")
         (line,) = (line for line in bar.lines if to_hex(line.get_color()) == style.BASELINE.lower())
@@ -253,7 +260,7 @@ def test_heads_below_the_panel_are_counted():
 @pytest.mark.parametrize("name", list(all_figures(["RTE"], 1, 1, (1,))))
 def test_nothing_is_cut_off_and_no_labels_overlap(name, shape, tasks, recwarn):
     draw, table = all_figures(tasks, *shape)[name]
-    canvas = FigureCanvasAgg(draw(table, main_metrics(tasks), LABEL))
+    canvas = FigureCanvasAgg(draw(table, metrics_of(draw, tasks), LABEL))
     canvas.draw()
     width, height = canvas.get_width_height()
     shown = [(text, text.get_window_extent(canvas.get_renderer())) for text in written(canvas)]
@@ -300,11 +307,77 @@ def test_a_table_with_holes_is_refused(
 ) -> None:
     draw, table = all_figures(["MRPC", "RTE"], 3, 2, (1,))[name]
     with pytest.raises(InputError, match=message):
-        draw(spoil(table), main_metrics(["MRPC", "RTE"]), LABEL)
+        draw(spoil(table), metrics_of(draw, ["MRPC", "RTE"]), LABEL)
 
 
 def test_scores_that_are_all_equal_are_drawn():
     table = effects(["RTE"], 2, 2, (1,)).assign(score=81.0, delta=0.0)
     for draw in (figure8, ablation_deltas, ablation_distribution):
-        FigureCanvasAgg(draw(table, RTE, LABEL)).draw()
-    FigureCanvasAgg(figure9(of_layers(table), RTE, LABEL)).draw()
+        FigureCanvasAgg(draw(table, metrics_of(draw, ["RTE"]), LABEL)).draw()
+    FigureCanvasAgg(figure9(of_layers(table), metrics_of(figure9, ["RTE"]), LABEL)).draw()
+
+
+@pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
+def test_tasks_that_are_scored_by_f1_have_a_second_panel_of_accuracy(draw, what):
+    table = effects(ALL, 3, 4, (1,))
+    figure = draw(table if draw is figure8 else of_layers(table), metrics_of(draw, ALL), LABEL)
+    panels = [axes for axes in figure.axes if axes.get_label().endswith(f" {what}")]
+    titles = [" ".join(axes.get_title().split()) for axes in panels]
+    assert titles[:3] == ["MRPC (F1)", "MRPC (Acc)", "STS-B (Pearson)"]
+    assert [title for title in titles if title.startswith("QQP")] == ["QQP (F1)", "QQP (Acc)"]
+    assert len(titles) == len(ALL) + 2
+    mine = table.query("task == 'MRPC' and state == 'finetuned' and metric == 'accuracy'")
+    if draw is figure9:
+        mine = of_layers(mine)
+    drawn = np.asarray(mesh_of(figure, f"MRPC accuracy {what}").get_array())
+    expected = mine.sort_values([c for c in ("layer", "head") if c in mine])["score"]
+    assert drawn.ravel() == pytest.approx(expected.to_numpy())
+
+
+def agreements(tasks: list[str], *, diagonal: bool) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"state": state, "task": one, "other_task": other, "spearman": rng.uniform(-0.3, 0.9)}
+        | {"q_value": 0.01, "q_within_layers": rng.choice([0.01, 0.6])}
+        for state in ("finetuned", "pretrained")
+        for number, one in enumerate(tasks)
+        for other in tasks[number if diagonal else number + 1 :]
+    ]
+    return pd.DataFrame(rows).sample(frac=1, random_state=1)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_every_pair_of_tasks_has_a_cell_with_its_correlation(diagonal):
+    table = agreements(ALL, diagonal=diagonal)
+    figure = task_agreement(table, ALL, LABEL)
+    axes = axes_named(figure, "tasks")
+    values = np.asarray(axes.images[0].get_array())
+    texts = {tuple(text.get_position()): text for text in axes.texts}
+    for row in table[table["state"] == "finetuned"].to_dict("records"):
+        x, y = ALL.index(row["task"]), ALL.index(row["other_task"])
+        assert values[y, x] == pytest.approx(row["spearman"])
+        beyond = row["q_within_layers"] < 0.05
+        assert texts[x, y].get_text() == f"{row['spearman']:.2f}{'' if beyond else '*'}"
+        assert (texts[x, y].get_weight() == "bold") == beyond
+    assert len(axes.patches) == (0 if diagonal else len(ALL))
+    assert np.isnan(values[np.triu_indices(len(ALL), 1)]).all()
+
+
+@pytest.mark.parametrize("tasks", [ALL, ALL[:2]])
+def test_nothing_is_cut_off_between_tasks(tasks, recwarn):
+    canvas = FigureCanvasAgg(task_agreement(agreements(tasks, diagonal=True), tasks, LABEL))
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    for text in written(canvas):
+        box = text.get_window_extent(canvas.get_renderer())
+        assert min(box.x0, box.y0) >= -0.5, text
+        assert box.x1 <= width + 0.5, text
+        assert box.y1 <= height + 0.5, text
+        assert text.get_fontsize() >= 5, text
+    assert not recwarn.list
+
+
+def test_without_anything_to_compare_the_figure_says_so():
+    table = agreements(["RTE", "MRPC"], diagonal=True).iloc[:0]
+    with pytest.raises(InputError, match="several tasks, or several seeds"):
+        task_agreement(table, ["RTE"], LABEL)

@@ -1,78 +1,80 @@
-"""Agreement between seeds, and effects of the heads above the 99th percentile elsewhere."""
+"""Effects of heads that stand out elsewhere, against plain loops, and on heads without effects."""
+
+import dataclasses
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
+from glue import TASKS
+from sweeps import sweep
 
-from darksecrets.ablation.agreement import seed_agreement
-from darksecrets.ablation.links import DIRECTION, linked
+from darksecrets.ablation.links import DIRECTION, Experiments, linked
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.statistics import Resampling, effects, of_kind
+from darksecrets.ablation.tables import LINKED_ABLATION, LINKED_GROUPS
 from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.run.errors import InputError
+from darksecrets.run.tables import identify
+from darksecrets.stats.resampling import bootstrap_weights
 
-MODELS = [("RTE", "accuracy", 1), ("RTE", "accuracy", 2), ("STS-B", "pearson", 1)]
+LAYERS, HEADS = 3, 4
+RESAMPLING = Resampling(bootstrap=300, permutations=2000, splits=10, seed=7)
+MODELS = [("RTE", "finetuned", 1), ("RTE", "finetuned", 2), ("STS-B", "finetuned", 1)]
+PLACES = [*product(range(1, LAYERS + 1), range(1, HEADS + 1))]
 
 
-def ablation(layers: int = 3, heads: int = 4) -> pd.DataFrame:
-    rng = np.random.default_rng(2)
+def sweeps(models=MODELS, examples=40, **settings) -> dict[tuple[str, str, int], SweepResult]:
+    """Random sweeps, with layers and a custom set, which `linked` does not use."""
+    return {
+        model: sweep(model[0], examples, LAYERS, HEADS, seed=number, custom=1, **settings)
+        for number, model in enumerate(models)
+    }
+
+
+def ablation(results) -> pd.DataFrame:
+    """`head_ablation.csv` of the sweeps."""
+    tables = [
+        identify(
+            of_kind(effects(result, TASKS[task], RESAMPLING)[0], "head"),
+            task,
+            f"{state}/seed-{seed}",
+        )
+        for (task, state, seed), result in results.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def framenet(top=((2, 3),)) -> pd.DataFrame:
     rows = [
-        {"task": task, "state": "finetuned", "seed": seed, "layer": layer, "head": head}
-        | {"metric": metric, "baseline": 70.0, "score": 69.0, "delta": rng.integers(-4, 4) / 4}
-        | {"ci_low": -2.0, "ci_high": 1.0, "p_value": 0.5, "q_value": 0.9}
-        for task, metric, seed in MODELS
-        for layer in range(1, layers + 1)
-        for head in range(1, heads + 1)
+        {"direction": direction, "layer": layer, "head": head, "weight": 0.1}
+        | {"stands_out": (layer, head) in heads}
+        for direction, heads in ((ELEMENT_TO_PREDICATE, top), ("text", [(1, 1)]))
+        for layer, head in PLACES
     ]
     return pd.DataFrame(rows)
 
 
-def framenet(top: tuple[int, int] = (2, 3)) -> pd.DataFrame:
-    table = ablation().query("task == 'STS-B'")[["layer", "head"]]
-    for_direction = [
-        table.assign(direction=name, weight=np.where(place(table, *other), 0.2, 0.01))
-        for name, other in ((ELEMENT_TO_PREDICATE, top), ("text", (1, 1)))
+def measured(chosen, task="RTE", state="finetuned", seed=2, **more) -> pd.DataFrame:
+    """A measure's table for one model, with q < 0.05 for chosen heads."""
+    rows = [
+        {"task": task, "state": state, "seed": seed, "layer": layer, "head": head}
+        | {"weight": 0.3, "q_value": 0.01 if (layer, head) in chosen else 0.5, **more}
+        for layer, head in PLACES
     ]
-    return pd.concat(for_direction)
+    return pd.DataFrame(rows)
 
 
-def place(table: pd.DataFrame, layer: int, head: int) -> pd.Series:
-    return (table["layer"] == layer) & (table["head"] == head)
+def checked(found):
+    each, groups = found
+    return (
+        LINKED_ABLATION.check(each, "made", "correct"),
+        LINKED_GROUPS.check(groups, "made", "correct"),
+    )
 
 
-def equal_words() -> pd.DataFrame:
-    table = ablation().query("task == 'RTE'")[["task", "state", "seed", "layer", "head"]]
-    return table.assign(weight=np.where(place(table, 3, 1) & (table["seed"] == 2), 0.5, 0.1))
-
-
-def discordance(a: list[float], b: list[float]) -> float:
-    """Kendall's tau-b by counting pairs."""
-    pairs = [(i, j) for i in range(len(a)) for j in range(i)]
-    signs = [(np.sign(a[i] - a[j]), np.sign(b[i] - b[j])) for i, j in pairs]
-    untied = [sum(s[side] != 0 for s in signs) for side in (0, 1)]
-    return sum(x * y for x, y in signs) / np.sqrt(untied[0] * untied[1])
-
-
-def test_agreement_is_the_rank_correlation_of_deltas_between_two_seeds():
-    table = ablation()
-    found = seed_agreement(table.sample(frac=1, random_state=0))
-    assert len(found) == 1
-    row = found.iloc[0]
-    assert (row["task"], row["seed"], row["other_seed"], row["heads"]) == ("RTE", 1, 2, 12)
-    first, second = (table.query(f"task == 'RTE' and seed == {s}")["delta"] for s in (1, 2))
-    ranks = np.corrcoef(first.rank(), second.rank())[0, 1]
-    assert row["spearman"] == pytest.approx(ranks, abs=1e-12)
-    assert row["kendall"] == pytest.approx(discordance(list(first), list(second)), abs=1e-12)
-
-
-def test_with_one_seed_there_is_no_agreement_but_a_header():
-    found = seed_agreement(ablation().query("seed == 1"))
-    assert found.empty
-    assert list(found.columns)[-2:] == ["spearman", "kendall"]
-
-
-def test_equal_deltas_have_no_rank_correlation():
-    table = ablation()
-    table.loc[table["seed"] == 1, "delta"] = 0.0
-    assert seed_agreement(table)[["spearman", "kendall"]].isna().to_numpy().all()
+def link(results, experiments):
+    return checked(linked(ablation(results), results.items(), experiments, RESAMPLING))
 
 
 def test_the_published_direction_has_the_name_that_the_table_of_heads_gives_it():
@@ -80,60 +82,136 @@ def test_the_published_direction_has_the_name_that_the_table_of_heads_gives_it()
     assert DIRECTION == ELEMENT_TO_PREDICATE
 
 
-def test_where_all_heads_are_equal_none_is_looked_up():
-    assert linked(ablation(), framenet().assign(weight=0.1)).empty
-
-
-def test_heads_above_the_percentile_are_beside_all_others():
-    table = ablation()
-    found = linked(table, framenet(), equal_words())
-    assert found[["task", "seed", "group"]].to_numpy().tolist() == [
-        ["RTE", 1, "framenet"],
-        ["RTE", 2, "framenet"],
-        ["RTE", 2, "equal_words"],
-        ["STS-B", 1, "framenet"],
+def test_heads_that_stand_out_are_looked_up_in_the_models_they_belong_to():
+    relations = [
+        measured([(1, 1)], relation="verb to subject"),
+        measured([], relation="subject to verb"),
     ]
-    assert found.query("group == 'framenet'")[["layer", "head"]].to_numpy().tolist() == [[2, 3]] * 3
-    assert found.query("group == 'equal_words'")[["layer", "head"]].to_numpy().tolist() == [[3, 1]]
-    for row in found.itertuples():
-        model = table[(table["task"] == row.task) & (table["seed"] == row.seed)]
-        mine = place(model, row.layer, row.head)
-        others = model.loc[~mine, "delta"].tolist()
-        delta = model.loc[mine, "delta"].item()
-        assert row.delta == delta
-        assert row.others == pytest.approx(np.mean(others))
-        below = sum(o < delta for o in others) + sum(o == delta for o in others) / 2
-        assert row.share_below == pytest.approx(below / len(others))
+    experiments = Experiments(framenet(), measured([(3, 1), (3, 2)]), pd.concat(relations))
+    results = sweeps()
+    each, groups = link(results, experiments)
+    named = each.query("metric in ('accuracy', 'pearson')")
+    places = named[["task", "seed", "group", "relation", "layer", "head"]].to_numpy().tolist()
+    assert places == [
+        ["RTE", 1, "framenet", "", 2, 3],
+        ["RTE", 2, "framenet", "", 2, 3],
+        ["RTE", 2, "equal_words", "", 3, 1],
+        ["RTE", 2, "equal_words", "", 3, 2],
+        ["RTE", 2, "token_pairs", "verb to subject", 1, 1],
+        ["STS-B", 1, "framenet", "", 2, 3],
+    ]
+    sizes = groups.query("seed == 2").set_index(["group", "relation"])["heads"]
+    assert sizes.to_dict() == {
+        ("framenet", ""): 1,
+        ("equal_words", ""): 2,
+        ("token_pairs", "verb to subject"): 1,
+        ("token_pairs", "subject to verb"): 0,
+    }
+    heads = ablation(results)
+    for row in named.itertuples():
+        model = heads[
+            (heads["task"] == row.task)
+            & (heads["seed"] == row.seed)
+            & (heads["metric"] == row.metric)
+        ]
+        mine = model[(model["layer"] == row.layer) & (model["head"] == row.head)].iloc[0]
+        assert (row.delta, row.q_value) == (mine["delta"], mine["q_value"])
 
 
-def of_state(table: pd.DataFrame, state: str) -> pd.DataFrame:
-    return table.assign(state=state, delta=table["delta"] + 0.125)
+def test_a_group_is_beside_random_heads_of_its_layers_and_has_a_limit():
+    chosen = [(1, 1), (1, 2), (2, 4)]
+    results = sweeps([("RTE", "finetuned", 1)], examples=50, changed=0.4)
+    (result,) = results.values()
+    _, groups = link(results, Experiments(framenet(chosen)))
+    row = groups.iloc[0]
+    right = 100 * (result.predictions[: 1 + len(PLACES)] == result.labels)
+    deltas = dict(zip(PLACES, right.mean(axis=1)[1:] - right[0].mean(), strict=True))
+    every = [
+        np.mean([deltas[1, a], deltas[1, b], deltas[2, c]])
+        for (a, b), c in product(combinations(range(1, HEADS + 1), 2), range(1, HEADS + 1))
+    ]
+    mean = np.mean([deltas[place] for place in chosen])
+    assert (row["heads"], row["mean_effect"]) == (3, pytest.approx(mean))
+    assert row["control"] == pytest.approx(np.mean(every))
+    assert row["over_control"] == pytest.approx(mean - np.mean(every))
+    extreme = np.abs(np.array(every) - np.mean(every)) >= abs(mean - np.mean(every)) - 1e-9
+    assert row["p_value"] == pytest.approx(extreme.mean(), abs=0.04)
+    rng, loop = np.random.default_rng(RESAMPLING.seed), []
+    for weights in bootstrap_weights(RESAMPLING.bootstrap, 50, rng):
+        for w in weights:
+            scores = right @ w / 50
+            loop.append(scores[1:] - scores[0])
+    loop = np.array(loop)
+    columns = [PLACES.index(place) for place in chosen]
+    ends = np.percentile(loop[:, columns].mean(axis=1), [2.5, 97.5])
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(ends))
+    assert row["largest_drop"] == pytest.approx(max(-deltas[place] for place in chosen))
+    limit = max(-np.quantile(loop[:, column], 0.05 / 3) for column in columns)
+    assert row["drop_bound"] == pytest.approx(limit)
+    weights = np.repeat([2 / 12, 1 / 12, 0], HEADS)
+    ends = np.percentile(loop[:, columns].mean(axis=1) - loop @ weights, [2.5, 97.5])
+    assert (row["over_control_low"], row["over_control_high"]) == pytest.approx(tuple(ends))
+
+
+def test_where_no_head_stands_out_the_group_has_none():
+    each, groups = link(sweeps(), Experiments(framenet([]), measured([])))
+    assert each.empty
+    assert (groups["heads"] == 0).all()
+    numbers = ["mean_effect", "ci_low", "control", "p_value", "q_value", "drop_bound"]
+    assert groups[numbers].isna().to_numpy().all()
+    assert set(groups["group"]) == {"framenet", "equal_words"}
+
+
+def test_a_group_of_all_heads_has_no_random_heads_to_differ_from():
+    each, groups = link(sweeps(), Experiments(framenet(PLACES)))
+    assert groups["p_value"].isna().all()
+    assert groups["over_control"].to_numpy() == pytest.approx(0)
+    assert each["share_below"].isna().all()
+
+
+def test_the_limit_is_kept_as_often_as_stated():
+    """No head costs anything on average; on how many samples is the limit below 0?"""
+    rng, below = np.random.default_rng(1), []
+    first, chosen = sweep("RTE", 150, LAYERS, HEADS), PLACES[:6]
+    for _ in range(120):
+        labels = rng.integers(0, 2, 150)
+        coins = np.where(rng.random((len(first.sets), 150)) < 0.75, labels, 1 - labels)
+        result = dataclasses.replace(first, predictions=coins, labels=labels)
+        heads = identify(result.sets.query("kind == 'head'")[["layer", "head"]], "RTE", "x/seed-1")
+        scores = 100 * (coins == labels).mean(axis=1)
+        heads = heads.assign(
+            state="finetuned", metric="accuracy", delta=scores[1:13] - scores[0], q_value=1.0
+        )
+        few = dataclasses.replace(RESAMPLING, permutations=10)
+        model = ("RTE", "finetuned", 1)
+        groups = linked(
+            heads.assign(ci_low=0.0, ci_high=0.0, p_value=1.0),
+            [(model, result)],
+            Experiments(framenet(chosen)),
+            few,
+        )[1]
+        below.append(groups["drop_bound"].iloc[0] < 0)
+    assert np.mean(below) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 120)
 
 
 def test_the_pretrained_models_heads_are_those_of_every_seed():
     """Its maps do not depend on a seed, so that the table of equal words has none."""
-    words = equal_words().query("seed == 2")
-    both = pd.concat([words, words.assign(state="pretrained", seed=np.nan)])
-    table = pd.concat([ablation(), of_state(ablation(), "pretrained")], ignore_index=True)
-    found = linked(table, framenet(), both).query("group == 'equal_words'")
+    words = [measured([(3, 1)]), measured([(3, 1)], state="pretrained", seed=np.nan)]
+    models = [*MODELS, ("RTE", "pretrained", 1), ("RTE", "pretrained", 2)]
+    each, _ = link(sweeps(models), Experiments(framenet(), pd.concat(words)))
+    found = each.query("group == 'equal_words'")
     assert found[["task", "state", "seed"]].to_numpy().tolist() == [
         ["RTE", "finetuned", 2],
         ["RTE", "pretrained", 1],
         ["RTE", "pretrained", 2],
     ]
-    assert found[["layer", "head"]].to_numpy().tolist() == [[3, 1]] * 3
+    assert set(map(tuple, found[["layer", "head"]].to_numpy().tolist())) == {(3, 1)}
 
 
 def test_models_that_did_not_begin_with_the_pretrained_heads_have_none_of_framenet():
-    table = pd.concat([ablation(), of_state(ablation(), "finetuned-from-normal")])
-    found = linked(table, framenet(), equal_words())
-    pd.testing.assert_frame_equal(found, linked(ablation(), framenet(), equal_words()))
-
-
-def test_tasks_of_one_sentence_have_no_equal_words():
-    found = linked(ablation().assign(task="SST-2"), framenet())
-    assert set(found["group"]) == {"framenet"}
-    assert len(found) == len(MODELS)
+    models = [("RTE", "finetuned", 1), ("RTE", "finetuned-from-normal", 1)]
+    each, groups = link(sweeps(models), Experiments(framenet()))
+    assert set(each["state"]) == set(groups["state"]) == {"finetuned"}
 
 
 @pytest.mark.parametrize(
@@ -144,11 +222,11 @@ def test_tasks_of_one_sentence_have_no_equal_words():
             {"framenet": framenet().query("direction == 'text'")},
             r"\['text'\].*'element_to_predicate'",
         ),
-        ({"equal_words": equal_words().drop(columns="seed")}, "equal_words.csv.*seed"),
-        ({"heads": ablation(layers=1)}, "'layer': 2, 'head': 3"),
+        ({"equal_words": measured([]).drop(columns="seed")}, "equal_words.csv.*seed"),
+        ({"token_pairs": measured([])}, "token_pairs.csv.*relation"),
+        ({"framenet": framenet([(2, 3)]).replace({"layer": {2: 9}})}, "'layer': 9, 'head': 3"),
     ],
 )
 def test_tables_that_do_not_fit_are_named(change, message):
-    tables = {"heads": ablation(), "framenet": framenet(), "equal_words": equal_words(), **change}
     with pytest.raises(InputError, match=message):
-        linked(**tables)
+        link(sweeps(), Experiments(**{"framenet": framenet(), **change}))

@@ -381,6 +381,30 @@ def test_loop_for_other_models_and_the_log_says_so(data, tmp_path, caplog):
     assert details["arithmetic"] == "float32"
 
 
+@pytest.mark.parametrize(("task", "screening"), [("RTE", "on"), ("STS-B", "off")])
+def test_a_mode_to_compare_is_swept_as_if_alone(bert, data, tmp_path, task, screening):
+    """The first mode's result is the same with and without it, to the last bit."""
+    model = bert if task == "RTE" else save_model(tmp_path / "model", task=task)
+    same = {"task": task, "sets": OWN, "screening": screening}
+    chunks = run_chunks(model, data, tmp_path / "both", 2, compare_modes=["zero"], **same)
+    both, details = run(
+        model, data, tmp_path / "sweep", chunks=chunks, compare_modes=["zero"], **same
+    )
+    alone, _ = run(model, data, tmp_path / "uniform", **same)
+    assert np.array_equal(both.predictions, alone.predictions)
+    zero = SweepResult.load(tmp_path / "sweep" / "zero")
+    expected, split = loop(model, data, mode="zero", task=task)
+    if task == "RTE":
+        assert np.array_equal(zero.predictions, expected.argmax(-1))
+    else:
+        np.testing.assert_allclose(zero.predictions, expected[..., 0], atol=1e-5)
+    assert not np.array_equal(zero.predictions, both.predictions)
+    assert np.array_equal(zero.predictions[0], both.predictions[0]), "the intact model is the same"
+    assert zero.sets.equals(both.sets)
+    assert np.array_equal(zero.labels, split.labels)
+    assert details["compared"]["zero"]["backend"] == details["backend"]
+
+
 def killed_at(block, monkeypatch):
     """Kill a sweep when it has computed a block, before it is written."""
     write = resuming.write_arrays
