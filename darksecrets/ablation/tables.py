@@ -259,8 +259,8 @@ TASK_AGREEMENT = Table(
         Column(
             "pairs",
             "integer",
-            "pairs of models, one of each task, or two seeds of one, whose effects vary; correlations "
-            "are means over these pairs",
+            "pairs of models, one of each task, or two seeds of one, whose effects vary; "
+            "correlations are means over these pairs",
             low=0,
         ),
         *_RANKS,

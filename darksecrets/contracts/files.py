@@ -58,12 +58,12 @@ PATHS: tuple[tuple[str, str], ...] = (
     (
         "ablation/<task>/<state>/seed-<n>/",
         "a [sweep](#formats-other-than-tables): predictions on the whole validation split with "
-        "heads disabled",
+        "heads disabled; `zero/` and so on: the same in each of `ablation.compare_modes`",
     ),
     (
         "ablation_effects/<task>/<state>/seed-<n>/",
         "effects in one sweep: parts of `head_ablation.csv`, `layer_ablation.csv`, "
-        "`set_ablation.csv`, `best_head.csv` and `survival.csv`",
+        "`set_ablation.csv`, `best_head.csv`, `survival.csv` and `mode_comparison.csv`",
     ),
     (
         "attention_chunks/, ablation_chunks/",
@@ -139,7 +139,8 @@ FORMATS: tuple[tuple[str, str], ...] = (
 TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
     *("pattern_quality", "stripes", "head_statistics", "token_pairs", "ablation_deltas"),
-    *("ablation_distribution", "ablation_gains", "learning_curves", "report"),
+    *("ablation_distribution", "ablation_gains", "task_agreement", "learning_curves"),
+    "report",
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

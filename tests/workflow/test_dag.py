@@ -87,7 +87,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
     table = "results/own/tables/linked_ablation.csv"
     jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
     assert jobs["link_ablation"] == jobs["compute_framenet_heads"] == 1
-    assert jobs["measure_attention"] == 6, "for related words only, in all models"
+    assert jobs["measure_attention"] == 2, "related words of both models"
 
 
 @pytest.mark.parametrize(

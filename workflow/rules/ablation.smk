@@ -20,24 +20,6 @@ if not config["left_out"]:
 CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["left_out"])
 
 
-def compared_modes(wildcards) -> list[str]:
-    """Further modes in which a task's heads are disabled."""
-    return resources.compared_modes(config, wildcards.task)
-
-
-def settings_of_sweep(wildcards) -> dict:
-    """What a task's sweep disables, and how."""
-    settings = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
-    return settings | {"compare_modes": compared_modes(wildcards)}
-
-
-def sweeps_of(pattern: str) -> list[str]:
-    """The pattern for every task, state and seed whose heads are disabled."""
-    return expand(
-        pattern, task=SWEPT_TASKS, state=config["ablation"]["states"], seed=config["seeds"]
-    )
-
-
 rule sweep_heads_chunk:
     """Predict a chunk of the validation set with heads disabled: each head, each layer, and custom sets.
 
@@ -162,9 +144,7 @@ rule compare_seeds:
     With one seed there is nothing to compare, and no rows.
     """
     input:
-        sweeps=(
-            sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}") if SEVERAL_SEEDS else []
-        ),
+        sweeps=(sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}") if SEVERAL_SEEDS else []),
     output:
         effects="<results>/tables/seed_effects.csv",
         transfer="<results>/tables/seed_transfer.csv",

@@ -208,6 +208,27 @@ def classifier_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
 
 
+def compared_modes(wildcards) -> list[str]:
+    """Further modes in which a task's heads are disabled."""
+    return resources.compared_modes(config, wildcards.task)
+
+
+def settings_of_sweep(wildcards) -> dict:
+    """What a task's sweep disables, and how."""
+    settings = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
+    return settings | {"compare_modes": compared_modes(wildcards)}
+
+
+def sweeps_of(pattern: str) -> list[str]:
+    """The pattern for every task, state and seed whose heads are disabled."""
+    return expand(
+        pattern,
+        task=config["ablation"]["tasks"],
+        state=config["ablation"]["states"],
+        seed=config["seeds"],
+    )
+
+
 def chunk_group(group: str, chunks: int) -> str | None:
     """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
     return group if chunks == 1 else None
