@@ -215,10 +215,15 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
 
 
-def test_heads_above_the_percentile_of_other_measures_are_looked_up(run):
-    table = pd.read_csv(run / "tables" / "linked_ablation.csv")
-    assert set(table["group"]) == {"framenet", "equal_words"}
-    assert set(table.loc[table["group"] == "equal_words", "task"]) == set(TASKS) - {"SST-2"}
+def test_heads_that_stand_out_in_other_measures_are_looked_up(run):
+    groups = pd.read_csv(run / "tables" / "linked_groups.csv")
+    assert set(groups["group"]) == {"framenet", "equal_words", "token_pairs"}
+    assert set(groups.loc[groups["group"] == "equal_words", "task"]) == set(TASKS) - {"SST-2"}
+    heads = pd.read_csv(run / "tables" / "framenet_heads.csv").query("stands_out")
+    count = (heads["direction"] == "element_to_predicate").sum()
+    assert (groups.loc[groups["group"] == "framenet", "heads"] == count).all()
+    each = pd.read_csv(run / "tables" / "linked_ablation.csv")
+    assert len(each) == groups["heads"].sum()
 
 
 def test_every_figure_is_there_in_every_format(run):
@@ -323,9 +328,21 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert len(heads) == len(SEEDS) * (len(TASKS) + 1) * disabled.sum()  # STS-B has two metrics
     agreement = pd.read_csv(run / "tables" / "seed_agreement.csv")
     assert len(agreement) == len(TASKS) + 1
+    over_seeds = pd.read_csv(run / "tables" / "seed_effects.csv").query("kind == 'head'")
+    deltas = heads.groupby(["task", "metric", "layer", "head"])["delta"].mean()
+    names = deltas.index.names
+    assert over_seeds.set_index(names)["delta"].to_dict() == pytest.approx(deltas.to_dict())
+    transfer = pd.read_csv(run / "tables" / "seed_transfer.csv")
+    assert len(transfer) == 2 * 2 * 2 * (len(TASKS) + 1)
+    tasks = pd.read_csv(run / "tables" / "task_agreement.csv")
+    assert len(tasks) == 3 + len(TASKS)
+    modes = pd.read_csv(run / "tables" / "mode_comparison.csv")
+    assert modes[["task", "seed", "kind", "mode"]].to_numpy().tolist() == [
+        ["RTE", seed, kind, "zero"] for seed in SEEDS for kind in ("head", "layer")
+    ]
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
-    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains"):
+    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains", "task_agreement"):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
