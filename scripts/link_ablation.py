@@ -1,15 +1,6 @@
 """Look up the effects of the heads that the other experiments single out (section 5)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from _job import Job, script
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from darksecrets.run.tables import Table
 
 
 @script
@@ -22,14 +13,10 @@ def main(job: Job) -> None:
     from darksecrets.features.tables import EQUAL_WORDS, TOKEN_PAIRS
     from darksecrets.framenet.tables import HEADS
 
-    def optional(declared: Table, name: str) -> pd.DataFrame | None:
-        paths = job.input.all(name)  # none if no task has what is measured
-        return declared.read(paths[0]) if paths else None
-
+    pairs = [EQUAL_WORDS.read(path) for path in job.input.all("equal_words")]  # none without pairs
+    token_pairs = TOKEN_PAIRS.read(job.input.token_pairs)
     experiments = Experiments(
-        HEADS.read(job.input.framenet),
-        optional(EQUAL_WORDS, "equal_words"),
-        optional(TOKEN_PAIRS, "token_pairs"),
+        HEADS.read(job.input.framenet), pairs[0] if pairs else None, token_pairs
     )
     paths = zip(job.params.models, job.input.all("sweeps"), strict=True)
     sweeps = ((tuple(model), SweepResult.load(path)) for model, path in paths)

@@ -19,6 +19,9 @@ from darksecrets.stats.ranks import Draws, Floats, agreement
 WORST = (1, 2, 4, 8)
 """How many of the worst heads of two tasks are compared; the paper names a pair."""
 
+RESAMPLES = 1000
+"""Most bootstrap samples of the heads."""
+
 _PLACE = ["layer", "head"]
 
 
@@ -49,7 +52,8 @@ def seed_agreement(heads: pd.DataFrame, draws: Mapping[str, int]) -> pd.DataFram
 
     Args:
         heads: `head_ablation.csv`.
-        draws: ``bootstrap``, ``permutations`` and ``seed`` of `Draws`.
+        draws: ``bootstrap`` (at most `RESAMPLES` are drawn), ``permutations`` and ``seed`` of
+            `Draws`.
 
     Returns:
         `SEED_AGREEMENT`: a row per task, state, metric and pair of seeds; none with one seed.
@@ -210,7 +214,8 @@ def _deltas(rows: pd.DataFrame) -> Deltas:
 
 
 def _draws(deltas: Deltas, draws: Mapping[str, int]) -> Draws:
-    return Draws(deltas.table.index.get_level_values("layer").to_numpy(), **draws)
+    layers = deltas.table.index.get_level_values("layer").to_numpy()
+    return Draws(layers, **{**draws, "bootstrap": min(RESAMPLES, draws["bootstrap"])})
 
 
 def _orders(deltas: Mapping[str, Deltas], seed: int) -> dict[str, Floats]:

@@ -17,7 +17,6 @@ import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import Floats
-from darksecrets.ablation.seeds import RESAMPLES
 from darksecrets.ablation.statistics import Resampling, bootstrap
 from darksecrets.ablation.tables import (
     EQUAL_WORDS,
@@ -33,6 +32,9 @@ from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.percentiles import share_below
 from darksecrets.stats.ranks import Draws
 from darksecrets.stats.resampling import interval
+
+RESAMPLES = 2000
+"""Most bootstrap samples: enough for the limit of the greatest drop of twenty heads."""
 
 DIRECTION = "element_to_predicate"
 """The direction of the published weights, as named in ``framenet_heads.csv``."""

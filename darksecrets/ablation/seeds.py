@@ -25,8 +25,8 @@ from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.crossed import crossed_means
 from darksecrets.stats.resampling import halves, interval, unbiased_gains
 
-RESAMPLES = 2000
-"""Most bootstrap samples: enough for variances and for the ends of 95 % intervals."""
+RESAMPLES, SPLITS = 1000, 250
+"""Most bootstrap samples and halves: enough for variances and the ends of 95 % intervals."""
 
 Results = Mapping[int, SweepResult]
 """Sweeps of one task and state by fine-tuning seed."""
@@ -40,7 +40,7 @@ def over_seeds(
     Args:
         results: The sweeps; with one there is nothing to compare.
         task: Their task.
-        resampling: Numbers of samples, seed; of ``bootstrap``, at most `RESAMPLES` are drawn.
+        resampling: Numbers of samples, seed; at most `RESAMPLES` and `SPLITS` are drawn.
 
     Returns:
         The rows of `SEED_EFFECTS` and `SEED_TRANSFER`, without ``task`` and ``state``.
@@ -182,7 +182,7 @@ def _halves(results: Results, metric: str, resampling: Resampling) -> list[tuple
     """By seed: deltas [2 splits, sets] on random halves, and on the complementary ones."""
     examples = len(next(iter(results.values())).idx)
     rng = np.random.default_rng(resampling.seed)
-    masks = list(halves(resampling.splits, examples, rng))
+    masks = list(halves(min(SPLITS, resampling.splits), examples, rng))
     found = []
     for result in results.values():
         score = weighted(result, metric)

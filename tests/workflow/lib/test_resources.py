@@ -70,6 +70,14 @@ def test_needs_grow_with_task_and_model():
     )
 
 
+def test_a_mode_to_compare_takes_as_long_as_the_first():
+    compared = {"compare_modes": ["zero", "uniform"], "compare_tasks": ["RTE"]}
+    one, two = _config(tasks=["RTE", "MRPC"]), _config(tasks=["RTE", "MRPC"], ablation=compared)
+    for task, times in (("RTE", 2), ("MRPC", 1)):
+        before, after = (_need(resources.sweep_chunk, config, task) for config in (one, two))
+        assert after.operations == pytest.approx(times * before.operations)
+
+
 def test_rates_are_those_of_the_stage_benchmark(root):
     """Per core, within a tenth; a pass of the sweep is one of 157 sets over a mean example."""
     table = pd.read_csv(root / "benchmarks" / "results" / "stages.csv").set_index("stage")
