@@ -22,7 +22,7 @@ from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.crossed import crossed_means
+from darksecrets.stats.replicated import crossed_means
 from darksecrets.stats.resampling import halves, interval, unbiased_gains
 
 RESAMPLES, SPLITS = 1000, 250

@@ -13,7 +13,7 @@ from darksecrets.ablation.statistics import Resampling
 from darksecrets.ablation.tables import SEED_EFFECTS, SEED_TRANSFER
 from darksecrets.data import metrics
 from darksecrets.run.errors import InputError
-from darksecrets.stats.crossed import crossed_means
+from darksecrets.stats.replicated import crossed_means
 from darksecrets.stats.resampling import bootstrap_weights, halves
 
 RESAMPLING = Resampling(bootstrap=200, permutations=100, splits=20, seed=7)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.crossed import crossed_means
+from darksecrets.stats.replicated import crossed_means
 
 
 def test_equal_seeds_leave_the_variance_of_the_examples():
