@@ -45,7 +45,7 @@ def start_scripts_as_forks(jobs: int) -> None:
     Args:
         jobs: Jobs that the run will start on this machine.
     """
-    if jobs < ENOUGH or sys.platform != "linux" or not _is_command_line():
+    if not save_time(jobs):
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(LIBRARIES))
@@ -54,9 +54,13 @@ def start_scripts_as_forks(jobs: int) -> None:
     compat.replace_script_start(_start)
 
 
-def _is_command_line() -> bool:
-    """Whether Snakemake is the program: another one could not be imported a second time."""
-    return Path(sys.argv[0]).stem in ("snakemake", "__main__")
+def save_time(jobs: int) -> bool:
+    """Whether forks are possible here, and worth it for as many jobs.
+
+    The program must be Snakemake: a fork imports it again, which another may not expect.
+    """
+    is_snakemake = Path(sys.argv[0]).stem in ("snakemake", "__main__")
+    return jobs >= ENOUGH and sys.platform == "linux" and is_snakemake
 
 
 @contextlib.contextmanager
