@@ -2,6 +2,7 @@
 
 
 CHUNKS_OF_ATTENTION = config["attention"]["chunks"]
+TRAINED_MODELS = r"pretrained|finetuned/seed-\d+"
 
 
 rule extract_attention_chunk:
@@ -17,6 +18,8 @@ rule extract_attention_chunk:
         store=temp(directory("<results>/attention_chunks/{task}/{model}/{chunk}-of-{chunks}")),
     log:
         "<logs>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.log",
+    wildcard_constraints:
+        model=TRAINED_MODELS,
     benchmark:
         "<benchmarks>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.tsv"
     group:
@@ -44,6 +47,8 @@ rule extract_attention:
         store=directory("<results>/attention/{task}/{model}"),
     log:
         "<logs>/extract_attention/{task}/{model}.log",
+    wildcard_constraints:
+        model=TRAINED_MODELS,
     benchmark:
         "<benchmarks>/extract_attention/{task}/{model}.tsv"
     group:
@@ -56,3 +61,32 @@ rule extract_attention:
         "Gather the attention maps on {wildcards.task}: {wildcards.model}"
     script:
         "../../scripts/extract_attention.py"
+
+
+rule extract_random_attention:
+    """Store the maps of an encoder with random weights, until they are measured."""
+    input:
+        dataset="<results>/data/{task}",
+        sample="<results>/samples/{task}.csv",
+        model="<results>/models/pretrained",
+    output:
+        store=temp(directory("<results>/attention/{task}/random/seed-{seed}")),
+    log:
+        "<logs>/extract_random_attention/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/extract_random_attention/{task}/seed-{seed}.tsv"
+    group:
+        "attention"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.all_maps, gpu=True),
+    params:
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Extract attention maps on {wildcards.task}: random weights"
+    script:
+        "../../scripts/extract_random_attention.py"
