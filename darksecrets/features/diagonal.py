@@ -60,7 +60,7 @@ def _correlated(
     """A correlation, its interval and its test; nothing if either side does not vary."""
     if one.nunique() < 2 or other.nunique() < 2:
         return {}
-    first, second = one.to_numpy(np.float64), other.to_numpy(np.float64)
+    first, second = (np.asarray(values, dtype=np.float64) for values in (one, other))
     rng = np.random.default_rng(seed)
     score = pearson(first[None], second)
     drawn = [score(weights)[:, 0] for weights in bootstrap_weights(draws, len(first), rng)]

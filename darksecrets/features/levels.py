@@ -89,7 +89,8 @@ def level(
 
 def _mean(values: Array) -> Array:
     """[features, places] mean over examples, then over models."""
-    return mean_of_known(values, axis=1).mean(axis=0)
+    mean: Array = mean_of_known(values, axis=1).mean(axis=0)
+    return mean
 
 
 def _to_special(
@@ -157,8 +158,10 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
             for number, task in enumerate(tasks):
                 one, profiles = found[number], models[task][state]
                 one.columns["greatest_of_tasks"] = of_tasks[number]
-                names = {"task": task, "state": state, "measure": measure, "seeds": len(profiles)}
-                parts += [rows.assign(**names) for rows in _rows(one, profiles[0])]
+                parts += [
+                    rows.assign(task=task, state=state, measure=measure, seeds=len(profiles))
+                    for rows in _rows(one, profiles[0])
+                ]
     table = pd.concat(parts, ignore_index=True)
     return table.astype({"layer": "Int64"})[list(ATTENTION_LEVELS.names)]
 

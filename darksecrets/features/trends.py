@@ -117,7 +117,7 @@ def _alike(sources: Array, targets: Array, resamples: int, seed: int) -> dict[st
     value, drawn = (np.concatenate([v, v[..., :1] - v[..., 1:]], -1) for v in (value, drawn))
     unknown = is_constant(sources) | bool(is_constant(targets).any())
     missing = [*unknown, unknown.any()]
-    found = {}
+    found: dict[str, float] = {}
     for number, name in enumerate(("correlation", "random", "difference")):
         ends = interval_of_known(drawn[:, number])
         values = np.array([value[number], *ends])

@@ -38,8 +38,8 @@ def drawn_means(values: Floats, resamples: int, rng: np.random.Generator) -> Flo
         with np.errstate(invalid="ignore"):
             parts.append((counts @ sums) / (counts @ known))
     means = np.concatenate(parts).reshape(resamples, models, *shape)
-    weights = drawn_weights(resamples, models, rng)
-    result: Floats = np.einsum("rm,rm...->r...", weights, means)
+    of_models = drawn_weights(resamples, models, rng)
+    result: Floats = np.einsum("rm,rm...->r...", of_models, means)
     return result
 
 

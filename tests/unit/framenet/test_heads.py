@@ -324,7 +324,9 @@ def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
     for seed in range(3):
         shape = (9, 2, 12, 12)
         random = np.random.default_rng(seed).random(shape)
-        found = heads.table(heads.Weights(random, random, random, random, np.arange(9)), 99, seed)
+        found = heads.table(
+            heads.Weights(random, random, random, random, np.ones(9) / 12, np.arange(9)), 99, seed
+        )
         assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 
