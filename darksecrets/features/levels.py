@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,10 @@ from darksecrets.stats.paired import mean_of_known
 SPECIAL = [FEATURES.index(name) for name in ("[CLS]", "[SEP]")]
 
 
+#: Means this close are equal: they were stored in single precision.
+TOLERANCE = 1e-6
+
+
 @dataclass(frozen=True)
 class Level:
     """One measure of a state's models on a task; arrays are [features, places].
@@ -40,14 +44,14 @@ class Level:
     Attributes:
         layers: The layer of each place; None for the whole encoder.
         columns: Columns of the table that hold estimates, intervals and controls.
-        over_uniform: [resamples, features, places] bootstrap values of `weight` − `uniform`, over
-            examples, models and heads.
+        excess: [criteria, resamples, features, places] bootstrap values of `weight` − `uniform` and
+            of `weight` − `control`, if there is one, over examples, models and heads.
         present: [features] which features the task has.
     """
 
     layers: list[int | None]
     columns: dict[str, Array]
-    over_uniform: Array
+    excess: Array
     present: npt.NDArray[np.bool_]
 
 
@@ -65,26 +69,39 @@ def level(
     """
     layered = measure != FROM_CLS
     last = profiles[0].weights[ATTENTION_MEASURES[0]].shape[-1]
-    places = layer_numbers(last) if layered else [last]
 
     def read(part: str) -> Array:
         values = stacked(profiles, part, measure)
         return with_encoder(values) if layered else values
 
-    weights, uniform = read("weights"), read("uniform")
-    drawn = drawn_means(weights, resamples, np.random.default_rng([seed, task]))
-    over = drawn_means(weights - uniform, resamples, np.random.default_rng([seed, task]))
-    columns = {"weight": _mean(weights), "uniform": _mean(uniform)}
-    columns["control"] = (
-        _mean(read("control")) if measure in CONTROLLED else np.full(drawn.shape[1:], np.nan)
-    )
-    columns["weight_low"], columns["weight_high"] = interval_of_known(drawn)
-    columns |= _to_special(weights, drawn, resamples, np.random.default_rng([seed, task]))
+    def means(values: Array) -> Array:
+        return drawn_means(values, resamples, np.random.default_rng([seed, task]))
+
+    weights, others = read("weights"), {"uniform": read("uniform")}
     heads = stacked(profiles, "heads", measure).mean(axis=0)
-    moved = _of_drawn_heads(heads, resamples, np.random.default_rng(seed), encoder=layered)
-    tokens = profiles[0].tokens
-    columns["greatest_of_features"] = probability_greatest(over + moved, ROUNDING)
-    return Level(places, columns, over + moved, tokens.sum(axis=0) > 0)
+    of_heads = {"uniform": heads}
+    if measure in CONTROLLED:
+        others["control"] = read("control")
+        of_heads["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
+    excess = []
+    for name, values in others.items():
+        moved = _of_drawn_heads(of_heads[name], resamples, seed, encoder=layered)
+        excess.append(means(_beyond_rounding(weights, values)) + moved)
+    drawn = means(weights)
+    columns = {name: _mean(values) for name, values in ({"weight": weights} | others).items()}
+    columns.setdefault("control", np.full(drawn.shape[1:], np.nan))
+    columns["weight_low"], columns["weight_high"] = interval_of_known(drawn)
+    columns |= _to_special(weights, drawn, means)
+    columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
+    places = layer_numbers(last) if layered else [last]
+    return Level(places, columns, np.stack(excess), profiles[0].tokens.sum(axis=0) > 0)
+
+
+def _beyond_rounding(weights: Array, others: Array) -> Array:
+    """Differences, those within half precision's rounding as 0."""
+    differences = weights - others
+    size = np.maximum(weights, others)
+    return np.where(np.abs(differences) <= ROUNDING * size, 0, differences)
 
 
 def _mean(values: Array) -> Array:
@@ -93,14 +110,12 @@ def _mean(values: Array) -> Array:
     return mean
 
 
-def _to_special(
-    weights: Array, drawn: Array, resamples: int, rng: np.random.Generator
-) -> dict[str, Array]:
+def _to_special(weights: Array, drawn: Array, means: Callable[[Array], Array]) -> dict[str, Array]:
     """Ratio to the mean of [CLS] and [SEP] over the same examples; NaN for these two."""
     special = mean_of_known(weights[:, :, SPECIAL], axis=2)[:, :, None]
     beside = np.where(np.isnan(weights), np.nan, special)
     beside[:, :, SPECIAL] = np.nan
-    under, drawn_under = _mean(beside), drawn_means(beside, resamples, rng)
+    under, drawn_under = _mean(beside), means(beside)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio, ratios = _mean(weights) / under, drawn / drawn_under
     ratio = np.where(np.isfinite(ratio), ratio, np.nan)
@@ -109,20 +124,19 @@ def _to_special(
     return {"to_special": ratio, "to_special_low": low, "to_special_high": high}
 
 
-def _of_drawn_heads(
-    heads: Array, resamples: int, rng: np.random.Generator, *, encoder: bool
-) -> Array:
+def _of_drawn_heads(heads: Array, resamples: int, seed: int, *, encoder: bool) -> Array:
     """How far means over heads move when heads are drawn with replacement.
 
     Args:
         heads: [features, layers, heads].
         resamples: Number of bootstrap samples.
-        rng: Source of randomness.
+        seed: Seed of the samples.
         encoder: Whether the whole encoder follows the layers.
 
     Returns:
         [resamples, features, places] difference from the mean over all heads.
     """
+    rng = np.random.default_rng(seed)
     weights = drawn_weights(resamples, heads.shape[-1], rng)
     moved: Array = np.einsum("rh,flh->rfl", weights, heads) - heads.mean(axis=-1)
     if not encoder:
@@ -154,7 +168,8 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
                 level(models[task][state], measure, resamples, seed, number)
                 for number, task in enumerate(tasks)
             ]
-            of_tasks = probability_greatest(np.stack([one.over_uniform for one in found], 1), 0)
+            excess = np.stack([one.excess for one in found], axis=2)
+            of_tasks = probability_greatest(excess, TOLERANCE)
             for number, task in enumerate(tasks):
                 one, profiles = found[number], models[task][state]
                 one.columns["greatest_of_tasks"] = of_tasks[number]

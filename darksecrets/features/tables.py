@@ -227,14 +227,15 @@ ATTENTION_LEVELS = Table(
             "greatest_of_features",
             "number",
             "bootstrap probability, over examples, heads and seeds, that the feature has the "
-            "greatest `weight` − `uniform` of all features",
+            "greatest of all features, both of `weight` − `uniform` and, if there is a control, of "
+            "`weight` − `control`",
             low=0,
             high=1,
         ),
         Column(
             "greatest_of_tasks",
             "number",
-            "the same, that the task has the greatest of all tasks",
+            "the same, that the task has the greatest of all tasks for this feature",
             low=0,
             high=1,
         ),

@@ -49,21 +49,19 @@ def drawn_weights(resamples: int, units: int, rng: np.random.Generator) -> Float
     return drawn / units
 
 
-def probability_greatest(drawn: Floats, rounding: float) -> Floats:
-    """How often each candidate has the greatest value; tied ones share equally.
+def probability_greatest(drawn: Floats, tolerance: float) -> Floats:
+    """How often each candidate has the greatest value by all criteria; tied ones share equally.
 
     Args:
-        drawn: [resamples, candidates, ...]; NaN for a value that does not exist.
-        rounding: Values this close to the greatest, relative to the largest size, tie with it.
+        drawn: [criteria, resamples, candidates, ...]; NaN for a value that does not exist.
+        tolerance: Values this close to the greatest tie with it.
 
     Returns:
-        [candidates, ...] probabilities that sum to 1.
+        [candidates, ...] probabilities; their sum is below 1 if criteria disagree.
     """
     known = np.where(np.isnan(drawn), -np.inf, drawn)
-    highest = known.max(axis=1, keepdims=True)
-    size = np.where(np.isnan(drawn), 0, np.abs(drawn)).max(axis=1, keepdims=True)
-    tied = known >= highest - rounding * size
-    result: Floats = (tied / tied.sum(axis=1, keepdims=True)).mean(axis=0)
+    best = (known >= known.max(axis=2, keepdims=True) - tolerance).all(axis=0)
+    result: Floats = (best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0)
     return result
 
 
