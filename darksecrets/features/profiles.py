@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -104,7 +105,7 @@ class Profiles:
                 for part in _PARTS
             }
             return cls(found["idx"], found["tokens"], **parts)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise InputError(
                 f"{path}: found no attention of single examples ({error}), expected what the rule "
                 "measure_attention writes. Remove the file and run again."
@@ -148,7 +149,9 @@ class Collector:
         self.tokens.append(features.sum(axis=1))
         for part, values in (("weights", weights), ("uniform", uniform), ("control", control)):
             for name, of_heads in values.items():
-                self.examples[part].setdefault(name, []).append(of_heads.mean(axis=-1))
+                mean, layers = of_heads.mean(axis=-1), weights[name].shape[2]
+                of_layers = np.broadcast_to(mean, (*mean.shape[:-1], layers))
+                self.examples[part].setdefault(name, []).append(of_layers)
                 if part in self.sums:
                     sums = np.nan_to_num(of_heads).sum(axis=0)
                     self.sums[part][name] = self.sums[part].get(name, 0) + sums
@@ -163,16 +166,11 @@ class Collector:
             part: {name: self._mean(sums, parts[part][name]) for name, sums in measures.items()}
             for part, measures in self.sums.items()
         }
-        layers = {name: values.shape[-1] for name, values in parts["weights"].items()}
-        uniform = {
-            name: np.broadcast_to(values, (*values.shape[:-1], layers[name]))
-            for name, values in parts["uniform"].items()
-        }
         return Profiles(
             np.array(self.idx),
             np.concatenate(self.tokens),
             parts["weights"],
-            uniform,
+            parts["uniform"],
             parts["control"],
             heads["weights"],
             heads["control"],
