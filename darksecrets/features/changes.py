@@ -65,15 +65,15 @@ def _of_task(
     change, size = _difference(before, after, "weights")
     control, _ = _difference(before, after, "control")
     over = change - control
-    over = np.where(np.abs(over) <= ROUNDING * size, 0, over)
     values = {"change": change, "control": control, "over_control": over}
     columns = {name: mean_of_known(all_, axis=1).mean(axis=0) for name, all_ in values.items()}
     for name in ("change", "over_control"):
         drawn = drawn_means(values[name], resamples, np.random.default_rng(seed))
         columns[f"{name}_low"], columns[f"{name}_high"] = interval_of_known(drawn)
     rng = np.random.default_rng(seed)
+    sure = np.where(np.abs(over) <= ROUNDING * size, 0, over).mean(axis=0)
     columns["p_value"] = np.maximum(
-        _sign_test(np.moveaxis(over.mean(axis=0), 0, -1), draws, rng),
+        _sign_test(np.moveaxis(sure, 0, -1), draws, rng),
         _over_heads(before, after, draws, rng),
     )
     examples = (before[0].tokens > 0).sum(axis=0)

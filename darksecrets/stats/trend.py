@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-_TIE = 1e-5  # relative to the greatest value: rounding errors of means
+_TIE = 1e-6  # relative to the greatest value: rounding errors of means
 _EXACT = 5040  # permutations that are all tried
 
 
@@ -64,7 +64,8 @@ def _scaled_ranks(profiles: Floats) -> Floats:
     from scipy.stats import rankdata
 
     size = np.abs(profiles).max(axis=-1, keepdims=True)
-    steps = np.divide(profiles, _TIE * size, out=np.zeros_like(profiles), where=size > 0)
+    below = profiles.max(axis=-1, keepdims=True) - profiles
+    steps = np.divide(-below, _TIE * size, out=np.zeros_like(profiles), where=size > 0)
     return _scaled(rankdata(np.round(steps), axis=-1))
 
 
