@@ -18,10 +18,10 @@ rule extract_attention_chunk:
         store=temp(directory("<results>/attention_chunks/{task}/{model}/{chunk}-of-{chunks}")),
     log:
         "<logs>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.log",
-    wildcard_constraints:
-        model=TRAINED_MODELS,
     benchmark:
         "<benchmarks>/extract_attention_chunk/{task}/{model}/{chunk}-of-{chunks}.tsv"
+    wildcard_constraints:
+        model=TRAINED_MODELS,
     group:
         chunk_group("attention", CHUNKS_OF_ATTENTION)
     conda:
@@ -47,10 +47,10 @@ rule extract_attention:
         store=directory("<results>/attention/{task}/{model}"),
     log:
         "<logs>/extract_attention/{task}/{model}.log",
-    wildcard_constraints:
-        model=TRAINED_MODELS,
     benchmark:
         "<benchmarks>/extract_attention/{task}/{model}.tsv"
+    wildcard_constraints:
+        model=TRAINED_MODELS,
     group:
         "attention"
     conda:

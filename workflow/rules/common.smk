@@ -160,9 +160,7 @@ def labelled_files() -> list[str]:
 
 def pattern_maps() -> list[str]:
     """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return expand(
-        "<results>/patterns/{task}/{model}.parquet", model=MEASURED, task=config["tasks"]
-    )
+    return expand("<results>/patterns/{task}/{model}.parquet", model=MEASURED, task=config["tasks"])
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
