@@ -260,6 +260,7 @@ class Weights:
         moved: From `moved`.
         unlinked: From `unlinked`.
         excess: From `excess`.
+        uniform: [sentence] the weight of every pair under uniform attention, 1 / length.
         groups: [sentence] number of the group: sentences with the same elements.
     """
 
@@ -267,26 +268,30 @@ class Weights:
     moved: Array
     unlinked: Array
     excess: Array
+    uniform: Array
     groups: Positions
 
 
 def measure(sentences: Iterable[Sentence]) -> Weights:
     """Measure the links and their controls; memory holds one sentence at a time."""
     values: list[Array] = []
+    uniform: list[float] = []
     groups: list[int] = []
     seen: dict[str | int, int] = {}
     for sentence in sentences:
         name = len(values) if sentence.elements is None else sentence.elements
+        uniform.append(1 / sentence.maps.shape[-1])
         groups.append(seen.setdefault(name, len(seen)))
         functions = (along, moved, unlinked)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence)]))
     linked, at_other_places, from_others, left = np.stack(values, axis=1)
-    return Weights(linked, at_other_places, from_others, left, np.array(groups))
+    even, numbers = np.array(uniform), np.array(groups)
+    return Weights(linked, at_other_places, from_others, left, even, numbers)
 
 
 def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
-    """Tidy table of the heads (Figure 3); `tables.HEADS` explains its columns.
+    """Tidy table of a model's heads (Figure 3); `tables.HEADS` explains its columns.
 
     Each control has a paired one-sided test over the sentences, by random sign changes that
     sentences with the same elements share. A head's p-value is the largest of its three; it is
@@ -319,6 +324,7 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "elements": np.full(p.shape, len(np.unique(groups))),
         "above_percentile": np.stack([above_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
+        "uniform": np.full(p.shape, weights.uniform.mean()),
         "linked": mean_of_known(np.where(compared, weights.linked, np.nan), axis=0),
         "unlinked": mean_of_known(weights.unlinked, axis=0),
         "unlinked_sentences": compared.sum(axis=0),
@@ -333,7 +339,8 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         values[f"{column}_p"] = tests.p[number]
     values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
     values["stands_out"] = family < LEVEL
-    return pd.DataFrame({name: values[name].ravel() for name in HEADS.names})
+    columns = [name for name in HEADS.names if name in values]  # not those that name the model
+    return pd.DataFrame({name: values[name].ravel() for name in columns})
 
 
 def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.columns import HEAD, LAYER, P_VALUE, Q_VALUE
+from darksecrets.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
 from darksecrets.run.tables import Column, Table, interval
 
 ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
@@ -54,11 +54,16 @@ def _over(name: str, meaning: str, *, optional: bool = True) -> tuple[Column, ..
     return column, *ends, replace(P_VALUE, name=f"{name}_p", meaning=test)
 
 
+_MODEL = MAPS[1:]
+"""All maps are of the same sentences, so there is no task."""
+
 HEADS = Table(
     "framenet_heads",
     "Attention of every head along frame-semantic links, with its controls (Figure 3). A head "
-    "stands out if it exceeds three controls: the distance, the word attended to, and both added.",
+    "stands out if it exceeds three controls: the distance, the word attended to, and both added. "
+    f"States are `pretrained` and, to compare, `{RANDOM}`; each is tested on its own.",
     (
+        *_MODEL,
         _DIRECTION,
         LAYER,
         HEAD,
@@ -79,6 +84,11 @@ HEADS = Table(
         _weight(
             "control",
             "the same for the links at all positions of their sentences, distances kept",
+            control_of="weight",
+        ),
+        _weight(
+            "uniform",
+            "the same under uniform attention: mean of 1 / length",
             control_of="weight",
         ),
         *_over(
@@ -110,7 +120,7 @@ HEADS = Table(
         ),
         Column("stands_out", "flag", "`p_family` < 0.05"),
     ),
-    key=("direction", "layer", "head"),
+    key=(*names(*_MODEL), "direction", "layer", "head"),
     every=("layer", "head"),
 )
 

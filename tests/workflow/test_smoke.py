@@ -101,7 +101,8 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
 
 def test_tables_of_features_have_every_task_and_model(run):
     heads = 36
-    models = {("pretrained", 0), ("finetuned", 1), ("finetuned", 2)}  # the first has no seed
+    # The first has no seed.
+    models = {("pretrained", 0), ("finetuned", 1), ("finetuned", 2), ("random", 1)}
     for name in ("stripes", "cls_attention", "token_pairs", "head_statistics", "equal_words"):
         table = pd.read_csv(run / "tables" / f"{name}.csv")
         tasks = set(TASKS) - ({"SST-2"} if name == "equal_words" else set())
@@ -113,6 +114,20 @@ def test_tables_of_features_have_every_task_and_model(run):
                 assert len(rows) % (heads * len(models)) == 0
     special = pd.read_csv(run / "tables" / "stripes.csv").query("feature in ['[CLS]', '[SEP]']")
     assert (special["examples"] == 6).all()
+
+
+def test_random_weights_are_measured_and_their_maps_removed(run):
+    assert not list(run.glob("attention/[!F]*/random"))
+    table = pd.read_csv(run / "tables" / "head_statistics.csv")
+    assert set(table.loc[table["state"] == "random", "task"]) == set(TASKS)
+    levels = pd.read_csv(run / "tables" / "attention_levels.csv")
+    assert set(levels["state"]) == {"pretrained", "finetuned", "random"}
+    seeds = levels.groupby("state")["seeds"].unique()
+    assert (seeds["finetuned"].tolist(), seeds["random"].tolist()) == ([len(SEEDS)], [1])
+    keys = ["task", "state", "layer", "feature"]
+    stripes = pd.read_csv(run / "tables" / "stripes.csv").groupby(keys)["weight"].mean()
+    own = levels[levels["measure"] == "greatest"].dropna(subset="layer").set_index(keys)["weight"]
+    assert np.allclose(own, stripes.reindex(own.index), rtol=1e-5)
 
 
 def test_stripes_agree_with_the_stores(run):
@@ -137,7 +152,10 @@ def test_framenet_table_agrees_with_links_and_store(run):
     heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
     store = AttentionStore.open(run / "attention" / "FrameNet" / "pretrained")
     assert (heads["sentences"] == store.examples).all()
-    assert len(heads) == 2 * store.layers * store.heads
+    assert heads["state"].value_counts().to_dict() == dict.fromkeys(
+        ("pretrained", "random"), 2 * store.layers * store.heads
+    )
+    heads = heads[heads["state"] == "pretrained"]
     total = 0.0
     for example, idx in enumerate(store.idx):
         starts, ends = store.offsets(example).T
@@ -207,7 +225,7 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     assert len(of_store) == store.examples * store.layers * store.heads
     assert set(of_store.idx) == set(store.idx)
     table = pd.read_csv(run / "tables" / "patterns.csv")
-    assert len(table) == len(TASKS) * (1 + len(SEEDS)) * 5
+    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 5
     shares = table[(table.task == "RTE") & (table.seed == 2)].set_index("pattern")["share"]
     counted = of_store["pattern"].value_counts(normalize=True).reindex(shares.index).fillna(0)
     assert np.allclose(shares, counted, atol=1e-8)

@@ -59,7 +59,7 @@ wildcard_constraints:
     task="|".join(map(re.escape, config["tasks"])),
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
-    model=r"pretrained|finetuned/seed-\d+",
+    model=r"pretrained|(finetuned|random)/seed-\d+",
     chunk=r"\d+",
     chunks=r"\d+",
 
@@ -73,6 +73,10 @@ def gpus_here() -> list[str]:
 GPU = min(1, len(gpus_here())) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
+# An encoder that learned nothing, beside every statistic of maps.
+RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
+# Models whose maps are measured.
+MEASURED = ("pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"]), RANDOM_MODEL)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
@@ -156,10 +160,7 @@ def labelled_files() -> list[str]:
 
 def pattern_maps() -> list[str]:
     """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return [
-        *per_task("<results>/patterns/{task}/pretrained.parquet"),
-        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.parquet"),
-    ]
+    return expand("<results>/patterns/{task}/{model}.parquet", model=MEASURED, task=config["tasks"])
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
@@ -195,10 +196,9 @@ def tasks_of(table: str) -> list[str]:
 
 def measured(wildcards) -> list[str]:
     """A measure's tables, one for every task and model that has it."""
-    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     tasks, table = tasks_of(wildcards.table), wildcards.table
-    return expand(pattern, task=tasks, model=models, table=table)
+    return expand(pattern, task=tasks, model=MEASURED, table=table)
 
 
 def classifier_folder(wildcards) -> str:

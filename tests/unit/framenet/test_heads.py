@@ -18,6 +18,7 @@ from darksecrets.framenet.tables import EXAMPLE
 from darksecrets.framenet.tables import HEADS as HEADS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
+from darksecrets.run.tables import identify
 
 LAYERS, HEADS = 2, 3
 
@@ -277,7 +278,23 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None
     assert (none["unlinked_sentences"] == 0).all()
     assert (none["p_value"] == 1).all(), "nothing was compared"
     assert not none["stands_out"].any()
-    HEADS_TABLE.write(none, tmp_path / "heads.csv")
+    HEADS_TABLE.write(identify(none, None, "pretrained"), tmp_path / "heads.csv")
+
+
+def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path) -> None:
+    """A store of uniform maps goes through the same code; half precision has 11 bits."""
+    (tmp_path / "even").mkdir()
+    for path in store.folder.iterdir():
+        (tmp_path / "even" / path.name).write_bytes(path.read_bytes())
+    even = np.concatenate([np.full(LAYERS * HEADS * n**2, 1 / n) for n in store.lengths])
+    with (tmp_path / "even" / "maps.npy").open("r+b") as stream:
+        stream.seek(store.header)
+        stream.write(even.astype(np.float16).tobytes())
+    found = table_of(AttentionStore.open(tmp_path / "even"))
+    np.testing.assert_allclose(found["weight"], found["uniform"], rtol=2.0**-11)
+    np.testing.assert_allclose(found["uniform"], np.mean(1 / store.lengths))
+    assert not found["stands_out"].any()
+    assert (found["p_value"] == 1).all()
 
 
 def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
@@ -324,7 +341,9 @@ def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
     for seed in range(3):
         shape = (9, 2, 12, 12)
         random = np.random.default_rng(seed).random(shape)
-        found = heads.table(heads.Weights(random, random, random, random, np.arange(9)), 99, seed)
+        found = heads.table(
+            heads.Weights(random, random, random, random, np.ones(9) / 12, np.arange(9)), 99, seed
+        )
         assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 
