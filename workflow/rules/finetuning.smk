@@ -1,8 +1,28 @@
-# Sections 3 and 4.3: the three states of the model, their scores, and what fine-tuning changes in the
-# attention.
+# Sections 3 and 4.3: the states of the model, their scores, and what fine-tuning changes in the attention.
 
 
 CHANGES = "Section 4.3: what fine-tuning changes"
+SCORED_STATES = ("pretrained", "frozen", "finetuned", "finetuned-from-normal")
+# What the classifier on a frozen encoder is trained with.
+OF_FROZEN = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
+
+
+def fine_tuning(*left_out: str) -> dict:
+    """The settings of fine-tuning, without some keys."""
+    return {key: value for key, value in config["fine_tuning"].items() if key not in left_out}
+
+
+def scored(pattern: str) -> list[str]:
+    """The pattern for every task, state and seed."""
+    return expand(pattern, state=SCORED_STATES, task=config["tasks"], seed=config["seeds"])
+
+
+def entries_to_score() -> dict[str, dict]:
+    """What the scores of every task need to know of it."""
+    return {
+        task: {key: entry[key] for key in (*OF_EXAMPLES, "metrics") if key in entry}
+        for task, entry in config["tasks"].items()
+    }
 
 
 rule finetune:
@@ -26,7 +46,7 @@ rule finetune:
         **ask(resources.finetuning, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        fine_tuning=lookup(dpath="fine_tuning", within=config),
+        fine_tuning=fine_tuning("frozen_learning_rate"),
     message:
         "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
@@ -34,13 +54,15 @@ rule finetune:
 
 
 rule evaluate_pretrained:
-    """Score the pre-trained weights with an untrained classifier."""
+    """Score the pre-trained weights with an untrained classifier, and with a trained one."""
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
     output:
         scores="<results>/scores/{task}/pretrained/seed-{seed}.csv",
         predictions="<results>/predictions/{task}/pretrained/seed-{seed}.csv",
+        frozen_scores="<results>/scores/{task}/frozen/seed-{seed}.csv",
+        frozen_predictions="<results>/predictions/{task}/frozen/seed-{seed}.csv",
         provenance="<results>/scores/{task}/pretrained/seed-{seed}.provenance.json",
     log:
         "<logs>/evaluate_pretrained/{task}/seed-{seed}.log",
@@ -52,9 +74,10 @@ rule evaluate_pretrained:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.prediction, gpu=True),
+        **ask(resources.frozen, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
+        classifier={key: config["fine_tuning"][key] for key in OF_FROZEN},
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"
@@ -68,6 +91,7 @@ rule evaluate_baselines:
         dataset="<results>/data/{task}",
     output:
         scores="<results>/scores/{task}/baselines.csv",
+        predictions="<results>/predictions/{task}/baselines.csv",
         provenance="<results>/scores/{task}/baselines.provenance.json",
     log:
         "<logs>/evaluate_baselines/{task}.log",
@@ -93,12 +117,38 @@ collect(
     group="scores",
     table="table1",
     metrics=METRICS_OF_TASKS,
-    tables=[
-        *per_task_and_seed("<results>/scores/{task}/pretrained/seed-{seed}.csv"),
-        *per_task_and_seed("<results>/scores/{task}/finetuned/seed-{seed}.csv"),
-        *per_task_and_seed("<results>/scores/{task}/finetuned-from-normal/seed-{seed}.csv"),
-    ],
+    tables=scored("<results>/scores/{task}/{state}/seed-{seed}.csv"),
 )
+
+
+rule compare_scores:
+    """Intervals of all scores, and tests of their differences, over examples and seeds."""
+    input:
+        predictions=scored("<results>/predictions/{task}/{state}/seed-{seed}.csv"),
+        baselines=per_task("<results>/predictions/{task}/baselines.csv"),
+    output:
+        means="<results>/tables/score_means.csv",
+        differences="<results>/tables/score_differences.csv",
+        mean_differences="<results>/tables/mean_differences.csv",
+        provenance="<results>/tables/score_differences.provenance.json",
+    log:
+        "<logs>/compare_scores.log",
+    benchmark:
+        "<benchmarks>/compare_scores.tsv"
+    group:
+        "scores"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.COMPARING_SCORES),
+    params:
+        tasks=entries_to_score(),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Compare the scores of all models"
+    script:
+        "../../scripts/compare_scores.py"
 
 
 collect(
@@ -125,10 +175,12 @@ collect(
 
 
 rule table1:
-    """Table 1: scores of the three states of the model."""
+    """Table 1: scores of the states of the model, and their differences."""
     input:
         scores="<results>/tables/table1.csv",
-        baselines="<results>/tables/baselines.csv",
+        means="<results>/tables/score_means.csv",
+        differences="<results>/tables/score_differences.csv",
+        mean_differences="<results>/tables/mean_differences.csv",
         data=per_task("<results>/data/{task}"),
         published=shipped("paper/table1.csv") if PAPER else [],
     output:
