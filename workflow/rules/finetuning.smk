@@ -178,6 +178,7 @@ rule table1:
     """Table 1: scores of the states of the model, and their differences."""
     input:
         scores="<results>/tables/table1.csv",
+        baselines="<results>/tables/baselines.csv",
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
