@@ -2,15 +2,19 @@
 
 A score varies with the examples and with the seed of the model. Its variance is the sum of both
 parts: over examples, by a bootstrap that draws the same examples for all seeds; over seeds, by
-their sample variance. The interval is that of Student's t with the degrees of freedom of the sum
-(Satterthwaite 1946): close to normal where the examples dominate, and honestly wide where two or
-three seeds disagree. With one seed, it covers the examples only. What depends on both, the examples
-that one seed gets right and another does not, is in both parts: the interval is a little too wide
-rather than too narrow.
+their sample variance. The critical value is the mean of the normal one and of Student's t, weighted
+by the two parts (Cochran and Cox 1957). Where the examples dominate, it is close to normal; where
+two or three seeds disagree, the interval is as wide as so few seeds demand. A part that depends on
+both, examples that one seed gets right and another does not, counts twice: the interval is a little
+too wide rather than too narrow.
+
+With one seed, intervals and tests cover the examples only: they are about the models at hand, not
+about what other seeds would give.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -25,6 +29,7 @@ from darksecrets.stats.weighted import Weighted
 Floats = npt.NDArray[np.float64]
 
 _BLOCK = 2**22  # largest number of elements in a block of swaps
+_LEAST = -500.0  # logarithm of the smallest p-value
 
 
 @dataclass(frozen=True)
@@ -51,17 +56,34 @@ def mean_over_seeds(values: Floats, of_examples: float) -> Mean:
         values: [seeds] a score, or a difference, on all examples.
         of_examples: Variance of the mean over seeds that comes from the examples.
     """
-    from scipy.stats import t
-
     mean, seeds = float(values.mean()), len(values)
     of_seeds = float(values.var(ddof=1)) / seeds if seeds > 1 else 0.0
     variance = of_examples + of_seeds
     if variance == 0:
         return Mean(mean, mean, mean, float(mean == 0))
-    freedom = (seeds - 1) * (variance / of_seeds) ** 2 if of_seeds > 0 else np.inf
-    error = np.sqrt(variance)
-    reach = float(t.ppf(1 - LEVEL / 2, freedom) * error)
-    return Mean(mean, mean - reach, mean + reach, float(2 * t.sf(abs(mean) / error, freedom)))
+    error, share = math.sqrt(variance), of_seeds / variance
+    reach = _critical(LEVEL, share, seeds) * error
+    return Mean(mean, mean - reach, mean + reach, _p_value(abs(mean) / error, share, seeds))
+
+
+def _critical(level: float, share: float, seeds: int) -> float:
+    """Two-sided critical value; ``share`` is the part of the variance that seeds make up."""
+    from scipy.stats import norm, t
+
+    normal = float(norm.isf(level / 2))
+    return (1 - share) * normal + share * float(t.isf(level / 2, seeds - 1)) if share else normal
+
+
+def _p_value(statistic: float, share: float, seeds: int) -> float:
+    """The level whose critical value is the statistic."""
+    from scipy.optimize import brentq
+
+    def above(log_level: float) -> float:
+        return _critical(math.exp(log_level), share, seeds) - statistic
+
+    if above(_LEAST) <= 0:
+        return math.exp(_LEAST)
+    return math.exp(brentq(above, _LEAST, 0.0))
 
 
 def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Generator) -> Floats:
