@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from darksecrets.data import metrics
-from darksecrets.data.batches import EncodedSplit, load_split
+from darksecrets.data.batches import load_split
 from darksecrets.finetuning.evaluation import batch_size_for, loss, write_results
 from darksecrets.models import devices
 from darksecrets.models.frozen import FrozenEncoder
@@ -96,7 +96,7 @@ def evaluate_pretrained(
     )
     model, new = load_classifier(model_folder, task, seed)
     model = devices.place(model)
-    frozen = FrozenEncoder(model, new, _shortest(train))
+    frozen = FrozenEncoder(model, new)
     batch_size = batch_size_for(model, train)
     of_train, of_validation = (
         frozen.features(split, batch_size, f"Reading {task.name}") for split in (train, validation)
@@ -183,10 +183,3 @@ def _predict(frozen: FrozenEncoder, features: torch.Tensor) -> NDArray[np.float3
     with torch.no_grad():
         logits: NDArray[np.float32] = frozen.logits(features).cpu().numpy()
     return logits
-
-
-def _shortest(split: EncodedSplit) -> dict[str, torch.Tensor]:
-    """Inputs of the shortest example."""
-    batch = split.batch([int(split.lengths.argmin())])
-    del batch["labels"]
-    return batch

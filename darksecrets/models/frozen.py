@@ -7,19 +7,22 @@ as in checkpoints without one, it is trained, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from darksecrets.data.batches import by_length
+from darksecrets.models.hooks import trial_inputs
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.data.batches import EncodedSplit
+
+_TRIAL_LENGTH = 4  # tokens
 
 
 class FrozenEncoder:
@@ -28,15 +31,12 @@ class FrozenEncoder:
     Args:
         model: A classifier; it is set to evaluation mode, and all other parameters are frozen.
         new: Names of the newly drawn parameters, see `loading.load_classifier`.
-        example: Inputs of any one example, without labels; a short one, as `logits` runs it.
     """
 
-    def __init__(
-        self, model: PreTrainedModel, new: Sequence[str], example: Mapping[str, torch.Tensor]
-    ) -> None:
+    def __init__(self, model: PreTrainedModel, new: Sequence[str]) -> None:
         self.model = model
         model.train(False)
-        self.example = {name: tensor.to(model.device) for name, tensor in example.items()}
+        self.trial = trial_inputs(model, _TRIAL_LENGTH)
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(name in new)
         self.entry = self._first({name.rpartition(".")[0] for name in new})
@@ -70,11 +70,11 @@ class FrozenEncoder:
     def logits(self, features: torch.Tensor) -> torch.Tensor:
         """Logits [examples, outputs] from features; gradients reach the newly drawn parameters.
 
-        The model runs on one short example, in which the features take the place of that example's.
+        The model runs on a few tokens, whose features are replaced by those given.
         """
         handle = self.entry.register_forward_pre_hook(lambda *_: (features,))
         try:
-            logits: torch.Tensor = self.model(**self.example).logits
+            logits: torch.Tensor = self.model(**self.trial).logits
         finally:
             handle.remove()
         return logits
@@ -89,7 +89,7 @@ class FrozenEncoder:
         handles = [self.model.get_submodule(n).register_forward_pre_hook(note) for n in names]
         try:
             with torch.no_grad():
-                self.model(**self.example)
+                self.model(**self.trial)
         finally:
             for handle in handles:
                 handle.remove()
