@@ -214,7 +214,7 @@ _PREDICTED = (
 )
 
 BASELINE_PREDICTIONS = Table(
-    "baselines",
+    "baseline_predictions",
     "Predictions of the baselines on the validation split.",
     (TASK, _BASELINE, *_PREDICTED),
     key=("baseline", "idx"),

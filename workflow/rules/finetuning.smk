@@ -2,27 +2,6 @@
 
 
 CHANGES = "Section 4.3: what fine-tuning changes"
-SCORED_STATES = ("pretrained", "frozen", "finetuned", "finetuned-from-normal")
-# What the classifier on a frozen encoder is trained with.
-OF_FROZEN = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
-
-
-def fine_tuning(*left_out: str) -> dict:
-    """The settings of fine-tuning, without some keys."""
-    return {key: value for key, value in config["fine_tuning"].items() if key not in left_out}
-
-
-def scored(pattern: str) -> list[str]:
-    """The pattern for every task, state and seed."""
-    return expand(pattern, state=SCORED_STATES, task=config["tasks"], seed=config["seeds"])
-
-
-def entries_to_score() -> dict[str, dict]:
-    """What the scores of every task need to know of it."""
-    return {
-        task: {key: entry[key] for key in (*OF_EXAMPLES, "metrics") if key in entry}
-        for task, entry in config["tasks"].items()
-    }
 
 
 rule finetune:
@@ -46,7 +25,7 @@ rule finetune:
         **ask(resources.finetuning, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        fine_tuning=fine_tuning("frozen_learning_rate"),
+        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
     message:
         "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:

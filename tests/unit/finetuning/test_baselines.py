@@ -87,7 +87,7 @@ def test_the_commonest_label() -> None:
 
 
 def test_the_tables_hold_both_baselines(tmp_path: Path) -> None:
-    train = {"sentence1": ["good", "bad", "good"], "label": [1, 0, 1]}
+    train = {"sentence1": [*["good"] * 30, *["bad"] * 29], "label": [*[1] * 30, *[0] * 29]}
     validation = {"idx": [7, 4], "sentence1": ["bad", "good"], "label": [0, 0]}
     scores, predictions = evaluate_baselines(train, validation, TASKS["SST-2"])
     tables.BASELINES.write(scores, tmp_path / "scores.csv")

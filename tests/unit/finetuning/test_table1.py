@@ -190,7 +190,7 @@ def test_differences_stand_below_with_their_intervals_and_significance() -> None
     of_tasks, over_tasks = differences(ALL)
     rows = named(rows)
     for number, pair in enumerate(COMPARED):
-        chosen = of_tasks[of_tasks[["model", "reference"]].eq(pair).all(axis=1)]
+        chosen = of_tasks[(of_tasks["model"] == pair[0]) & (of_tasks["reference"] == pair[1])]
         expected = [*chosen.to_dict("records"), over_tasks.iloc[number].to_dict()]
         assert [row[0] for row in rows] == [*chosen["task"], "mean"]
         for row, found in zip(expected, rows, strict=True):
@@ -321,10 +321,10 @@ def test_the_mean_difference_is_said_with_its_interval_and_metrics() -> None:
     chosen = ["MRPC", "STS-B", "RTE"]
     row = differences(chosen)[1].iloc[0]
     text = markdown(table1(scores(chosen, (1, 2)), chosen))
+    low, high = (f"{row[end]:.1f}" for end in ("ci_low", "ci_high"))
     assert (
-        f"Finetuned − pretrained: {row['difference']:.1f} points (95 % interval {row['ci_low']:.1f} "
-        f"to {row['ci_high']:.1f}), the mean over 3 tasks of the difference in accuracy (Pearson's "
-        "correlation for STS-B)."
+        f"Finetuned − pretrained: {row['difference']:.1f} points (95 % interval {low} to {high}),"
+        " the mean over 3 tasks of the difference in accuracy (Pearson's correlation for STS-B)."
     ) in text
     text = markdown(table1(scores(["STS-B"], (1, 2)), ["STS-B"]))
     assert "the difference in Pearson's correlation for STS-B." in text
