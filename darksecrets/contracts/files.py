@@ -26,12 +26,17 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "scores/<task>/<state>/seed-<n>.csv, scores/<task>/baselines.csv",
-        "parts of `table1.csv` and `baselines.csv`, with every metric that fits the task",
+        "parts of `table1.csv` and `baselines.csv`, with every metric that fits the task; the "
+        "`<state>` may be `frozen`, of which no model is kept",
     ),
     ("curves/<task>/<state>/seed-<n>.csv", "parts of `learning_curves.csv`"),
     (
         "predictions/<task>/<state>/seed-<n>.csv",
         "[table](#predictionscsv): the model's outputs on the validation split",
+    ),
+    (
+        "predictions/<task>/baselines.csv",
+        "[table](#baseline_predictionscsv): what the baselines predict",
     ),
     (
         "attention/<task>/pretrained/, attention/<task>/finetuned/seed-<n>/",

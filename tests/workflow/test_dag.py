@@ -26,7 +26,14 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
-    assert jobs["table1"] == jobs["figure3"] == jobs["figure4"] == jobs["figure5"] == 1
+    assert (
+        jobs["table1"]
+        == jobs["compare_scores"]
+        == jobs["figure3"]
+        == jobs["figure4"]
+        == jobs["figure5"]
+        == 1
+    )
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
     assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 21)
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)

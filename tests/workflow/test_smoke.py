@@ -72,15 +72,37 @@ def test_the_run_shows_a_line_a_step_and_ends_with_table_1(said):
 
 def test_table1_has_every_state_task_and_seed_and_agrees_with_the_predictions(run):
     table = pd.read_csv(run / "tables" / "table1.csv")
-    assert list(table.columns) == ["task", "state", "seed", "metric", "score"]
+    assert list(table.columns) == ["task", "state", "seed", "metric", "score", "constant"]
     rows = table.groupby(["task", "state", "seed"]).size()
-    assert len(rows) == len(TASKS) * 3 * len(SEEDS)
+    assert len(rows) == len(TASKS) * 4 * len(SEEDS)
     for row in table[table.task == "RTE"].itertuples():
         name = f"{row.task}/{row.state}/seed-{row.seed}.csv"
         predictions = pd.read_csv(run / "predictions" / name)
         logits = predictions.filter(like="logit_").to_numpy()
         accuracy = np.mean(logits.argmax(axis=1) == predictions["label"])
         assert row.score == pytest.approx(100 * accuracy, abs=1e-6)
+        assert row.constant == (predictions["prediction"].nunique() == 1)
+
+
+def test_scores_are_compared_over_the_seeds(run):
+    table = pd.read_csv(run / "tables" / "table1.csv")
+    of_state = table.groupby(["task", "metric", "state"])["score"].mean()
+    means = pd.read_csv(run / "tables" / "score_means.csv").set_index(["task", "metric", "model"])
+    assert set(means.index.unique("model")) == {
+        *table["state"].unique(),
+        *("majority", "bag of words"),
+    }
+    for key, score in of_state.items():
+        assert means.loc[key, "score"] == pytest.approx(score, abs=1e-6)
+    differences = pd.read_csv(run / "tables" / "score_differences.csv")
+    assert set(differences["seeds"]) == {len(SEEDS)}
+    for row in differences.itertuples():
+        first, second = (
+            means.loc[(row.task, row.metric, name), "score"] for name in (row.model, row.reference)
+        )
+        assert row.difference == pytest.approx(first - second, abs=1e-6)
+    averaged = pd.read_csv(run / "tables" / "mean_differences.csv")
+    assert set(averaged["tasks"]) == {len(TASKS)}
 
 
 def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):

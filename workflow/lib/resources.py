@@ -148,12 +148,17 @@ def finetuning(work: Work) -> Need:
     )
 
 
-def prediction(work: Work) -> Need:
-    """One pass of the validation set through a classifier."""
+def frozen(work: Work) -> Need:
+    """One pass of all examples through the encoder, and training a classifier on its outputs."""
+    settings, examples = work.config["fine_tuning"], _rows(work)
+    steps = settings["epochs"] * math.ceil(work.train / settings["batch_size"])
+    features = 8 * work.model.hidden * examples / MB
+    texts = work.encoding(work.train)
     return Need(
-        memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
-        operations=work.forward(work.validation),
+        memory=_IMPORTS_MB + 8 * work.model.weights / MB + features + texts,
+        operations=work.forward(examples) + work.forward(steps),
         start=_START,
+        seconds=_UPDATE * steps,
     )
 
 
@@ -320,6 +325,12 @@ def attention_tables(work: Work) -> Need:
     models = len(work.config["tasks"]) * (2 + len(work.config["seeds"]))
     numbers = _PER_EXAMPLE * work.model.layers * work.sample * models
     return table(2 * 8 * numbers / MB, seconds=1 + numbers / _EXAMPLES_PER_SECOND)
+
+
+def comparing_scores(work: Work) -> Need:
+    """Resampling the scores of all tasks, seeds and states of the model together."""
+    predictions = len(work.config["tasks"]) * len(work.config["seeds"]) * work.validation
+    return table(300, seconds=1 + 4e-5 * predictions)
 
 
 READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE - _START_OF_TABLES)
