@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-import adversaries
 import numpy as np
 import pandas as pd
 import pytest
-from adversaries import ADVERSARIES, Text
+from adversaries import maps as adversaries
+from adversaries.maps import ADVERSARIES, Text
 from scipy import stats
 
 from darksecrets.attention.store import AttentionStore, write_store

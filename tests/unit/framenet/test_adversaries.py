@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-import adversaries
 import numpy as np
 import pytest
-from adversaries import ADVERSARIES, Text
+from adversaries import maps as adversaries
+from adversaries.maps import ADVERSARIES, Text
 from scipy.stats import binom
 
 from darksecrets.framenet import heads
