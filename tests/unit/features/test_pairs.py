@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from adversaries.maps import ADVERSARIES, noise
-from adversaries.pairs import NONE, measured, save, sentence
+from adversarial.maps import ADVERSARIES, noise
+from adversarial.pairs import NONE, measured, save, sentence
 from scipy import stats
 
 from darksecrets.features import measures

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adversaries import frames, maps
-from adversaries.maps import ADVERSARIES, Text
+from adversarial import frames, maps
+from adversarial.maps import ADVERSARIES, Text
 from scipy.stats import binom
 
 from darksecrets.framenet import heads

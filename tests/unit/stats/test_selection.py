@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adversaries import sweeps
+from adversarial import sweeps
 from scipy.stats import binom
 
 from darksecrets.ablation.scores import weighted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from adversaries import maps
-from adversaries.maps import Head, Text
+from adversarial import maps
+from adversarial.maps import Head, Text
 from darksecrets.framenet.heads import Link, Sentence, measure, table
 
 VOCABULARY = 30

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from adversaries import maps
-from adversaries.maps import Head, Text
+from adversarial import maps
+from adversarial.maps import Head, Text
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import measure

@@ -36,6 +36,7 @@ class Shape:
         heads: Heads of each layer.
         noise: Standard deviation of what disabling does to a margin.
         common: Share of this variance that all disabled sets have in common.
+        sets: Further sets of heads that are disabled together.
     """
 
     examples: int = 400
@@ -43,6 +44,7 @@ class Shape:
     heads: int = 12
     noise: float = 0.3
     common: float = 0.0
+    sets: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,14 @@ class Known:
     true: Mapping[str, Floats]
 
 
-def places(layers: int, heads: int) -> pd.DataFrame:
-    """Rows of `SweepResult.sets`: the baseline, every head, every layer."""
-    each = [(layer, head) for layer in range(1, layers + 1) for head in range(1, heads + 1)]
+def places(shape: Shape) -> pd.DataFrame:
+    """Rows of `SweepResult.sets`: the baseline, every head, every layer, further sets."""
+    layers = range(1, shape.layers + 1)
+    each = [(layer, head) for layer in layers for head in range(1, shape.heads + 1)]
     rows: list[tuple[str, int | None, int | None, str]] = [("baseline", None, None, "nothing")]
     rows += [("head", *place, f"layer {place[0]} head {place[1]}") for place in each]
-    rows += [("layer", layer, None, f"all of layer {layer}") for layer in range(1, layers + 1)]
+    rows += [("layer", layer, None, f"all of layer {layer}") for layer in layers]
+    rows += [("set", None, None, f"set {number}") for number in range(shape.sets)]
     table = pd.DataFrame(rows, columns=["kind", "layer", "head", "name"])
     return table.astype({"layer": "Int64", "head": "Int64"})
 
@@ -86,7 +90,7 @@ def sweep(
             slope of the predictions. The intact model is set 0. None: no set matters.
     """
     shape = shape or Shape()
-    sets = places(shape.layers, shape.heads)
+    sets = places(shape)
     added = np.zeros(len(sets))
     for number, effect in (effects or {}).items():
         added[number] = effect
