@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from adversarial.inferences import INFERENCES, LIMIT, NULL, POWER, SMALL, Trial
+from adversarial.inferences import INFERENCES, NULL, POWER, SMALL, Trial
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +21,12 @@ def test_nothing_that_knows_nothing_passes_more_often_than_stated(trials):
     assert not broken
 
 
-def test_heads_of_one_place_class_or_distance_never_pass(trials):
-    """They have exactly nothing left in one of the controls, however many texts are drawn."""
+def test_heads_of_places_classes_and_distances_never_pass(trials):
+    """Sums or products of these have exactly nothing left in one of the controls."""
     names = ("framenet_heads", "token_pairs:", "equal_words:")
     found = [trial for trial in trials if trial.inference.startswith(names)]
     simple = [t for t in found if t.truth == NULL and not t.kind.startswith(("random", "all"))]
-    assert len(simple) > 40
+    assert len(simple) > 60
     assert {sum(trial.draws) for trial in simple} == {0}
 
 
@@ -39,12 +39,6 @@ def test_strong_effects_are_found_by_every_inference_that_looks_for_them(trials)
     for inference, found in shares.items():
         assert max(found) > 0.25, inference
         assert found[-1] == max(found), f"{inference}: the stronger, the more often"
-
-
-def test_known_limits_are_still_those_that_the_protocol_names(trials):
-    """A class times a distance passes where that is how the links lie; uniform heads never do."""
-    passed = {(t.inference.split(":")[0], t.kind) for t in trials if t.truth == LIMIT and t.share}
-    assert ("token_pairs", "product: pronouns attend to the left") in passed
 
 
 def test_a_rate_is_exceeded_only_beyond_the_error_of_dependent_draws():

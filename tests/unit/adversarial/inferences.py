@@ -92,7 +92,7 @@ class Size:
 
 
 SMALL = Size(corpora=6, sweeps=20, noises=10, examples=150, layers=5)
-LARGE = Size(corpora=40, sweeps=100, noises=30, examples=300, layers=8)
+LARGE = Size(corpora=30, sweeps=100, noises=30, examples=300, layers=6)
 
 _NOISE = "random weights"
 _MIXTURES = "mixtures of two of them"
@@ -102,8 +102,8 @@ _OFFSET = "one fixed offset (-3 to +3)"
 def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
     """Heads that know nothing, and the kind of each."""
     kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
-    kinds += [_MIXTURES] * len(maps.MIXED) + [_NOISE] * noises
-    return [*maps.ADVERSARIES.values(), *[maps.noise] * noises], kinds
+    kinds += [_MIXTURES] * len(maps.MIXED) + [f"product: {name}" for name in maps.PRODUCTS]
+    return [*maps.ADVERSARIES.values(), *[maps.noise] * noises], [*kinds, *[_NOISE] * noises]
 
 
 def _by_kind(
@@ -135,12 +135,12 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
     ]
     p, family = [], []
     for corpus in range(size.corpora):
-        every = [*heads, *maps.PRODUCTS.values()]
+        every = [*heads, *maps.SUMS_OF_PRODUCTS.values()]
         found = frames.measured(frames.corpus(rng, every, strengths), 999, corpus)
         shaped = found.sort_values(["head", "direction"])[["p_value", "p_family"]].to_numpy()
         p.append(shaped[:, 0].reshape(-1, 2) < LEVEL)
         family.append(shaped[:, 1].reshape(-1, 2) < LEVEL)
-    n, limits = len(heads), [f"product: {name}" for name in maps.PRODUCTS]
+    n, limits = len(heads), [f"sum of products: {name}" for name in maps.SUMS_OF_PRODUCTS]
     test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: stands_out"
     yield from _by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
     yield from _by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
@@ -192,14 +192,14 @@ def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
 def _related_power(
     table: str, size: Size, folder: Path, rng: np.random.Generator
 ) -> Iterator[Trial]:
-    """Heads that follow the pairs, beside noise; and products, which are a known limit."""
+    """Heads that follow the pairs, beside noise; and sums of products, which are a known limit."""
     weights, q = [0.02, 0.05, 0.1], []
-    every = [*[maps.noise] * 20, *maps.PRODUCTS.values()]
+    every = [*[maps.noise] * 20, *maps.SUMS_OF_PRODUCTS.values()]
     for corpus in range(size.corpora):
         found = pairs.measured(folder / f"{table}-power-{corpus}", table, rng, every, weights)
         q.append(found["q_value"].to_numpy()[20:] < LEVEL)
-    name, n = f"{table}: q_value < 0.05", len(maps.PRODUCTS)
-    limits = [f"product: {product}" for product in maps.PRODUCTS]
+    name, n = f"{table}: q_value < 0.05", len(maps.SUMS_OF_PRODUCTS)
+    limits = [f"sum of products: {product}" for product in maps.SUMS_OF_PRODUCTS]
     followers = [f"{weight:.0%} of the weight goes to the related token" for weight in weights]
     yield from _by_kind(name, LIMIT, limits, [one[:n] for one in q], LEVEL)
     yield from _by_kind(name, POWER, followers, [one[n:] for one in q], LEVEL)

@@ -137,9 +137,6 @@ MIXED: dict[str, Head] = {
     for one in ("first word", "last word but one", "any pronoun", "all nouns", "pronouns attend")
     for other in ("far left", "far right", "offset -3", "offset +3")
 }
-ADVERSARIES = SIMPLE | MIXED
-"""Heads of which it is known that they follow no link. `noise` varies from draw to draw."""
-
 _DISTANCES = np.arange(-LONGEST, LONGEST + 1)
 _SIDES = {
     "to the left": _DISTANCES < 0,
@@ -158,10 +155,19 @@ PRODUCTS: dict[str, Head] = {
         for side, reach in _SIDES.items()
     },
 }
-"""A class of words times a distance: no sum of effects, so additive controls do not see them.
+"""A class of words times a distance: no sum of effects."""
 
-That a head of this kind passes is a known limit of the tests of links and pairs.
-"""
+ADVERSARIES = SIMPLE | MIXED | {f"product: {name}": head for name, head in PRODUCTS.items()}
+"""Heads of which it is known that they follow no link. `noise` varies from draw to draw."""
+
+SUMS_OF_PRODUCTS: dict[str, Head] = {
+    f"{one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
+    for one, other in (
+        ("to pronouns to the left", "pronouns attend to the right"),
+        ("pronouns attend to the left", "to pronouns three to the right"),
+    )
+}
+"""Neither a sum nor a product of effects: a known limit of the tests of links and pairs."""
 
 
 def heads(text: Text, rng: np.random.Generator, noises: int = 0) -> npt.NDArray[np.float16]:

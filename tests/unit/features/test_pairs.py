@@ -1,4 +1,4 @@
-"""Three controls of related pairs, against loops; and on heads that know nothing."""
+"""Four controls of related pairs, against loops; and on heads that know nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import measure
 from darksecrets.features.pairs import (
     ROUNDING,
-    SIGNS,
     Differences,
     PairCells,
     hexagons,
     other_queries,
 )
 from darksecrets.features.tokens import Tokens
+from darksecrets.stats.contrasts import SIGNS
 from darksecrets.stats.paired import FEWEST
 
 NAMES = list(ADVERSARIES)
@@ -103,7 +103,7 @@ def test_a_stripe_on_nouns_exceeds_the_distance_alone(found):
 def test_noise_passes_no_more_often_than_stated_and_a_head_that_knows_does(found):
     noise = pd.concat([t[t["head"].between(len(NAMES) + 1, len(NAMES) + 20)] for t in found])
     assert (noise["p_value"] < 0.05).sum() <= stats.binom.ppf(0.999, len(noise), 0.05)
-    for name in ("over_control", "over_same_key", "excess"):
+    for name in ("over_control", "over_same_key", "excess", "excess_product"):
         above = (noise[f"{name}_low"] > 0).sum()
         assert above <= stats.binom.ppf(0.999, len(noise), 0.025), name
     for table in found:
@@ -132,7 +132,8 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         ("equal", tables["equal_words"], np.mean),
     ):
         for row in table.itertuples():
-            gaps: dict[str, list[float]] = {"over_control": [], "over_same_key": [], "excess": []}
+            names = ("over_control", "over_same_key", "excess", "excess_product")
+            gaps: dict[str, list[float]] = {name: [] for name in names}
             same_key = []
             for cells in drawn[name]:
                 if name == "pairs" and RELATIONS[cells.kind] != row.relation:
@@ -156,6 +157,11 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                     largest = max(a[i, j] for c in cells.six for i, j in c)
                     close = abs(np.mean(six)) <= ROUNDING * largest
                     gaps["excess"].append(0 if close else np.mean(six))
+                    three = [[a[i, j] for i, j in c] for c in cells.six]
+                    means = [np.prod([w[s::2] for w in three], axis=1) ** (1 / 3) for s in (0, 1)]
+                    product = np.mean(means[0] - means[1])
+                    close = abs(product) <= ROUNDING * largest
+                    gaps["excess_product"].append(0 if close else product)
             p = []
             for key, values in gaps.items():
                 tested += len(values) >= FEWEST
@@ -187,8 +193,8 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     found = Differences(2, 2, 1)
     found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.fmax)
     found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.fmax)
-    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0]]
-    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0]]
+    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0]]
+    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
     assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
     expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]

@@ -43,7 +43,7 @@ def test_noise_passes_no_more_often_than_stated(tables):
     passed = [rows["p_value"] < 0.05 for rows in noise]
     total = sum(len(rows) for rows in passed)
     assert sum(rows.sum() for rows in passed) <= binom.ppf(0.999, total, 0.05)
-    for control in ("over_control_p", "over_unlinked_p", "excess_p"):
+    for control in ("over_control_p", "over_unlinked_p", "excess_p", "excess_product_p"):
         share = np.mean([rows[control] < 0.05 for rows in noise])
         assert 0.02 < share < 0.08, f"{control}: neither too small nor too large"
     families = sum(bool(rows["stands_out"].any()) for rows in noise)
