@@ -98,3 +98,19 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
     pattern = np.arange(examples) % 2
     for start in range(0, splits, size):
         yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
+
+
+def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
+    """Choose the best candidate on one half of the examples and score it on the other.
+
+    Args:
+        choosing: [splits, candidates] gains on the half used for the choice; tied candidates are
+            chosen in equal parts.
+        scoring: [splits, candidates] gains on the other half.
+
+    Returns:
+        [splits] gains of the chosen candidates; [candidates] share of the splits that chose each.
+    """
+    chosen = choosing == choosing.max(axis=1, keepdims=True)
+    parts = chosen / chosen.sum(axis=1, keepdims=True)
+    return (parts * scoring).sum(axis=1), parts.mean(axis=0)
