@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from glue import TASKS
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
-from darksecrets.ablation.agreement import seed_agreement
 from darksecrets.ablation.best import best
 from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task
@@ -92,7 +91,7 @@ class Size:
 
 
 SMALL = Size(corpora=6, sweeps=20, noises=10, examples=150, layers=5)
-LARGE = Size(corpora=30, sweeps=100, noises=30, examples=300, layers=6)
+LARGE = Size(corpora=25, sweeps=60, noises=30, examples=300, layers=6)
 
 _NOISE = "random weights"
 _MIXTURES = "mixtures of two of them"
@@ -106,7 +105,7 @@ def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
     return [*maps.ADVERSARIES.values(), *[maps.noise] * noises], [*kinds, *[_NOISE] * noises]
 
 
-def _by_kind(
+def by_kind(
     inference: str, truth: str, kinds: Sequence[str], passed: Sequence[Flags], stated: float
 ) -> Iterator[Trial]:
     """A trial per kind from flags [heads, ...] of what passed, one array for each draw."""
@@ -117,7 +116,7 @@ def _by_kind(
         yield Trial(inference, kind, truth, stated, counts, mine.shape[1])
 
 
-def _any(
+def once(
     inference: str, kind: str, passed: Sequence[object], stated: float, truth: str = NULL
 ) -> Trial:
     """Whether anything passes in a draw."""
@@ -142,18 +141,18 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
         family.append(shaped[:, 1].reshape(-1, 2) < LEVEL)
     n, limits = len(heads), [f"sum of products: {name}" for name in maps.SUMS_OF_PRODUCTS]
     test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: stands_out"
-    yield from _by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
-    yield from _by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
-    yield _any(f"{stands}, any head", "all of these heads", [one[:n] for one in family], LEVEL)
+    yield from by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
+    yield from by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
+    yield once(f"{stands}, any head", "all of these heads", [one[:n] for one in family], LEVEL)
     rest = slice(n, n + len(limits))
-    yield from _by_kind(stands, LIMIT, limits, [one[rest] for one in family], LEVEL)
-    yield from _by_kind(stands, POWER, followers, [one[rest.stop :] for one in family], LEVEL)
+    yield from by_kind(stands, LIMIT, limits, [one[rest] for one in family], LEVEL)
+    yield from by_kind(stands, POWER, followers, [one[rest.stop :] for one in family], LEVEL)
     alike = [frames.measured(frames.alike(rng), 499, n) for n in range(size.corpora)]
     kind = "random weights, words treated alike in all sentences"
-    yield from _by_kind(
+    yield from by_kind(
         test, NULL, [kind], [one["p_value"].to_numpy()[None] < LEVEL for one in alike], LEVEL
     )
-    yield _any(f"{stands}, any head", kind, [one["stands_out"].to_numpy() for one in alike], LEVEL)
+    yield once(f"{stands}, any head", kind, [one["stands_out"].to_numpy() for one in alike], LEVEL)
 
 
 def related(size: Size, folder: Path) -> Iterator[Trial]:
@@ -167,8 +166,8 @@ def related(size: Size, folder: Path) -> Iterator[Trial]:
             p.append(found["p_value"].to_numpy() < LEVEL)
             q.append(found["q_value"].to_numpy() < LEVEL)
             r.append(found)
-        yield from _by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
-        yield _any(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
+        yield from by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
+        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
         if table == "token_pairs":
             yield _diagonal(r, kinds)
         yield from _related_power(table, size, folder, rng)
@@ -186,7 +185,7 @@ def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
             raise AssertionError("the table has another correlation than SciPy")
         passed.append(test.pvalue < LEVEL)
     name = "token_pair_correlations: over_control, |r| beyond its 5 % point"
-    return _any(name, _NOISE, passed, LEVEL)
+    return once(name, _NOISE, passed, LEVEL)
 
 
 def _related_power(
@@ -201,8 +200,8 @@ def _related_power(
     name, n = f"{table}: q_value < 0.05", len(maps.SUMS_OF_PRODUCTS)
     limits = [f"sum of products: {product}" for product in maps.SUMS_OF_PRODUCTS]
     followers = [f"{weight:.0%} of the weight goes to the related token" for weight in weights]
-    yield from _by_kind(name, LIMIT, limits, [one[:n] for one in q], LEVEL)
-    yield from _by_kind(name, POWER, followers, [one[n:] for one in q], LEVEL)
+    yield from by_kind(name, LIMIT, limits, [one[:n] for one in q], LEVEL)
+    yield from by_kind(name, POWER, followers, [one[n:] for one in q], LEVEL)
 
 
 _METRICS = {"accuracy": sweeps.CLASSES, "f1": sweeps.CLASSES, "pearson": sweeps.REGRESSION}
@@ -256,15 +255,15 @@ def _ablation_nulls(
         p = [of["p_value"].to_numpy()[None] < LEVEL for of in rows]
         q = [of["q_value"].to_numpy() < LEVEL for of in rows]
         name = f"{part}_ablation ({metric})"
-        yield from _by_kind(f"{name}: p_value < 0.05", NULL, [kind], p, LEVEL)
-        yield _any(f"{name}: q_value < 0.05, any", kind, q, LEVEL)
+        yield from by_kind(f"{name}: p_value < 0.05", NULL, [kind], p, LEVEL)
+        yield once(f"{name}: q_value < 0.05, any", kind, q, LEVEL)
     for part in ("head", "layer"):
         means = [of[of["kind"] == part].iloc[0] for _, of, _ in tables]
         sure = [row["mean_low"] > 0 or row["mean_high"] < 0 for row in means]
-        yield _any(f"survival ({metric}): mean effect of a {part} is not 0", kind, sure, LEVEL)
+        yield once(f"survival ({metric}): mean effect of a {part} is not 0", kind, sure, LEVEL)
         gains = [of[of["kind"] == part].iloc[0] for _, _, of in tables]
         real = [row["ci_low"] > 0 for row in gains]
-        yield _any(f"best_head ({metric}): gain of a {part} above 0", kind, real, ONE_END)
+        yield once(f"best_head ({metric}): gain of a {part} above 0", kind, real, ONE_END)
 
 
 def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Trial]:
@@ -280,29 +279,8 @@ def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Tr
             gained.append(gains.iloc[0]["ci_low"] > 0)
         kind = f"one head of {shape.layers**2} gains {100 * known.true[metric][7]:.1f} points"
         name = f"({metric})"
-        yield _any(f"head_ablation {name}: q_value < 0.05", kind, found, LEVEL, POWER)
-        yield _any(f"best_head {name}: gain above 0", kind, gained, ONE_END, POWER)
-
-
-def seeds(size: Size, folder: Path) -> Iterator[Trial]:
-    """Agreement of two seeds on the same examples, where no head matters."""
-    rng, passed = np.random.default_rng(5), []
-    shape = sweeps.Shape(size.examples, size.layers, size.layers)
-    for _ in range(size.sweeps):
-        rows = []
-        for seed in (1, 2):
-            result = sweeps.sweep(sweeps.CLASSES, rng, shape).result
-            score = (result.predictions == result.labels).mean(axis=1)
-            heads = result.sets.assign(delta=score - score[0]).query("kind == 'head'")
-            rows.append(heads.assign(task="t", state="s", metric="accuracy", seed=seed))
-        both = pd.concat(rows)
-        (row,) = seed_agreement(both).to_dict("records")
-        test = spearmanr(*(both[both["seed"] == seed]["delta"] for seed in (1, 2)))
-        if not np.isclose(test.statistic, row["spearman"]):
-            raise AssertionError("the table has another correlation than SciPy")
-        passed.append(test.pvalue < LEVEL)
-    name = "seed_agreement: spearman beyond its 5 % point"
-    yield _any(name, "equal models", passed, LEVEL)
+        yield once(f"head_ablation {name}: q_value < 0.05", kind, found, LEVEL, POWER)
+        yield once(f"best_head {name}: gain above 0", kind, gained, ONE_END, POWER)
 
 
 def annotators(size: Size, folder: Path) -> Iterator[Trial]:
@@ -323,14 +301,13 @@ def annotators(size: Size, folder: Path) -> Iterator[Trial]:
             )
             (pair,) = agreements(labels)
             passed.append(pair.interval[0] > 0)
-        yield _any("agreement: kappa's interval above 0", kind, passed, ONE_END, truth)
+        yield once("agreement: kappa's interval above 0", kind, passed, ONE_END, truth)
 
 
 INFERENCES: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     links,
     related,
     ablation,
-    seeds,
     annotators,
 )
 """All of them; each draws from a seed of its own. To add one: a function, and an entry here."""
