@@ -457,7 +457,7 @@ class Measure:
             ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
         pairs: Whether it is for tasks of two sentences only.
-        compared: The kind of pairs (`pairs`, `equal`) that is tested against three controls, and
+        compared: The kind of pairs (`pairs`, `equal`) that is tested against four controls, and
             how weights are reduced over pairs; None if it is not tested.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
     """
@@ -566,7 +566,7 @@ def measure(
     many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
     part of an example. For pairs, see `controls.pairs_at_the_same_distance`. The choices depend on
     the seed and the example, not on the model. All values are averaged over the examples that have
-    the feature, relation or words. Pairs are also tested against three controls, see `pairs`.
+    the feature, relation or words. Pairs are also tested against four controls, see `pairs`.
 
     Args:
         store: Maps of the model.

@@ -61,9 +61,13 @@ OVER_CONTROLS = (
         "mean weight of a pair net of effects of the attending token, of the token attended to and "
         "of the distance, from contrasts of six cells",
     ),
+    *_over(
+        "excess_product",
+        "the same net of products of these effects: difference of geometric means of three cells",
+    ),
     replace(
         P_VALUE,
-        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests; "
+        meaning="p-value of exceeding all four: the largest of four one-sided paired t-tests; "
         "1 with fewer than 6 examples",
     ),
     replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),

@@ -60,8 +60,9 @@ _MODEL = MAPS[1:]
 HEADS = Table(
     "framenet_heads",
     "Attention of every head along frame-semantic links, with its controls (Figure 3). A head "
-    "stands out if it exceeds three controls: the distance, the word attended to, and both added. "
-    f"States are `pretrained` and, to compare, `{RANDOM}`; each is tested on its own.",
+    "stands out if it exceeds four controls: the distance, the word attended to, and both, added "
+    f"and multiplied. States are `pretrained` and, to compare, `{RANDOM}`; each is tested on its "
+    "own.",
     (
         *_MODEL,
         _DIRECTION,
@@ -109,9 +110,13 @@ HEADS = Table(
             "word attended to and the distance, fitted to the other pairs of the sentence",
         ),
         Column("excess_sentences", "integer", "sentences in which these effects are known", low=0),
-        replace(
-            P_VALUE, meaning="p-value of exceeding all three: the largest of the three p-values"
+        *_over(
+            "excess_product",
+            "the same for products of these effects: difference of geometric means of three "
+            "weights each, over the sets of six pairs of words in which all effects cancel",
         ),
+        Column("excess_product_sentences", "integer", "sentences with such sets", low=0),
+        replace(P_VALUE, meaning="p-value of exceeding all four: the largest of the p-values"),
         replace(Q_VALUE, meaning="false discovery rate over all heads and both directions"),
         replace(
             P_VALUE,

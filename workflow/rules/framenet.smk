@@ -83,7 +83,7 @@ rule extract_framenet_attention:
 
 
 rule compute_framenet_heads:
-    """Measure every head along the links, and compare it with three controls."""
+    """Measure every head along the links, and compare it with four controls."""
     input:
         links="<results>/tables/framenet_links.csv",
         store="<results>/attention/FrameNet/pretrained",
