@@ -15,9 +15,9 @@ def main(job: Job) -> None:
 
     pairs = [EQUAL_WORDS.read(path) for path in job.input.all("equal_words")]  # none without pairs
     token_pairs = TOKEN_PAIRS.read(job.input.token_pairs)
-    experiments = Experiments(
-        HEADS.read(job.input.framenet), pairs[0] if pairs else None, token_pairs
-    )
+    framenet = HEADS.read(job.input.framenet)
+    framenet = framenet[framenet["state"] == "pretrained"]
+    experiments = Experiments(framenet, pairs[0] if pairs else None, token_pairs)
     paths = zip(job.params.models, job.input.all("sweeps"), strict=True)
     sweeps = ((tuple(model), SweepResult.load(path)) for model, path in paths)
     heads = HEAD_ABLATION.read(job.input.heads)

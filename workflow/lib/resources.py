@@ -47,6 +47,8 @@ _START_OF_TABLES = 1.0  # until NumPy and pandas are imported
 _START_OF_CLASSIFIER = 3.2  # until torch is imported and a store opened
 _UPDATE = 0.01  # of an update of the weights, besides its operations
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
+_PER_EXAMPLE = 110  # numbers kept of an example and layer: measures and controls of all features
+_EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
@@ -108,6 +110,8 @@ class Need:
         host: Megabytes of host memory if a GPU holds the rest; None if that makes no difference.
         operations: Operations of the model; they use all threads.
         kind: Kind of these operations, a key of ``CORE`` and ``GPU``.
+        start: Seconds until the libraries are imported, which a fork saves (see
+            `workflow.lib.forks`).
         seconds: Time of everything else, on one core.
         disk: Megabytes that it leaves.
         passing: Additional megabytes on disk while it runs.
@@ -117,14 +121,15 @@ class Need:
     host: float | None = None
     operations: float = 0.0
     kind: str = "inference"
+    start: float = 0.0
     seconds: float = 0.0
     disk: float = 0.0
     passing: float = 0.0
 
-    def time(self, threads: int, *, gpu: bool = False) -> float:
+    def time(self, threads: int, *, gpu: bool = False, forked: bool = False) -> float:
         """Seconds from start to end."""
         rate = GPU[self.kind] if gpu else CORE[self.kind] * threads
-        return self.seconds + self.operations / rate
+        return self.start * (not forked) + self.seconds + self.operations / rate
 
 
 def finetuning(work: Work) -> Need:
@@ -138,18 +143,24 @@ def finetuning(work: Work) -> Need:
         host=_IMPORTS_MB + work.encoding(work.train),
         operations=epochs * (3 * work.forward(work.train) + work.forward(work.validation)),
         kind="training",
-        seconds=_START + _UPDATE * steps,
+        start=_START,
+        seconds=_UPDATE * steps,
         disk=4 * model.weights / MB,
         passing=24 * model.weights / MB,  # a checkpoint, and the one that replaces it
     )
 
 
-def prediction(work: Work) -> Need:
-    """One pass of the validation set through a classifier."""
+def frozen(work: Work) -> Need:
+    """One pass of all examples through the encoder, and training a classifier on its outputs."""
+    settings, examples = work.config["fine_tuning"], _rows(work)
+    steps = settings["epochs"] * math.ceil(work.train / settings["batch_size"])
+    features = 8 * work.model.hidden * examples / MB
+    texts = work.encoding(work.train)
     return Need(
-        memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
-        operations=work.forward(work.validation),
-        seconds=_START,
+        memory=_IMPORTS_MB + 8 * work.model.weights / MB + features + texts,
+        operations=work.forward(examples) + work.forward(steps),
+        start=_START,
+        seconds=_UPDATE * steps,
     )
 
 
@@ -161,7 +172,8 @@ def all_maps(work: Work) -> Need:
     return Need(
         memory=_IMPORTS_MB + (8 * work.model.weights + 6 * of_batch) / MB,
         operations=work.forward(work.sample),
-        seconds=_START + work.maps / _MAP_BYTES_PER_SECOND,
+        start=_START,
+        seconds=work.maps / _MAP_BYTES_PER_SECOND,
         disk=work.maps / MB,
     )
 
@@ -173,8 +185,12 @@ def extraction_chunk(work: Work) -> Need:
 
 def gathering(work: Work) -> Need:
     """Gathering a store from its chunks."""
-    seconds = _START_OF_TABLES + work.maps / _MAP_BYTES_PER_SECOND
-    return Need(memory=_IMPORTS_MB, seconds=seconds, disk=work.maps / MB)
+    return Need(
+        memory=_IMPORTS_MB,
+        start=_START_OF_TABLES,
+        seconds=work.maps / _MAP_BYTES_PER_SECOND,
+        disk=work.maps / MB,
+    )
 
 
 def _sets(work: Work) -> int:
@@ -190,7 +206,7 @@ def _all_sets(work: Work) -> Need:
         host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
         operations=sets * work.forward(work.validation),
         kind="sweep",
-        seconds=_START,
+        start=_START,
         disk=predictions,
     )
 
@@ -215,8 +231,8 @@ def scoring(work: Work) -> Need:
     sets = work.modes**2 * _sets(work)  # a mode is also tested against the first one
     pairs = sets * work.validation
     correlations = (0.1 * sets + 1.8e-4 * pairs) * work.regression
-    seconds = _START_OF_TABLES + 1e-5 * pairs + correlations
-    return Need(memory=450 + 3e-5 * pairs, seconds=seconds)
+    seconds = 1e-5 * pairs + correlations
+    return Need(memory=450 + 3e-5 * pairs, start=_START_OF_TABLES, seconds=seconds)
 
 
 def comparing(work: Work) -> Need:
@@ -231,21 +247,25 @@ def comparing(work: Work) -> Need:
 def classification(work: Work) -> Need:
     """Classifying the pattern of every map of a store."""
     maps = work.model.layers * work.model.heads * work.sample
-    seconds = _START_OF_CLASSIFIER + maps / _MAPS_PER_SECOND
-    return Need(400 + 120 * maps / MB, seconds=seconds, disk=6 * maps / MB)
+    return Need(
+        400 + 120 * maps / MB,
+        start=_START_OF_CLASSIFIER,
+        seconds=maps / _MAPS_PER_SECOND,
+        disk=6 * maps / MB,
+    )
 
 
 def cross_validation(work: Work) -> Need:
     """Training the classifier of patterns on every fold."""
     settings = work.config["patterns"]
     epochs = settings["epochs"] * settings["folds"]
-    return Need(600, seconds=_START_OF_CLASSIFIER + _EPOCH_OF_FOLD * epochs)
+    return Need(600, start=_START_OF_CLASSIFIER, seconds=_EPOCH_OF_FOLD * epochs)
 
 
 def classifier_training(work: Work) -> Need:
     """Training the classifier of patterns on all labelled maps."""
     epochs = work.config["patterns"]["epochs"]
-    return Need(450, seconds=_START_OF_CLASSIFIER + _EPOCH_OF_CLASSIFIER * epochs)
+    return Need(450, start=_START_OF_CLASSIFIER, seconds=_EPOCH_OF_CLASSIFIER * epochs)
 
 
 def links(work: Work) -> Need:
@@ -261,27 +281,27 @@ def _rows(work: Work) -> int:
     return work.train + work.validation
 
 
-def table(memory: float = 0.0, *, seconds: float = _START_OF_TABLES, disk: float = 0.0) -> Need:
-    """Reading and writing tables; `memory` is in addition to pandas."""
-    return Need(_TABLE_MB + memory, seconds=seconds, disk=disk)
+def table(memory: float = 0.0, *, seconds: float = 0.0, disk: float = 0.0) -> Need:
+    """Reading and writing tables; `memory` and `seconds` are in addition to pandas."""
+    return Need(_TABLE_MB + memory, start=_START_OF_TABLES, seconds=seconds, disk=disk)
 
 
 def dataset(work: Work) -> Need:
     """Reading and checking a task's examples from any source."""
     rows = _rows(work)
-    return table(1.5e-3 * rows, seconds=1.5 + 4e-5 * rows, disk=3e-4 * rows)
+    return table(1.5e-3 * rows, seconds=0.5 + 4e-5 * rows, disk=3e-4 * rows)
 
 
 def baselines(work: Work) -> Need:
     """The bag-of-words baseline."""
-    return table(5e-3 * _rows(work), seconds=2 + 2.5e-4 * _rows(work))
+    return table(5e-3 * _rows(work), seconds=1 + 2.5e-4 * _rows(work))
 
 
 def pretrained_model(work: Work) -> Need:
     """Fetching, reading and writing a model."""
     memory = _IMPORTS_MB + 12 * work.model.weights / MB
-    seconds = 30 if work.config["model"]["source"] == "hub" else _START
-    return Need(memory, seconds=seconds, disk=4 * work.model.weights / MB)
+    seconds = 25 if work.config["model"]["source"] == "hub" else 0
+    return Need(memory, start=_START, seconds=seconds, disk=4 * work.model.weights / MB)
 
 
 def look(work: Work) -> Need:
@@ -290,6 +310,7 @@ def look(work: Work) -> Need:
     return dataclasses.replace(
         maps,
         memory=max(maps.memory, patterns.memory),
+        start=max(maps.start, patterns.start),
         seconds=maps.seconds + patterns.seconds,
         disk=maps.disk + patterns.disk,
     )
@@ -303,23 +324,37 @@ def look_measures(work: Work) -> Need:
 
 def annotation(work: Work) -> Need:
     """Tagging and parsing the sampled sentences; those of the built-in corpus are annotated."""
-    return Need(700, seconds=_START_OF_TABLES + work.parsed * (2 + 0.008 * work.sample))
+    seconds = work.parsed * (2 + 0.008 * work.sample)
+    return Need(700, start=_START_OF_TABLES, seconds=seconds)
 
 
 def reading_stores(number: int) -> Callable[[Work], Need]:
     """Statistics of all maps of some stores."""
-    return lambda work: table(seconds=_START_OF_TABLES + number * work.maps / _MAP_BYTES_PER_SECOND)
+    return lambda work: table(seconds=number * work.maps / _MAP_BYTES_PER_SECOND)
 
 
-READS_TABLES = Need(300, seconds=_TABLE_OR_FIGURE)
+def attention_tables(work: Work) -> Need:
+    """Comparing models by the attention of every example, which is kept for all tasks at once."""
+    models = len(work.config["tasks"]) * (2 + len(work.config["seeds"]))
+    numbers = _PER_EXAMPLE * work.model.layers * work.sample * models
+    return table(2 * 8 * numbers / MB, seconds=1 + numbers / _EXAMPLES_PER_SECOND)
+
+
+def comparing_scores(work: Work) -> Need:
+    """Resampling the scores of all tasks, seeds and states of the model together."""
+    predictions = len(work.config["tasks"]) * len(work.config["seeds"]) * work.validation
+    return table(300, seconds=1 + 4e-5 * predictions)
+
+
+READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE - _START_OF_TABLES)
 """Need of every rule that declares no resources."""
 SAMPLING = table()
 LABELLING = table(seconds=10)
 """Drawing maps to label."""
-SHARES = table(seconds=2.5)
+SHARES = table(seconds=1.5)
 FRAMENET = table(seconds=600, disk=900)
 """Downloading FrameNet; assumed, not measured."""
-FRAMENET_HEADS = table(seconds=4)
+FRAMENET_HEADS = table(seconds=3)
 PRETRAINING = Need(3000, seconds=4000)
 
 
@@ -458,7 +493,8 @@ def disk_asked(needed: Need) -> int:
 def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     """Bytes that a whole run leaves: its data, models and attention maps.
 
-    Not included: checkpoints while trainings run, and chunks until they are gathered.
+    Not included: checkpoints while trainings run, chunks until they are gathered, and maps of
+    random weights until they are measured.
 
     Args:
         config: A resolved configuration.
