@@ -96,7 +96,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
     table = "results/own/tables/linked_ablation.csv"
     jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
     assert jobs["link_ablation"] == jobs["compute_framenet_heads"] == 1
-    assert jobs["measure_attention"] == 2, "related words of both models"
+    assert jobs["measure_attention"] == 3, "related words: two models, and random weights"
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     assert {name for name, *_ in changed - drawn} == {
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
-        *("estimate_pattern_shares", "compare_attention"),
+        *("estimate_pattern_shares", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation"),
     }
 
