@@ -318,7 +318,16 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
         functions = (along, moved, unlinked)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
-    return Weights(*np.stack(values, axis=1), np.array(uniform), np.array(groups))
+    along_links, at_other_places, from_others, *left = np.stack(values, axis=1)
+    return Weights(
+        linked=along_links,
+        moved=at_other_places,
+        unlinked=from_others,
+        excess=left[0],
+        excess_product=left[1],
+        uniform=np.array(uniform),
+        groups=np.array(groups),
+    )
 
 
 def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
