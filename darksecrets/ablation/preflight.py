@@ -15,6 +15,8 @@ from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 
+ALL = "all"
+"""In place of a list of tasks: all tasks of the run."""
 DEFAULT_MODE = "uniform"
 """The mode that needs no check: checking others loads torch, which would slow every plan."""
 
@@ -28,9 +30,11 @@ def check(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: The mode is unknown, or a selector names what the model lacks.
+        InputError: The mode is unknown, a selector names what the model lacks, more heads are to be
+            disabled together than it has, or on a task that the run lacks.
     """
     model = config["model"]
+    joint_tasks(config)
     if model["source"] != "hub":
         _check_sets(config["ablation"], checkpoints.folder_of(model))
 
@@ -95,7 +99,9 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     if not ablation["states"]:
         return
     size = read_size(folder / "config.json")
-    sets.check(ablation["sets"], Shape(size.layers, size.heads))
+    shape = Shape(size.layers, size.heads)
+    sets.check(ablation["sets"], shape)
+    sets.check_counts(ablation["joint"]["heads"], shape)
     if ablation["mode"] == DEFAULT_MODE or importlib.util.find_spec("torch") is None:
         return
     from darksecrets.ablation import disable
@@ -123,4 +129,44 @@ def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
             "This run disables no heads: found ablation.states: [], expected [finetuned] or more "
             "states. Change the configuration, or leave out Figures 8 and 9 and the other results "
             "of section 4.6."
+        )
+
+
+def joint_tasks(config: Mapping[str, Any]) -> list[str]:
+    """The tasks on which heads are disabled together, in the order of the configuration's tasks.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: ``ablation.joint.tasks`` names a task that the run lacks.
+    """
+    wanted, known = config["ablation"]["joint"]["tasks"], list(config["tasks"])
+    if wanted == ALL:
+        return known
+    if unknown := [task for task in wanted if task not in known]:
+        raise InputError(
+            f"ablation.joint.tasks in the configuration: found {', '.join(unknown)}, expected "
+            f"tasks of this run ({', '.join(known)}), or {ALL}. Remove them there, or add them to "
+            "`tasks`."
+        )
+    return [task for task in known if task in wanted]
+
+
+def check_joint(config: Mapping[str, Any], left_out: str = "") -> None:
+    """Check that a run disables heads together, for targets that need it to.
+
+    Args:
+        config: A resolved configuration.
+        left_out: Why it has to leave out the sweep, if it does.
+
+    Raises:
+        InputError: It disables no heads, or none together.
+    """
+    check_states(config, left_out)
+    if not joint_tasks(config):
+        raise InputError(
+            "This run disables no heads together: found ablation.joint.tasks: [], expected names "
+            f"of tasks, or {ALL}. Change the configuration, or leave out `joint_ablation` and "
+            "`tolerated_heads`."
         )

@@ -72,6 +72,7 @@ class Settings:
         mode: How heads are disabled, a name in `darksecrets.ablation.disable.INTERVENTIONS`.
         sets: Selectors of further sets of heads, see `darksecrets.models.selectors`.
         screening: ``on``, ``off``, or ``auto``: in bfloat16 if the hardware is fast at it.
+        parts: Whether to disable every head alone and every layer, too.
     """
 
     task: Task
@@ -80,6 +81,7 @@ class Settings:
     mode: str = UNIFORM
     sets: Sequence[Any] = ()
     screening: str = AUTO
+    parts: bool = True
 
 
 @dataclass(frozen=True)
@@ -267,7 +269,7 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, settings.seed)
     model = devices.place(model)
-    sets = sweep_sets(shape_of(model), settings.sets)
+    sets = sweep_sets(shape_of(model), settings.sets, parts=settings.parts)
     interventions = [of_set.intervention(settings.mode) for of_set in sets]
     screening = _screens(settings.screening) and not task.is_regression
     backend = choose_backend(model, split, interventions, screening=screening)
