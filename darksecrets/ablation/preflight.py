@@ -15,8 +15,6 @@ from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 
-ALL = "all"
-"""In place of a list of tasks: all tasks of the run."""
 DEFAULT_MODE = "uniform"
 """The mode that needs no check: checking others loads torch, which would slow every plan."""
 
@@ -30,11 +28,10 @@ def check(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: The mode is unknown, a selector names what the model lacks, more heads are to be
-            disabled together than it has, or on a task that the run lacks.
+        InputError: The mode is unknown, a selector names what the model lacks, or more heads are to
+            be disabled together than it has.
     """
     model = config["model"]
-    joint_tasks(config)
     if model["source"] != "hub":
         _check_sets(config["ablation"], checkpoints.folder_of(model))
 
@@ -132,27 +129,6 @@ def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
         )
 
 
-def joint_tasks(config: Mapping[str, Any]) -> list[str]:
-    """The tasks on which heads are disabled together, in the order of the configuration's tasks.
-
-    Args:
-        config: A resolved configuration.
-
-    Raises:
-        InputError: ``ablation.joint.tasks`` names a task that the run lacks.
-    """
-    wanted, known = config["ablation"]["joint"]["tasks"], list(config["tasks"])
-    if wanted == ALL:
-        return known
-    if unknown := [task for task in wanted if task not in known]:
-        raise InputError(
-            f"ablation.joint.tasks in the configuration: found {', '.join(unknown)}, expected "
-            f"tasks of this run ({', '.join(known)}), or {ALL}. Remove them there, or add them to "
-            "`tasks`."
-        )
-    return [task for task in known if task in wanted]
-
-
 def check_joint(config: Mapping[str, Any], left_out: str = "") -> None:
     """Check that a run disables heads together, for targets that need it to.
 
@@ -164,9 +140,9 @@ def check_joint(config: Mapping[str, Any], left_out: str = "") -> None:
         InputError: It disables no heads, or none together.
     """
     check_states(config, left_out)
-    if not joint_tasks(config):
+    if not config["ablation"]["joint"]["tasks"]:
         raise InputError(
             "This run disables no heads together: found ablation.joint.tasks: [], expected names "
-            f"of tasks, or {ALL}. Change the configuration, or leave out `joint_ablation` and "
+            "of tasks. Change the configuration, or leave out `joint_ablation` and "
             "`tolerated_heads`."
         )

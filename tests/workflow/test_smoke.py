@@ -336,7 +336,7 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert len(agreement) == len(TASKS) + 1
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
-    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains"):
+    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains", "joint_ablation"):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 

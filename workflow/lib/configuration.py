@@ -92,6 +92,8 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     resolved = _with_defaults(config, schema)
     check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
+    joint = resolved["ablation"]["joint"]
+    joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], resolved["tasks"])
     return resolved
 
 

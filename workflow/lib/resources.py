@@ -52,7 +52,7 @@ _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
-_PASSES_OF_JOINT = 2.0  # work of a set of several heads, in sets of the sweep over single heads
+_PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.3  # of Snakemake itself, per step
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.

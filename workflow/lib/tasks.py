@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,27 @@ def resolve(tasks: Mapping[str, Any] | list[str], data: Mapping[str, Any]) -> di
             f"The configuration is not valid:\n{listed}\ndocs/tasks.md explains the entries."
         )
     return entries
+
+
+def chosen(key: str, names: list[str] | None, known: Iterable[str]) -> list[str]:
+    """Tasks that a key chooses from others: in their order; all of them if it is not set.
+
+    Raises:
+        InputError: A name is not one of them; the message suggests a similar one.
+    """
+    tasks = list(known)
+    mistakes = []
+    for name in names or ():
+        if name not in tasks:
+            close = difflib.get_close_matches(name, tasks, n=1, cutoff=0.5)
+            hint = f"did you mean '{close[0]}'? " if close else ""
+            mistakes.append(f"{key}: found '{name}'; {hint}expected one of {', '.join(tasks)}")
+    if mistakes:
+        listed = "\n".join(f"  - {line}" for line in mistakes)
+        raise InputError(
+            f"The configuration is not valid:\n{listed}\nconfig/README.md explains every key."
+        )
+    return [task for task in tasks if names is None or task in names]
 
 
 def _names(tasks: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]
 SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
 SETTINGS_OF_JOINT = {key: config["ablation"][key] for key in ("mode", "screening")}
-JOINT = of_ablation.joint_tasks(config) if SWEPT else []
+JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
 if not config["left_out"]:
     CHECKS["sweep_heads_chunk"] = of_ablation.check_run
 CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["left_out"])
