@@ -285,7 +285,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     drawn = {key for key in changed if "module" in before[key][0]}
     assert {name for name, *_ in changed - drawn} == {
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
-        *("collect_features", "collect_ablation", "collect_joint", "collect_pattern_maps"),
+        *("collect_features", "collect_ablation", "collect_pattern_maps"),
         "estimate_pattern_shares",
     }
 
