@@ -28,7 +28,8 @@ def check(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: The mode is unknown, or a selector names what the model lacks.
+        InputError: The mode is unknown, a selector names what the model lacks, or more heads are to
+            be disabled together than it has.
     """
     model = config["model"]
     if model["source"] != "hub":
@@ -95,7 +96,9 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     if not ablation["states"]:
         return
     size = read_size(folder / "config.json")
-    sets.check(ablation["sets"], Shape(size.layers, size.heads))
+    shape = Shape(size.layers, size.heads)
+    sets.check(ablation["sets"], shape)
+    sets.check_counts(ablation["joint"]["heads"], shape)
     modes = [ablation["mode"], *ablation["compare_modes"]]
     if set(modes) == {DEFAULT_MODE} or importlib.util.find_spec("torch") is None:
         return
@@ -125,4 +128,23 @@ def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
             "This run disables no heads: found ablation.states: [], expected [finetuned] or more "
             "states. Change the configuration, or leave out Figures 8 and 9 and the other results "
             "of section 4.6."
+        )
+
+
+def check_joint(config: Mapping[str, Any], left_out: str = "") -> None:
+    """Check that a run disables heads together, for targets that need it to.
+
+    Args:
+        config: A resolved configuration.
+        left_out: Why it has to leave out the sweep, if it does.
+
+    Raises:
+        InputError: It disables no heads, or none together.
+    """
+    check_states(config, left_out)
+    if not config["ablation"]["joint"]["tasks"]:
+        raise InputError(
+            "This run disables no heads together: found ablation.joint.tasks: [], expected names "
+            "of tasks. Change the configuration, or leave out `joint_ablation` and "
+            "`tolerated_heads`."
         )

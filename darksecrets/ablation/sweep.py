@@ -75,6 +75,7 @@ class Settings:
         compare_modes: Further modes, whose results are compared with those of `mode`.
         sets: Selectors of further sets of heads, see `darksecrets.models.selectors`.
         screening: ``on``, ``off``, or ``auto``: in bfloat16 if the hardware is fast at it.
+        parts: Whether to disable every head alone and every layer, too.
     """
 
     task: Task
@@ -84,6 +85,7 @@ class Settings:
     compare_modes: Sequence[str] = ()
     sets: Sequence[Any] = ()
     screening: str = AUTO
+    parts: bool = True
 
     @property
     def modes(self) -> list[str]:
@@ -284,7 +286,7 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
     check_labels(split.labels, task, str(dataset_folder))
     model, _ = load_classifier(model_folder, task, settings.seed)
     model = devices.place(model)
-    sets = sweep_sets(shape_of(model), settings.sets)
+    sets = sweep_sets(shape_of(model), settings.sets, parts=settings.parts)
     screening = _screens(settings.screening) and not task.is_regression
     backends = {}
     for mode in settings.modes:

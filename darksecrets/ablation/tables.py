@@ -505,6 +505,85 @@ LINKED_GROUPS = Table(
     may_be_empty=True,
 )
 
+ORDERS = RANDOM, HARMLESS, NEEDED = ("random", "harmless first", "needed first")
+"""Orders in which more and more heads are disabled together."""
+
+_ORDER = Column(
+    "order",
+    "text",
+    "order in which heads are added: drawn at random, or by their single effects on the task's "
+    "first metric on one half of the examples, the highest or lowest `delta` first",
+    values=ORDERS,
+)
+_TOGETHER = Column("heads", "integer", "heads disabled together", low=1)
+_OVER_RANDOM = Column(
+    "over_random",
+    "number",
+    "`score` − that of `random`; empty for `random`",
+    "× 100",
+    optional=True,
+)
+
+JOINT_ABLATION = Table(
+    "joint_ablation",
+    "Effect of disabling several heads together, on examples that did not choose them.",
+    (
+        *MODEL,
+        METRIC,
+        _ORDER,
+        _TOGETHER,
+        Column("share", "number", "share of the model's heads", low=0, high=1),
+        replace(_BASELINE, meaning="score of the intact model: mean over both halves"),
+        replace(_SCORE, meaning="score with the heads disabled: mean over both halves and `draws`"),
+        _DELTA,
+        *interval("delta", unit="× 100"),
+        _OVER_RANDOM,
+        *interval(
+            "over_random", "over_random_low", "over_random_high", unit="× 100", optional=True
+        ),
+        replace(
+            _SCORE,
+            name="chance",
+            meaning="score of a constant prediction, the most frequent label; 0 for a regression",
+            control_of="score",
+        ),
+        Column("examples", "integer", "examples of the validation split, in two halves", low=4),
+        Column("draws", "integer", "random orders; 2 orders, one chosen by each half", low=2),
+    ),
+    key=(*names(*MODEL, METRIC, _ORDER), "heads"),
+    may_be_empty=True,
+)
+
+_TOLERATED = Column(
+    "tolerated",
+    "integer",
+    "largest number in `heads` of `joint_ablation` for which, as for all smaller ones, `delta` is "
+    "at least −`tolerance`; 0 if there is none",
+    low=0,
+)
+
+TOLERATED_HEADS = Table(
+    "tolerated_heads",
+    "How many heads can be disabled together without losing more than a tolerance.",
+    (
+        *MODEL,
+        METRIC,
+        _ORDER,
+        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
+        replace(_TOGETHER, meaning="heads of the model"),
+        _TOLERATED,
+        *interval("tolerated", bounds=(0, float("inf"))),
+        replace(
+            _TOLERATED,
+            name="noninferior",
+            meaning="the same with `ci_low` of the `delta` in place of `delta`: the drop is "
+            "significantly smaller than `tolerance` (fixed-sequence test, one-sided 2.5 %)",
+        ),
+    ),
+    key=names(*MODEL, METRIC, _ORDER),
+    may_be_empty=True,
+)
+
 EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL, MODE_COMPARISON)
 """Tables that are computed from the predictions of one sweep."""
 
@@ -514,4 +593,7 @@ OVER_SEEDS = (SEED_EFFECTS, SEED_TRANSFER)
 OVER_TASKS = (SEED_AGREEMENT, TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
 """Tables that compare the effects of heads between seeds and tasks."""
 
-TABLES = (*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS)
+JOINT = (JOINT_ABLATION, TOLERATED_HEADS)
+"""Tables that are computed from the predictions with several heads disabled."""
+
+TABLES = (*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT)

@@ -78,9 +78,19 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`set_ablation.csv`, `best_head.csv`, `survival.csv` and `mode_comparison.csv`",
     ),
     (
-        "attention_chunks/, ablation_chunks/",
-        "chunks of a store of `attention/` and of a sweep of `ablation/`, if the configuration "
-        "splits them (`attention.chunks`, `ablation.chunks`); removed once they are merged",
+        "joint/<task>/<state>/seed-<n>/",
+        "a [sweep](#formats-other-than-tables) of heads disabled together; all its sets are of the "
+        "kind `set`",
+    ),
+    (
+        "joint_effects/<task>/<state>/seed-<n>/",
+        "their effects: parts of `joint_ablation.csv` and `tolerated_heads.csv`",
+    ),
+    (
+        "attention_chunks/, ablation_chunks/, joint_chunks/",
+        "chunks of a store of `attention/` and of a sweep of `ablation/` or `joint/`, if the "
+        "configuration splits them (`attention.chunks`, `ablation.chunks`); removed once they are "
+        "merged",
     ),
     (
         "patterns/maps/",
@@ -139,7 +149,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "Read it with `darksecrets.attention.store.AttentionStore`",
     ),
     (
-        "Sweep (`ablation/…`)",
+        "Sweep (`ablation/…`, `joint/…`)",
         "`sets.csv`: a row per disabled set, with `kind` (`baseline`, `head`, `layer` or `set`), "
         "`layer` and `head` (from 1, empty where they do not apply) and `name`. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
@@ -151,8 +161,8 @@ FORMATS: tuple[tuple[str, str], ...] = (
 TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
     *("pattern_quality", "stripes", "head_statistics", "token_pairs", "ablation_deltas"),
-    *("ablation_distribution", "ablation_gains", "task_agreement", "learning_curves"),
-    "report",
+    *("ablation_distribution", "ablation_gains", "task_agreement", "joint_ablation"),
+    *("learning_curves", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

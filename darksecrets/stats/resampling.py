@@ -100,6 +100,23 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
         yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
 
 
+def stratified_halves(strata: npt.NDArray[np.generic], rng: np.random.Generator) -> Counts:
+    """Split examples once into random halves that have equally many of every stratum.
+
+    Args:
+        strata: [examples] the stratum of each example: its label, or the same for all.
+        rng: Source of randomness.
+
+    Returns:
+        [examples] 0 or 1; the halves differ by at most one example, in total and in every stratum.
+    """
+    drawn = rng.permutation(len(strata))
+    by_stratum = drawn[np.argsort(strata[drawn], kind="stable")]
+    half: Counts = np.empty(len(strata), dtype=np.int64)
+    half[by_stratum] = np.arange(len(strata)) % 2
+    return half
+
+
 def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
     """Choose the best candidate on one half of the examples and score it on the other.
 

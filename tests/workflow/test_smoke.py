@@ -393,7 +393,8 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     ]
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
-    for name in ("figure8", "figure9", "ablation_deltas", "ablation_gains", "task_agreement"):
+    figures = ("figure8", "figure9", "ablation_deltas", "ablation_gains")
+    for name in (*figures, "task_agreement", "joint_ablation"):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 

@@ -97,6 +97,8 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     ablation["compare_tasks"] = tasks.chosen(
         "ablation.compare_tasks", ablation["compare_tasks"], ablation["tasks"]
     )
+    joint = ablation["joint"]
+    joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], ablation["tasks"])
     return resolved
 
 

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from darksecrets.ablation.sets import joint_counts
 from darksecrets.data import files
+from darksecrets.models.selectors import Shape
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
@@ -52,6 +54,7 @@ _EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
+_PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.3  # of Snakemake itself, per step
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.
@@ -197,14 +200,21 @@ def _sets(work: Work) -> int:
     return 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
 
 
-def _all_sets(work: Work) -> Need:
-    sets = work.modes * _sets(work)
+def _joint_sets(work: Work) -> int:
+    """Sets of heads disabled together: prefixes of the random orders, and of two by each half."""
+    joint = work.config["ablation"]["joint"]
+    counts = joint_counts(joint["heads"], Shape(work.model.layers, work.model.heads))
+    return 1 + len(counts) * (int(joint["draws"]) + 4)
+
+
+def _all_sets(work: Work, sets: int, passes: float) -> Need:
+    """Predictions under some sets, which take as much as that many passes of all examples."""
     predictions = 8 * sets * work.validation / MB
     texts = work.encoding(work.validation)
     return Need(
         memory=1350 + 15 * work.model.weights / MB + predictions + texts,
         host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
-        operations=sets * work.forward(work.validation),
+        operations=passes * work.forward(work.validation),
         kind="sweep",
         start=_START,
         disk=predictions,
@@ -213,12 +223,35 @@ def _all_sets(work: Work) -> Need:
 
 def sweep_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set under every set of heads."""
-    return _chunk(_all_sets(work), work.config["ablation"]["chunks"])
+    return _chunk(_swept(work), work.config["ablation"]["chunks"])
 
 
 def sweep(work: Work) -> Need:
     """Gathering a sweep from its chunks, and computing what their bounds leave unsure."""
-    need = _all_sets(work)
+    return _settling(_swept(work))
+
+
+def _swept(work: Work) -> Need:
+    sets = work.modes * _sets(work)
+    return _all_sets(work, sets, sets)
+
+
+def joint_chunk(work: Work) -> Need:
+    """Predictions for a chunk of the validation set with several heads disabled together."""
+    return _chunk(_joint(work), work.config["ablation"]["chunks"])
+
+
+def joint(work: Work) -> Need:
+    """Gathering these from their chunks, and computing what their bounds leave unsure."""
+    return _settling(_joint(work))
+
+
+def _joint(work: Work) -> Need:
+    sets = _joint_sets(work)
+    return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
+
+
+def _settling(need: Need) -> Need:
     return dataclasses.replace(need, operations=need.operations / 10)
 
 
@@ -228,7 +261,15 @@ def _chunk(need: Need, chunks: int) -> Need:
 
 def scoring(work: Work) -> Need:
     """Intervals and tests of every disabled set."""
-    sets = work.modes**2 * _sets(work)  # a mode is also tested against the first one
+    return _scoring(work, work.modes**2 * _sets(work))  # a mode is also tested against the first
+
+
+def joint_scoring(work: Work) -> Need:
+    """Intervals of heads disabled together."""
+    return _scoring(work, _joint_sets(work))
+
+
+def _scoring(work: Work, sets: int) -> Need:
     pairs = sets * work.validation
     correlations = (0.1 * sets + 1.8e-4 * pairs) * work.regression
     seconds = 1e-5 * pairs + correlations

@@ -15,9 +15,19 @@ SEVERAL_SEEDS = len(config["seeds"]) > 1
 RESAMPLING = {
     key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
 }
+SETTINGS_OF_JOINT = {key: config["ablation"][key] for key in ("mode", "screening")}
+JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
 if not config["left_out"]:
     CHECKS["sweep_heads_chunk"] = of_ablation.check_run
 CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["left_out"])
+CHECKS["collect_joint"] = partial(of_ablation.check_joint, left_out=config["left_out"])
+
+
+def joint_of_task(wildcards) -> dict:
+    """What is disabled together; the task's first metric orders the heads."""
+    of_run = {key: config["ablation"]["joint"][key] for key in ("heads", "draws")}
+    metric = METRICS_OF_TASKS[wildcards.task][0]
+    return {**of_run, "seed": config["ablation"]["seed"], "metric": metric}
 
 
 rule sweep_heads_chunk:
@@ -135,6 +145,124 @@ collect(
     table="{table}",
     tables=sweeps_of("<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv"),
     choices="(head|layer|set)_ablation|best_head|survival|mode_comparison",
+)
+
+
+rule sweep_joint_chunk:
+    """Predict a chunk of the validation set with several heads disabled together.
+
+    Which heads follows from the effects of single heads on one half of the examples; the other half scores
+    them.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
+        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
+    output:
+        chunk=temp(
+            directory("<results>/joint_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
+        ),
+    log:
+        "<logs>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
+    benchmark:
+        "<benchmarks>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
+    group:
+        chunk_group("joint", CHUNKS_OF_ABLATION)
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.joint_chunk, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings=SETTINGS_OF_JOINT,
+        joint=joint_of_task,
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
+    script:
+        "../../scripts/sweep_joint_chunk.py"
+
+
+rule sweep_joint:
+    """Gather the predictions with several heads disabled together."""
+    input:
+        chunks=chunks_of("<results>/joint_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
+        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
+    output:
+        joint=directory("<results>/joint/{task}/{state}/seed-{seed}"),
+    log:
+        "<logs>/sweep_joint/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/sweep_joint/{task}/{state}/seed-{seed}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
+    group:
+        "joint"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.joint, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings=SETTINGS_OF_JOINT,
+        joint=joint_of_task,
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Gather the heads disabled together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+    script:
+        "../../scripts/sweep_joint.py"
+
+
+rule score_joint:
+    """Compare heads disabled together with the intact model, on the examples that did not choose them."""
+    input:
+        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
+        joint="<results>/joint/{task}/{state}/seed-{seed}",
+    output:
+        joint_ablation="<results>/joint_effects/{task}/{state}/seed-{seed}/joint_ablation.csv",
+        tolerated_heads="<results>/joint_effects/{task}/{state}/seed-{seed}/tolerated_heads.csv",
+        provenance="<results>/joint_effects/{task}/{state}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/score_joint/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/score_joint/{task}/{state}/seed-{seed}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
+    group:
+        "joint"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.joint_scoring),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        joint=joint_of_task,
+        tolerance=lookup(dpath="ablation/joint/tolerance", within=config),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+    message:
+        "Compare the heads disabled together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+    script:
+        "../../scripts/score_joint.py"
+
+
+collect(
+    "collect_joint",
+    "Gather a table of all tasks and seeds: several heads disabled together, and how many are tolerated.",
+    group="effects",
+    table="{table}",
+    tables=expand(
+        "<results>/joint_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
+        task=JOINT,
+        state=config["ablation"]["states"],
+        seed=config["seeds"],
+    ),
+    choices="joint_ablation|tolerated_heads",
 )
 
 
@@ -302,6 +430,20 @@ figure(
 )
 
 
+figure(
+    "joint_ablation",
+    "Score against the number of heads disabled together: at random, and in the order of their single effects.",
+    section=DISABLING,
+    label="Heads disabled together",
+    group="effects",
+    of_run=bool(JOINT),
+    tasks=JOINT,
+    table="<results>/tables/joint_ablation.csv",
+)
+
+
+if JOINT:
+    RESULTS_OF_RUN.append("<results>/tables/tolerated_heads.csv")
 if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",

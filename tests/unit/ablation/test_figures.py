@@ -20,6 +20,8 @@ from darksecrets.ablation.ablation_distribution import ablation_distribution
 from darksecrets.ablation.ablation_gains import ablation_gains
 from darksecrets.ablation.figure8 import figure8
 from darksecrets.ablation.figure9 import figure9
+from darksecrets.ablation.joint_ablation import joint_ablation
+from darksecrets.ablation.tables import ORDERS
 from darksecrets.ablation.task_agreement import task_agreement
 from darksecrets.plotting import style
 from darksecrets.run.errors import InputError
@@ -65,6 +67,28 @@ def gains(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def together(tasks: list[str], heads: int, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """Random scores of heads disabled together."""
+    rng = np.random.default_rng(3)
+    counts = [*(2**power for power in range(heads.bit_length()) if 2**power < heads), heads]
+    rows = []
+    for task in tasks:
+        for seed in seeds:
+            for metric in TASKS[task].metrics:
+                for order in ORDERS:
+                    for count in counts:
+                        delta = -30 * rng.random()
+                        rows.append(
+                            {"task": task, "state": "finetuned", "seed": seed, "metric": metric}
+                            | {"order": order, "heads": count, "baseline": 80.0 + seed}
+                            | {"score": 80.0 + seed + delta, "chance": 50.0}
+                            | {"ci_low": delta - 4, "ci_high": delta + 5}
+                        )
+    table = pd.DataFrame(rows)
+    other = table.assign(state="finetuned-from-normal", score=0.0)
+    return pd.concat([table, other]).sample(frac=1, random_state=5)
+
+
 def of_layers(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["head"] == 1].drop(columns="head")
 
@@ -83,6 +107,7 @@ def all_figures(tasks: list[str], layers: int, heads: int, seeds: tuple[int, ...
         "ablation_deltas": (ablation_deltas, table),
         "ablation_distribution": (ablation_distribution, table),
         "ablation_gains": (partial(ablation_gains, best=gains(tasks, seeds)), table),
+        "joint_ablation": (joint_ablation, together(tasks, layers * heads, seeds)),
     }
 
 
@@ -95,7 +120,7 @@ def mesh_of(figure: Figure, name: str) -> QuadMesh:
     return next(part for part in axes.collections if isinstance(part, QuadMesh))
 
 
-def mean(table: pd.DataFrame, task: str, column: str, **where: int) -> float:
+def mean(table: pd.DataFrame, task: str, column: str, **where: int | str) -> float:
     """Mean of the drawn rows, one by one."""
     found = [
         row[column]
@@ -240,6 +265,26 @@ def test_the_best_stand_beside_with_and_without_bias_and_wholly_in_the_panel():
     low, high = axes.get_ylim()
     assert low < -1.5
     assert high > best["naive_gain"].max()
+
+
+def test_every_order_is_a_line_with_its_interval_between_both_references():
+    table = together(ALL, 36, (1, 2))
+    figure = joint_ablation(table, MAIN, LABEL)
+    for task in ALL:
+        axes = axes_named(figure, task)
+        assert line_named(axes, "intact").get_ydata()[0] == pytest.approx(81.5)
+        assert line_named(axes, "chance").get_ydata()[0] == pytest.approx(50.0)
+        assert len(axes.collections) == len(ORDERS)
+        for order, band in zip(ORDERS, axes.collections, strict=True):
+            line = line_named(axes, order)
+            assert list(line.get_xdata()) == [1, 2, 4, 8, 16, 32, 36]
+            corners = {tuple(corner) for corner in band.get_paths()[0].vertices.round(6)}
+            for count, score in zip(line.get_xdata(), line.get_ydata(), strict=True):
+                where = {"order": order, "heads": count}
+                assert score == pytest.approx(mean(table, task, "score", **where))
+                for end in ("ci_low", "ci_high"):
+                    height = 81.5 + mean(table, task, end, **where)
+                    assert (count, round(height, 6)) in corners
 
 
 def test_heads_below_the_panel_are_counted():

@@ -17,6 +17,8 @@ from darksecrets.ablation import shared
 from darksecrets.ablation import sweep as module
 from darksecrets.ablation.backends import Backend, Loop
 from darksecrets.ablation.disable import INTERVENTIONS, Disable, disable
+from darksecrets.ablation.joint import Joint, joint_settings, plan
+from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.screening import Screening
 from darksecrets.ablation.sets import sweep_sets
@@ -124,11 +126,11 @@ def run_chunk(model, data, output, chunk=1, chunks=1, task="RTE", **settings):
     return sweep_chunk(model, data / task, output, own, threads=1, chunk=chunk, chunks=chunks)
 
 
-def loop(folder, data, sets=OWN, mode="uniform", task="RTE", dtype=torch.float32):
+def loop(folder, data, sets=OWN, mode="uniform", task="RTE", dtype=torch.float32, parts=True):
     """Logits, [sets, examples, outputs], of the model run once per set and example."""
     model, split = load(folder, data, task, dtype)
     found = []
-    for of_set in sweep_sets(shape_of(model), sets):
+    for of_set in sweep_sets(shape_of(model), sets, parts=parts):
         with torch.inference_mode():
             found.append(
                 [_alone(model, split, row, of_set.heads, mode) for row in range(len(split))]
@@ -636,3 +638,52 @@ def test_a_damaged_model_is_refused(data, tmp_path):
     with pytest.raises(InputError, match="not finite"):
         run_chunk(folder, data, tmp_path / "sweep", screening="on")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+JOINT = {"heads": [1, 3, 8], "draws": 2, "seed": 5}
+
+
+@pytest.mark.parametrize(
+    ("task", "mode", "screening"), [("RTE", "zero", "on"), ("STS-B", "uniform", "off")]
+)
+def test_a_joint_sweep_gives_the_loops_predictions(task, mode, screening, data, tmp_path):
+    """Against running the model with each set of heads disabled, one example at a time."""
+    model = save_model(tmp_path / "model", task=task)
+    options = {"mode": mode, "screening": screening}
+    single, _ = run(model, data, tmp_path / "single", task, **options)
+    joint = Joint(**JOINT, metric=TASKS[task].metrics[0])
+    settings = joint_settings(settings_of(task, **options), tmp_path / "single", joint)
+    assert not settings.parts
+    chosen = {"sets": settings.sets, "parts": False, **options}
+    found, _ = run(model, data, tmp_path / "joint", task, **chosen)
+    assert found.sets["name"].tolist() == ["nothing", *settings.sets]
+    expected, _ = loop(model, data, settings.sets, mode, task, parts=False)
+    if TASKS[task].is_regression:
+        np.testing.assert_allclose(found.predictions, expected[..., 0], atol=1e-5)
+    else:
+        assert np.array_equal(found.predictions, expected.argmax(-1))
+    assert np.array_equal(found.idx, single.idx)
+    names = dict(zip(single.sets["name"], single.predictions, strict=True))
+    alone = [name for name in settings.sets if name in names]
+    assert alone, "orders begin with single heads"
+    for name in alone:
+        predictions = found.predictions[found.sets["name"].tolist().index(name)]
+        np.testing.assert_allclose(predictions, names[name], atol=1e-5)
+
+
+def test_a_model_whose_attention_gives_nothing_has_equal_orders(data, tmp_path):
+    """A BERT whose output projections are 0, through the whole chain."""
+    model = save_model(tmp_path / "model")
+    weights = load_file(model / "model.safetensors")
+    for name in weights:
+        if name.endswith("attention.output.dense.weight"):
+            weights[name] = torch.zeros_like(weights[name])
+    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+    run(model, data, tmp_path / "single")
+    joint = Joint(**JOINT, metric="accuracy")
+    settings = joint_settings(settings_of(), tmp_path / "single", joint)
+    found, _ = run(model, data, tmp_path / "joint", sets=settings.sets, parts=False)
+    made = plan(SweepResult.load(tmp_path / "single"), TASKS["RTE"], joint)
+    table, tolerated = joint_effects(found, made, TASKS["RTE"], tolerance=1.0, resamples=10, seed=1)
+    assert not table["delta"].to_numpy().any()
+    assert (tolerated["noninferior"] == 8).all()  # the most that were disabled

@@ -1,0 +1,215 @@
+"""Effects of disabling several heads together, and how many a model tolerates (section 4.6).
+
+A score is the mean over both halves of the validation examples, weighted by their sizes. A set that
+one half chose is scored on the other only. So accuracy is that of all examples; for other metrics
+the intact model's score may differ a little from Table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.ablation.joint import HALVES, Order, Plan
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.scores import Floats, require_usable
+from darksecrets.ablation.tables import ORDERS, RANDOM
+from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.data.tasks import Task
+from darksecrets.run.errors import InputError
+from darksecrets.stats.resampling import bootstrap_weights, interval
+
+_DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """Scores against the number of disabled heads, all × 100.
+
+    Attributes:
+        baseline: [1 + resamples] the intact model's; the first is on the examples as they are.
+        scores: By the name of the order, [1 + resamples, counts].
+    """
+
+    baseline: Floats
+    scores: Mapping[str, Floats]
+
+    def delta(self, name: str) -> Floats:
+        """[1 + resamples, counts], score - baseline."""
+        return np.round(self.scores[name] - self.baseline[:, None], _DECIMALS)
+
+    def over_random(self, name: str) -> Floats:
+        """[1 + resamples, counts], score - that of as many heads at random."""
+        return np.round(self.scores[name] - self.scores[RANDOM], _DECIMALS)
+
+
+def joint_effects(
+    result: SweepResult, plan: Plan, task: Task, *, tolerance: float, resamples: int, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score every order of heads at every number of heads, and count the heads that are tolerated.
+
+    Intervals are percentiles of a bootstrap over examples, drawn from each half separately, with
+    the same examples for all sets. For random orders, the orders are drawn, too: one fewer than
+    there are, which makes the variance unbiased (McCarthy and Snowden 1985). Intervals are
+    conditional on the orders that the halves chose.
+
+    Args:
+        result: Predictions with the sets of ``plan`` disabled.
+        plan: The orders, and which half scores which.
+        task: The task.
+        tolerance: The greatest drop that is tolerated, × 100.
+        resamples: Number of bootstrap samples.
+        seed: Their seed.
+
+    Returns:
+        The tables ``joint_ablation`` and ``tolerated_heads`` of `darksecrets.ablation.tables`,
+        without the columns of the model.
+
+    Raises:
+        InputError: The predictions are not those of the plan, or see
+            `darksecrets.ablation.scores.require_usable`.
+    """
+    require_usable(result, task)
+    _require_planned(result, plan, task)
+    scored, tolerated = [], []
+    for metric in task.metrics:
+        rng = np.random.default_rng(seed)
+        curves = _curves(_on_halves(result, metric, plan.halves, resamples, rng), result, plan, rng)
+        chance = _chance(result.labels, metric, task)
+        for name in ORDERS:
+            about = {"metric": metric, "order": name}
+            draws = sum(order.name == name for order in plan.orders)
+            more = {"chance": chance, "examples": len(result.idx), "draws": draws}
+            scored.append(_scored(curves, name, plan).assign(**about, **more))
+            counts = {**about, "tolerance": tolerance, "heads": plan.total}
+            deltas = curves.delta(name)
+            tolerated.append(counts | _tolerated(deltas, plan.counts, tolerance))
+    return pd.concat(scored, ignore_index=True)[_SCORED], pd.DataFrame(tolerated)
+
+
+_SCORED = [
+    *("metric", "order", "heads", "share", "baseline", "score", "delta", "ci_low", "ci_high"),
+    *("over_random", "over_random_low", "over_random_high", "chance", "examples", "draws"),
+]
+
+
+def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> npt.NDArray[np.int64]:
+    """The largest number of heads up to which no drop exceeds the tolerance.
+
+    Args:
+        deltas: [..., counts] differences to the intact model.
+        counts: Numbers of heads, ascending.
+        tolerance: The greatest drop that is tolerated, in the unit of the differences.
+
+    Returns:
+        [...] one of ``counts``, or 0.
+    """
+    fine = np.logical_and.accumulate(deltas >= -tolerance, axis=-1).sum(axis=-1)
+    largest: npt.NDArray[np.int64] = np.array([0, *counts])[fine]
+    return largest
+
+
+def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:
+    """A row for every number of heads of one order."""
+    deltas, over_random = curves.delta(name), curves.over_random(name)
+    if name == RANDOM:
+        over_random = np.full_like(over_random, np.nan)
+    (low, high), (random_low, random_high) = interval(deltas[1:]), interval(over_random[1:])
+    columns = {
+        "heads": plan.counts,
+        "share": np.array(plan.counts) / plan.total,
+        "baseline": curves.baseline[0],
+        "score": curves.scores[name][0],
+        "delta": deltas[0],
+        "ci_low": low,
+        "ci_high": high,
+        "over_random": over_random[0],
+        "over_random_low": random_low,
+        "over_random_high": random_high,
+    }
+    return pd.DataFrame(columns)
+
+
+def _tolerated(deltas: Floats, counts: list[int], tolerance: float) -> dict[str, float]:
+    """The heads that are tolerated, with an interval; and those for which this is significant."""
+    resampled = tolerated_heads(deltas[1:], counts, tolerance)
+    low, high = interval(resampled.astype(np.float64))
+    worst = interval(deltas[1:])[0]
+    return {
+        "tolerated": int(tolerated_heads(deltas[0], counts, tolerance)),
+        "ci_low": low,
+        "ci_high": high,
+        "noninferior": int(tolerated_heads(worst, counts, tolerance)),
+    }
+
+
+def _on_halves(
+    result: SweepResult,
+    metric: str,
+    halves: npt.NDArray[np.int64],
+    resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """[2, 1 + resamples, sets] scores on each half as it is, then on resamples of it."""
+    scores = []
+    for half in HALVES:
+        mask = halves == half
+        score = METRICS[metric].weighted(result.predictions[:, mask], result.labels[mask])
+        examples = int(mask.sum())
+        blocks = [score(np.ones((1, examples), dtype=np.int64))]
+        blocks += [score(weights) for weights in bootstrap_weights(resamples, examples, rng)]
+        scores.append(np.concatenate(blocks))
+    return np.stack(scores)
+
+
+def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Generator) -> _Curves:
+    """Combine the scores on both halves, [2, 1 + resamples, sets], for every order."""
+    number = {name: row for row, name in enumerate(result.sets["name"])}
+    sizes = np.bincount(plan.halves)
+
+    def mean(sets: list[int], order: Order | None = None) -> Floats:
+        scored_on = list(order.scored_on if order else HALVES)
+        return np.average(scores[scored_on][..., sets], axis=0, weights=sizes[scored_on])
+
+    curves: dict[str, Floats] = {}
+    for name in ORDERS:
+        orders = [order for order in plan.orders if order.name == name]
+        found = [mean([number[plan.name(o, count)] for count in plan.counts], o) for o in orders]
+        if name == RANDOM:
+            weights = _weights_of_draws(len(orders), scores.shape[1], rng)
+        else:  # the more examples an order is scored on, the more it counts
+            shares = [sizes[list(order.scored_on)].sum() for order in orders]
+            weights = np.tile(np.array(shares) / sum(shares), (scores.shape[1], 1))
+        curves[name] = PERCENT * np.einsum("rd,drk->rk", weights, np.stack(found))
+    return _Curves(PERCENT * mean([0])[:, 0], curves)
+
+
+def _weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:
+    """[rows, draws] equal weights in the first row, then those of a bootstrap over draws."""
+    equal = np.full((1, draws), 1 / draws)
+    drawn = rng.multinomial(draws - 1, equal[0], size=rows - 1) / (draws - 1)
+    return np.concatenate([equal, drawn])
+
+
+def _chance(labels: npt.NDArray[np.generic], metric: str, task: Task) -> float:
+    """Score × 100 of always predicting the most frequent label; 0 for a regression."""
+    if task.is_regression:
+        return 0.0
+    most_frequent = np.bincount(labels.astype(np.int64)).argmax()
+    return PERCENT * METRICS[metric].plain(np.full_like(labels, most_frequent), labels)
+
+
+def _require_planned(result: SweepResult, plan: Plan, task: Task) -> None:
+    """Check that predictions are those of the plan's sets and examples."""
+    missing = [name for name in plan.sets if name not in set(result.sets["name"])]
+    if missing or len(result.idx) != len(plan.halves):
+        found = f"{len(missing)} of {len(plan.sets)} sets missing" if missing else "other examples"
+        raise InputError(
+            f"{task.name}: found predictions with heads disabled together that are not those that "
+            f"the single heads' effects ask for ({found}). Expected both from the same run. Remove "
+            "the folder of the predictions and run again."
+        )
