@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from darksecrets.data.tables import METRIC
-from darksecrets.run.columns import HEAD, IDX, LAYER, MODEL, SEED, TASK, names
-from darksecrets.run.tables import Column, Table
+from darksecrets.run.columns import HEAD, IDX, LAYER, MODEL, P_VALUE, Q_VALUE, SEED, TASK, names
+from darksecrets.run.tables import Column, Table, interval
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SCALES = ("change", "relative")
+"""Scales on which the changes of layers are compared."""
 
 _SCORE = Column("score", "number", "score on the validation split", "× 100", high=100)
 
@@ -53,6 +57,20 @@ LEARNING_CURVES = Table(
     key=(*names(*MODEL), "step", "split", "quantity"),
 )
 
+_COSINE = Column("", "number", "", low=0, high=1)
+_EXAMPLES = Column("examples", "integer", "examples compared", low=1)
+_SEEDS = Column("seeds", "integer", "seeds of fine-tuning compared", low=1)
+
+
+def _estimate(
+    name: str, meaning: str, *, control_of: str = "", optional: bool = False
+) -> tuple[Column, ...]:
+    """A difference of maps, and its interval."""
+    column = Column(name, "number", meaning, low=0, optional=optional, control_of=control_of)
+    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(0, math.inf), optional=optional)
+    return column, *ends
+
+
 COSINE = Table(
     "cosine",
     "Cosine similarity of each head's maps before and after fine-tuning (Figure 5).",
@@ -61,7 +79,7 @@ COSINE = Table(
         SEED,
         LAYER,
         HEAD,
-        Column("similarity", "number", "mean over the examples", low=0, high=1),
+        replace(_COSINE, name="similarity", meaning="mean over the examples"),
         Column(
             "sd",
             "number",
@@ -69,10 +87,122 @@ COSINE = Table(
             low=0,
             optional=True,
         ),
-        Column("examples", "integer", "examples compared", low=1),
+        _EXAMPLES,
+        *interval("similarity", bounds=(0, 1)),
+        *(
+            replace(_COSINE, name=name, meaning=meaning, optional=True, control_of="similarity")
+            for name, meaning in (
+                (
+                    "other_heads",
+                    "mean cosine of the head with the other heads of its layer, all pre-trained; "
+                    "empty if the layer has one head",
+                ),
+                ("uniform", "cosine of the pre-trained head with uniform attention"),
+                (
+                    "other_seed",
+                    "cosine of the head fine-tuned with this seed and with the run's next one "
+                    "(after the last, the first); empty in runs of one seed",
+                ),
+            )
+        ),
     ),
     key=("task", "seed", "layer", "head"),
     every=("layer", "head"),
+)
+
+LAYER_SIMILARITY = Table(
+    "layer_similarity",
+    "Cosine similarities of one task and seed by example and layer, means over the heads.",
+    (
+        IDX,
+        LAYER,
+        *(
+            replace(column, meaning=f"mean over the heads of `{column.name}` in `cosine.csv`")
+            for column in COSINE.columns
+            if column.name in ("similarity", "other_heads", "other_seed")
+        ),
+    ),
+    key=("idx", "layer"),
+    every=("layer",),
+)
+
+LAYER_CHANGES = Table(
+    "layer_changes",
+    "How much fine-tuning changes the attention of every layer: 1 − cosine, beside the same "
+    "between different heads and between fine-tunings (section 4.3). Intervals: bootstrap over "
+    "examples and seeds; with one seed, over examples only.",
+    (
+        TASK,
+        LAYER,
+        *_estimate(
+            "change",
+            "1 − cosine of maps before and after fine-tuning, mean over heads, examples and seeds",
+        ),
+        *_estimate(
+            "between_heads",
+            "1 − cosine of different heads of the layer, all pre-trained; empty if the layer has "
+            "one head",
+            control_of="change",
+            optional=True,
+        ),
+        *_estimate(
+            "between_seeds",
+            "1 − cosine of the same head in two fine-tunings; empty in runs of one seed",
+            control_of="change",
+            optional=True,
+        ),
+        *_estimate(
+            "relative",
+            "`change` / `between_heads`: 1 if a head is as far from its former self as from the "
+            "layer's other heads; empty if these do not differ",
+            optional=True,
+        ),
+        _EXAMPLES,
+        _SEEDS,
+    ),
+    key=("task", "layer"),
+    every=("layer",),
+)
+
+LAST_LAYERS = Table(
+    "last_layers",
+    "Whether the last two layers change most in fine-tuning (section 4.3). Encoders with fewer "
+    "than three layers have no rows, and tasks no row `relative` if the heads of a layer do not "
+    "differ.",
+    (
+        TASK,
+        Column("scale", "text", "column of `layer_changes.csv` compared", values=SCALES),
+        Column("last", "number", "mean of the last two layers", low=0),
+        Column("rest", "number", "mean of the other layers", low=0, control_of="last"),
+        Column("difference", "number", "`last` − `rest`"),
+        *interval("difference"),
+        replace(
+            P_VALUE,
+            meaning="p-value of `difference` above 0: one-sided, paired over examples (random "
+            "signs), given these fine-tunings",
+        ),
+        replace(Q_VALUE, meaning="its false discovery rate over all rows"),
+        Column("greatest", "flag", "whether the last two layers are the two that change most"),
+        Column("seeds_greatest", "integer", "seeds for which they are", low=0),
+        Column(
+            "probability",
+            "number",
+            "share of bootstrap samples (examples and seeds) in which they are",
+            low=0,
+            high=1,
+        ),
+        replace(
+            P_VALUE,
+            name="p_greatest",
+            meaning="p-value of `greatest`: the largest of the tests of each of the last two "
+            "layers against each of the others",
+        ),
+        replace(Q_VALUE, name="q_greatest", meaning="its false discovery rate over all rows"),
+        _EXAMPLES,
+        _SEEDS,
+    ),
+    key=("task", "scale"),
+    may_be_empty=True,
 )
 
 
@@ -117,4 +247,4 @@ def predictions(outputs: int) -> Table:
     )
 
 
-TABLES = (SCORES, BASELINES, LEARNING_CURVES, COSINE)
+TABLES = (SCORES, BASELINES, LEARNING_CURVES, COSINE, LAYER_CHANGES, LAST_LAYERS)
