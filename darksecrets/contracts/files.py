@@ -42,7 +42,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "attention/FrameNet/pretrained/",
         "the same for the sentences of `framenet_links.csv`; their `idx` is that of the table",
     ),
-    ("similarity/<task>/seed-<n>.csv", "parts of `cosine.csv`"),
+    (
+        "similarity/<task>/seed-<n>.csv, similarity/<task>/seed-<n>.layers.csv",
+        "parts of `cosine.csv`; and [by example](#layer_similaritycsv), for `layer_changes.csv` "
+        "and `last_layers.csv`",
+    ),
     (
         "annotation/<task>.jsonl",
         "tags, heads and dependency labels of the sampled sentences, one example per line: `idx`, "

@@ -67,7 +67,7 @@ def _estimate(
 ) -> tuple[Column, ...]:
     """A difference of maps, and its interval."""
     column = Column(name, "number", meaning, low=0, optional=optional, control_of=control_of)
-    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(0, math.inf), optional=optional)
+    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(0, math.inf), optional=True)
     return column, *ends
 
 
@@ -88,7 +88,7 @@ COSINE = Table(
             optional=True,
         ),
         _EXAMPLES,
-        *interval("similarity", bounds=(0, 1)),
+        *interval("similarity", bounds=(0, 1), optional=True),
         *(
             replace(_COSINE, name=name, meaning=meaning, optional=True, control_of="similarity")
             for name, meaning in (
@@ -114,6 +114,8 @@ LAYER_SIMILARITY = Table(
     "layer_similarity",
     "Cosine similarities of one task and seed by example and layer, means over the heads.",
     (
+        TASK,
+        SEED,
         IDX,
         LAYER,
         *(
@@ -122,7 +124,7 @@ LAYER_SIMILARITY = Table(
             if column.name in ("similarity", "other_heads", "other_seed")
         ),
     ),
-    key=("idx", "layer"),
+    key=("task", "seed", "idx", "layer"),
     every=("layer",),
 )
 
@@ -130,7 +132,7 @@ LAYER_CHANGES = Table(
     "layer_changes",
     "How much fine-tuning changes the attention of every layer: 1 − cosine, beside the same "
     "between different heads and between fine-tunings (section 4.3). Intervals: bootstrap over "
-    "examples and seeds; with one seed, over examples only.",
+    "examples and seeds; with one seed, over examples only; empty with fewer than 6 examples.",
     (
         TASK,
         LAYER,
@@ -175,7 +177,7 @@ LAST_LAYERS = Table(
         Column("last", "number", "mean of the last two layers", low=0),
         Column("rest", "number", "mean of the other layers", low=0, control_of="last"),
         Column("difference", "number", "`last` − `rest`"),
-        *interval("difference"),
+        *interval("difference", optional=True),
         replace(
             P_VALUE,
             meaning="p-value of `difference` above 0: one-sided, paired over examples (random "

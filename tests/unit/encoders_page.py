@@ -84,7 +84,10 @@ def _try(model: Path, results: Path, data: Path) -> Outcome:
     }
     _extract(results / "model", results / "finetuned")
     stores = [AttentionStore.open(results / name) for name in ("pretrained", "finetuned")]
-    columns["cosine"] = _tried(lambda: cosine.table(*stores))
+    columns["cosine"] = _tried(
+        lambda: cosine.table(cosine.compare(*stores)),
+        ["other_heads", "uniform", "other_seed", "ci_low", "ci_high"],
+    )
     columns["patterns"] = _tried(lambda: classify(stores[0], PatternNet().eval(), 1.0))
     columns |= _measures(stores[0])
     columns["FrameNet"] = _tried(
