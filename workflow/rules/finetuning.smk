@@ -232,5 +232,4 @@ figure(
     label="Figure 5",
     group="similarity",
     table="<results>/tables/cosine.csv",
-    changes="<results>/tables/layer_changes.csv",
 )
