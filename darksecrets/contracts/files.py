@@ -60,6 +60,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`token_pairs.csv`, `equal_words.csv` and `head_statistics.csv`",
     ),
     (
+        "redundancy/<task>/pretrained/, redundancy/<task>/finetuned/seed-<n>/",
+        "distances between the heads of one model: a part of `head_distances.parquet`, and means "
+        "[by example](#example_distancescsv), for `redundancy.csv`",
+    ),
+    (
         "ablation/<task>/<state>/seed-<n>/",
         "a [sweep](#formats-other-than-tables): predictions on the whole validation split with "
         "heads disabled",
@@ -142,7 +147,14 @@ FORMATS: tuple[tuple[str, str], ...] = (
 
 TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
-    *("pattern_quality", "stripes", "head_statistics", "token_pairs", "ablation_deltas"),
+    *(
+        "pattern_quality",
+        "stripes",
+        "head_statistics",
+        "token_pairs",
+        "redundancy",
+        "ablation_deltas",
+    ),
     *("ablation_distribution", "ablation_gains", "learning_curves", "report"),
 )
 """Named targets of a run."""

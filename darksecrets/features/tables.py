@@ -16,7 +16,8 @@ ENTROPIES = ("entropy", "greatest entropy")
 STATISTICS = (*SHARES, *ENTROPIES)
 
 #: Kinds of pairs of maps whose distance `redundancy.csv` has.
-PAIRS = (SAME_LAYER, DIFFERENT_LAYERS, NEAREST, OTHER_TEXT, UNIFORM) = (
+PAIRS = (ALL_PAIRS, SAME_LAYER, DIFFERENT_LAYERS, NEAREST, OTHER_TEXT, UNIFORM) = (
+    "all",
     "same layer",
     "different layers",
     "nearest",
@@ -27,9 +28,9 @@ PAIRS = (SAME_LAYER, DIFFERENT_LAYERS, NEAREST, OTHER_TEXT, UNIFORM) = (
 _PAIRS = Column(
     "pairs",
     "text",
-    "pairs of heads in one layer or in different ones; every head and its nearest (found on one "
-    "half of the examples, its distance taken from the other); a head's map and its map of another "
-    "example with as many tokens; a head and uniform attention",
+    "all pairs of heads; those in one layer, or in different ones; every head and its nearest "
+    "(found on one half of the examples, its distance taken from the other); a head's map and its "
+    "map of another example with as many tokens; a head and uniform attention",
     values=PAIRS,
 )
 _FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
@@ -187,29 +188,31 @@ HEAD_DISTANCES = Table(
 
 EXAMPLE_DISTANCES = Table(
     "example_distances",
-    "Distances of one model's heads by example.",
+    "Mean distance of one model's heads by example, for every kind of pairs.",
     (
+        *MAPS,
         IDX,
         _PAIRS,
-        replace(_DISTANCE, meaning="mean over the pairs; empty without any", optional=True),
+        replace(_DISTANCE, meaning="mean over the pairs; empty if there are none", optional=True),
     ),
-    key=("idx", "pairs"),
+    key=(*names(*MAPS), "idx", "pairs"),
 )
 
 REDUNDANCY = Table(
     "redundancy",
     "How redundant heads are: the mean distance of `head_distances.parquet` for some pairs of "
-    "heads, with intervals over examples. Kinds of which a model has no pair have no rows.",
+    "heads. Intervals: bootstrap over examples; empty with fewer than 6. Kinds without pairs have "
+    "no rows.",
     (
         *MAPS,
         _PAIRS,
         replace(_DISTANCE, meaning="mean over the pairs and examples"),
-        *interval("distance", unit="nats", bounds=(0, math.log(2))),
+        *interval("distance", unit="nats", bounds=(0, math.log(2)), optional=True),
         replace(
             _DISTANCE,
             name="control",
-            meaning="mean over all pairs of heads: what is expected if heads are assigned to "
-            "layers at random, or paired at random",
+            meaning="mean over all pairs of heads: expected if heads were assigned to layers, or "
+            "paired, at random; empty for `all`, `other text` and `uniform`",
             control_of="distance",
             optional=True,
         ),

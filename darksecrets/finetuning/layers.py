@@ -18,8 +18,9 @@ import pandas as pd
 from darksecrets.finetuning.tables import LAST_LAYERS, SCALES
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.crossed import drawn_means
 from darksecrets.stats.paired import FEWEST, sign_flips
-from darksecrets.stats.resampling import crossed_means, interval
+from darksecrets.stats.resampling import interval
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,7 +70,7 @@ class Changes:
     def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
         """[resamples, layers] every mean on the same bootstrap samples, and the relative change."""
         kinds = {name: getattr(self, name) for name in ("change", "between_heads", "between_seeds")}
-        drawn = crossed_means(np.stack(list(kinds.values()), axis=-1), RESAMPLES, rng)
+        drawn = drawn_means(np.stack(list(kinds.values()), axis=-1), RESAMPLES, rng)
         means = dict(zip(kinds, np.moveaxis(drawn, -1, 0), strict=True))
         divisor = np.where(np.isnan(self._divisor), np.nan, means["between_heads"])
         return means | {"relative": means["change"] / divisor}

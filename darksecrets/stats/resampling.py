@@ -72,32 +72,6 @@ def cluster_weights(
     return multinomial_weights(resamples, np.ones(len(names), np.int64), rng)[:, cluster]
 
 
-def crossed_means(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """Bootstrap means over two crossed kinds of units, such as seeds and the examples of each.
-
-    Both are drawn with replacement, independently (the pigeonhole bootstrap of Owen 2007), so that
-    the spread over either enters. With one unit of the first kind, only the second is drawn. Two
-    units tell little: resamples of two seeds have half the variance that their means have.
-
-    Args:
-        values: [seeds, examples, ...].
-        resamples: Number of bootstrap samples.
-        rng: Source of randomness.
-
-    Returns:
-        [resamples, ...].
-    """
-    seeds, examples = values.shape[:2]
-    drawn = [
-        multinomial_weights(resamples, np.ones(count, np.int64), rng) / count
-        for count in (seeds, examples)
-    ]
-    means: Floats = np.zeros((resamples, values[0, 0].size))
-    for weights, of_seed in zip(drawn[0].T, values.reshape(seeds, examples, -1), strict=True):
-        means += weights[:, None] * (drawn[1] @ of_seed)
-    return means.reshape(resamples, *values.shape[2:])
-
-
 def interval(resampled: Floats, level: float = LEVEL) -> Floats:
     """Percentile interval over the first axis, as [2, ...]: lower and upper end.
 

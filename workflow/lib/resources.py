@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.data import files
+from darksecrets.features.head_distances import WORK
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
@@ -47,6 +48,7 @@ _START_OF_TABLES = 1.0  # until NumPy and pandas are imported
 _START_OF_CLASSIFIER = 3.2  # until torch is imported and a store opened
 _UPDATE = 0.01  # of an update of the weights, besides its operations
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
+_COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
@@ -296,6 +298,27 @@ def annotation(work: Work) -> Need:
 def reading_stores(number: int) -> Callable[[Work], Need]:
     """Statistics of all maps of some stores."""
     return lambda work: table(seconds=_START_OF_TABLES + number * work.maps / _MAP_BYTES_PER_SECOND)
+
+
+def _pairs(work: Work) -> int:
+    """Pairs of heads of a model."""
+    heads = work.model.layers * work.model.heads
+    return heads * (heads - 1) // 2
+
+
+def redundancy(work: Work) -> Need:
+    """Distances between the heads of one model, on a sample of the examples."""
+    cells = work.maps / (2 * work.model.layers * work.model.heads)  # of a head; 2 bytes each
+    compared = min(_pairs(work) * cells, WORK)
+    kept = 2 * 8 * _pairs(work) * work.sample / MB
+    return table(kept, seconds=_START_OF_TABLES + compared / _COMPARED_PER_SECOND)
+
+
+def redundancy_of_run(work: Work) -> Need:
+    """Tests of the distances between heads, and positions of the heads, of all models."""
+    models = len(work.config["tasks"]) * (2 + len(work.config["seeds"]))
+    rows = models * _pairs(work)
+    return table(400 + 2e-4 * rows, seconds=3 + models * (0.1 + 3e-5 * _pairs(work)))
 
 
 READS_TABLES = Need(300, seconds=_TABLE_OR_FIGURE)

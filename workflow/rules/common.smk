@@ -73,6 +73,8 @@ def gpus_here() -> list[str]:
 GPU = min(1, len(gpus_here())) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
+# Models whose maps are measured.
+MEASURED = ("pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"]))
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
