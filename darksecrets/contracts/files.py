@@ -60,9 +60,10 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`token_pairs.csv`, `equal_words.csv` and `head_statistics.csv`",
     ),
     (
-        "redundancy/<task>/pretrained/, redundancy/<task>/finetuned/seed-<n>/",
-        "distances between the heads of one model: a part of `head_distances.parquet`, and means "
-        "[by example](#example_distancescsv), for `redundancy.csv`",
+        "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",
+        "distances between the heads of one model, parts of `head_distances.parquet`; and means "
+        "[by example](#example_distancescsv), for `redundancy.csv`; `<model>` is `pretrained` or "
+        "`finetuned/seed-<n>`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",

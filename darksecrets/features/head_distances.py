@@ -27,6 +27,7 @@ from darksecrets.features.tables import (
     SAME_LAYER,
     UNIFORM,
 )
+from darksecrets.run.errors import InputError
 
 WORK = 2 * 10**10
 """Most cells of maps to compare, over all pairs of heads: about half a minute of a CPU core."""
@@ -66,10 +67,18 @@ class Distances:
             seed: Seed of the sample.
             work: Most cells of maps to compare, over all pairs of heads and examples; at least two
                 examples are taken.
+
+        Raises:
+            InputError: The model has one head.
         """
         heads = store.layers * store.heads
-        chosen = sample(store.lengths, work / max(1, heads * (heads - 1) // 2), seed)
-        pairs = np.empty((len(chosen), heads * (heads - 1) // 2))
+        if heads == 1:
+            raise InputError(
+                f"{store.folder}: found an encoder of one head; expected several, to measure the "
+                "distances between them. Run only targets without the redundancy of heads."
+            )
+        chosen = sample(store.lengths, work / math.comb(heads, 2), seed)
+        pairs = np.empty((len(chosen), math.comb(heads, 2)))
         other_text, uniform = np.full((2, len(chosen)), np.nan)
         for number, example in enumerate(chosen):
             maps = _weights(store, example)
@@ -132,7 +141,7 @@ class Distances:
         least of many distances is too small on the examples that it is the least of.
         """
         examples, heads = len(self.pairs), math.prod(self.shape)
-        if min(examples, heads) < 2:
+        if examples == 1:
             return np.full(examples, np.nan)
         number = np.zeros((heads, heads), dtype=np.int64)
         upper = np.triu_indices(heads, 1)

@@ -183,12 +183,11 @@ HEAD_DISTANCES = Table(
     ),
     key=names(*MAPS, *_HEADS),
     row_group=names(*MAPS),
-    may_be_empty=True,
 )
 
 EXAMPLE_DISTANCES = Table(
     "example_distances",
-    "Mean distance of one model's heads by example, for every kind of pairs.",
+    "Mean distance between heads by example, for every kind of pairs and all models of a task.",
     (
         *MAPS,
         IDX,

@@ -58,6 +58,7 @@ LEARNING_CURVES = Table(
 )
 
 _COSINE = Column("", "number", "", low=0, high=1)
+_FLOOR = replace(_COSINE, optional=True, control_of="similarity")
 _EXAMPLES = Column("examples", "integer", "examples compared", low=1)
 _SEEDS = Column("seeds", "integer", "seeds of fine-tuning compared", low=1)
 
@@ -89,21 +90,23 @@ COSINE = Table(
         ),
         _EXAMPLES,
         *interval("similarity", bounds=(0, 1), optional=True),
-        *(
-            replace(_COSINE, name=name, meaning=meaning, optional=True, control_of="similarity")
-            for name, meaning in (
-                (
-                    "other_heads",
-                    "mean cosine of the head with the other heads of its layer, all pre-trained; "
-                    "empty if the layer has one head",
-                ),
-                ("uniform", "cosine of the pre-trained head with uniform attention"),
-                (
-                    "other_seed",
-                    "cosine of the head fine-tuned with this seed and with the run's next one "
-                    "(after the last, the first); empty in runs of one seed",
-                ),
-            )
+        replace(
+            _FLOOR,
+            name="other_heads",
+            meaning="mean cosine of the head with the other heads of its layer, all pre-trained; "
+            "empty if the layer has one head",
+        ),
+        replace(
+            _FLOOR,
+            name="uniform",
+            meaning="cosine of the pre-trained head with uniform attention",
+            optional=False,
+        ),
+        replace(
+            _FLOOR,
+            name="other_seed",
+            meaning="cosine of the head fine-tuned with this seed and with the run's next one "
+            "(after the last, the first); empty in runs of one seed",
         ),
     ),
     key=("task", "seed", "layer", "head"),
@@ -119,7 +122,11 @@ LAYER_SIMILARITY = Table(
         IDX,
         LAYER,
         *(
-            replace(column, meaning=f"mean over the heads of `{column.name}` in `cosine.csv`")
+            replace(
+                column,
+                meaning=f"mean over the heads of `{column.name}` in `cosine.csv`",
+                control_of="",
+            )
             for column in COSINE.columns
             if column.name in ("similarity", "other_heads", "other_seed")
         ),

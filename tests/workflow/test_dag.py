@@ -44,7 +44,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["evaluate_pretrained"] == tasks * seeds
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
-    assert jobs["measure_redundancy"] == tasks * (1 + seeds)
+    assert jobs["measure_redundancy"] == tasks
     assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == tasks * seeds

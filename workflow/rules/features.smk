@@ -167,27 +167,30 @@ figure(
 
 
 rule measure_redundancy:
-    """Measure how far the attention of every two heads of a model is apart."""
+    """Measure how far the attention of every two heads is apart, in all models of a task."""
     input:
-        store="<results>/attention/{task}/{model}",
+        stores=expand("<results>/attention/{{task}}/{model}", model=MEASURED),
     output:
-        distances="<results>/redundancy/{task}/{model}/head_distances.parquet",
-        examples="<results>/redundancy/{task}/{model}/example_distances.csv",
-        provenance="<results>/redundancy/{task}/{model}/provenance.json",
+        distances=expand(
+            "<results>/redundancy/{{task}}/{model}/head_distances.parquet", model=MEASURED
+        ),
+        examples="<results>/redundancy/{task}/example_distances.csv",
+        provenance="<results>/redundancy/{task}/provenance.json",
     log:
-        "<logs>/measure_redundancy/{task}/{model}.log",
+        "<logs>/measure_redundancy/{task}.log",
     benchmark:
-        "<benchmarks>/measure_redundancy/{task}/{model}.tsv"
+        "<benchmarks>/measure_redundancy/{task}.tsv"
     group:
-        "attention"
+        "features"
     conda:
         "../../envs/annotation.yaml"
     resources:
         **ask(resources.redundancy),
     params:
+        models=MEASURED,
         seed=lookup(dpath="samples/seed", within=config),
     message:
-        "Measure the distances between heads on {wildcards.task}: {wildcards.model}"
+        "Measure the distances between heads on {wildcards.task}"
     script:
         "../../scripts/measure_redundancy.py"
 
@@ -196,11 +199,11 @@ rule summarize_redundancy:
     """Summarize how redundant the heads of all models are, and place them in a plane."""
     input:
         distances=expand(
-            "<results>/redundancy/{task}/{model}/head_distances.parquet", task=config["tasks"], model=MEASURED
+            "<results>/redundancy/{task}/{model}/head_distances.parquet",
+            task=config["tasks"],
+            model=MEASURED,
         ),
-        examples=expand(
-            "<results>/redundancy/{task}/{model}/example_distances.csv", task=config["tasks"], model=MEASURED
-        ),
+        examples=per_task("<results>/redundancy/{task}/example_distances.csv"),
     output:
         distances="<results>/tables/head_distances.parquet",
         redundancy="<results>/tables/redundancy.csv",
@@ -222,7 +225,9 @@ rule summarize_redundancy:
         "../../scripts/summarize_redundancy.py"
 
 
-RESULTS_OF_RUN += [f"<results>/tables/{name}" for name in ("head_distances.parquet", "redundancy.csv")]
+RESULTS_OF_RUN += [
+    f"<results>/tables/{name}" for name in ("head_distances.parquet", "redundancy.csv")
+]
 
 
 figure(

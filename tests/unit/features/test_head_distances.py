@@ -15,6 +15,7 @@ from scipy.spatial.distance import jensenshannon
 from darksecrets.attention.store import AttentionStore, Windows, reach_of, write_store
 from darksecrets.features import tables
 from darksecrets.features.head_distances import Distances, sample
+from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 
 LENGTHS = [9, 6, 6, 6, 4, 3]
@@ -199,7 +200,6 @@ def test_a_sample_is_random_and_has_two_examples_at_least() -> None:
 @pytest.mark.parametrize(
     ("shape", "kinds"),
     [
-        ((1, 1), {"other text", "uniform"}),
         ((1, 3), {"all", "same layer", "nearest", "other text", "uniform"}),
         ((3, 1), {"all", "different layers", "nearest", "other text", "uniform"}),
     ],
@@ -210,3 +210,14 @@ def test_kinds_without_pairs_are_empty(
     found = measure(tmp_path, maps_of(shape=shape))
     assert set(by_kind(found).dropna().index) == kinds
     assert len(found.table()) == math.comb(math.prod(shape), 2)
+
+
+def test_one_example_has_no_nearest_head(tmp_path: Path) -> None:
+    found = by_kind(measure(tmp_path, maps_of(lengths=[5])))
+    assert math.isnan(found["nearest"])
+    assert found["all"] > 0.1
+
+
+def test_an_encoder_of_one_head_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="an encoder of one head; expected several"):
+        measure(tmp_path, maps_of(shape=(1, 1)))
