@@ -274,9 +274,9 @@ def classification(folder: Path, seconds: float) -> float:
 
 def similarity(folder: Path, seconds: float) -> float:
     """Seconds for comparing two models' maps of an example."""
-    from darksecrets.finetuning.cosine import table
+    from darksecrets.finetuning.cosine import compare, table
 
-    return on_a_store(folder, seconds, lambda maps: table(maps, maps))
+    return on_a_store(folder, seconds, lambda maps: table(compare(maps, maps)))
 
 
 def sweep(folder: Path, seconds: float) -> float:

@@ -79,7 +79,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
             linewidth=0,
         )
         axes.plot(drawn.index, drawn["score"], label=order, **look)
-    axes.set_title(title(task, rows))
+    axes.set_title(title(rows))
     _label(axes, sorted(rows["heads"].unique()))
     if slot.is_first_col():
         axes.set_ylabel("Score")

@@ -257,6 +257,14 @@ class AttentionStore:
         """Which keys the queries of an example of this length may attend to, see `reach_of`."""
         return reach_of(self.windows, tokens)
 
+    def uniform(self, tokens: int) -> npt.NDArray[np.float32]:
+        """[layer, query, key] attention with the same weight for all keys in a query's reach."""
+        reach = self.reach(tokens)
+        if reach is None:
+            reach = np.ones((self.layers, tokens, tokens), dtype=np.bool_)
+        uniform: npt.NDArray[np.float32] = reach / reach.sum(-1, keepdims=True, dtype=np.float32)
+        return uniform
+
     def maps(self, example: int) -> HalfArray:
         """[layer, head, query, key] all maps of an example, as a view of the file."""
         maps: HalfArray = self._view(range(example, example + 1))[0]

@@ -52,7 +52,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "attention/FrameNet/pretrained/, attention/FrameNet/random/seed-<n>/",
         "the same for the sentences of `framenet_links.csv`; their `idx` is that of the table",
     ),
-    ("similarity/<task>/seed-<n>.csv", "parts of `cosine.csv`"),
+    (
+        "similarity/<task>/seed-<n>.csv, similarity/<task>/seed-<n>.layers.csv",
+        "parts of `cosine.csv`; and [by example](#layer_similaritycsv), for `layer_changes.csv` "
+        "and `last_layers.csv`",
+    ),
     (
         "annotation/<task>.jsonl",
         "tags, heads and dependency labels of the sampled sentences, one example per line: `idx`, "
@@ -66,6 +70,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`random/seed-<n>`. Parts of `stripes.csv`, `cls_attention.csv`, `token_pairs.csv`, "
         "`equal_words.csv` and `head_statistics.csv`; and `examples.npz`, means over the heads of "
         "a layer for every example, read with `darksecrets.features.profiles.Profiles`",
+    ),
+    (
+        "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",
+        "distances between the heads of one model, parts of `head_distances.parquet`; and means "
+        "[by example](#example_distancescsv), for `redundancy.csv`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
@@ -160,9 +169,9 @@ FORMATS: tuple[tuple[str, str], ...] = (
 
 TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
-    *("pattern_quality", "stripes", "head_statistics", "token_pairs", "ablation_deltas"),
-    *("ablation_distribution", "ablation_gains", "task_agreement", "joint_ablation"),
-    *("learning_curves", "report"),
+    *("pattern_quality", "stripes", "head_statistics", "token_pairs", "redundancy"),
+    *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
+    *("joint_ablation", "learning_curves", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from darksecrets.contracts import SECTIONS
 from darksecrets.contracts.files import FORMATS, OTHER_TARGETS, PATHS, TARGETS
 from darksecrets.data.tables import SAMPLE
-from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, predictions
+from darksecrets.features.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
+from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, LAYER_SIMILARITY, predictions
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
 from darksecrets.pretraining.tables import TABLES as TINY_BERT
 from darksecrets.run.tables import Column, Table
@@ -39,8 +40,8 @@ table is checked when it is written and when it is read: columns and their order
 every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in
 brackets. A *control* is the same estimate where no effect is expected.
 
-One table has millions of rows, `{PATTERN_MAPS.file}`. It is Parquet, with a row group for each model, so that one column or the
-rows of one model can be read without the others:
+Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model,
+so that one column or the rows of one model can be read without the others:
 
 ```python
 pd.read_parquet(
@@ -75,7 +76,8 @@ def page() -> str:
             ),
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
-            *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, *TEXT)),
+            *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
+            *map(_table, (EXAMPLE_DISTANCES, *TEXT)),
             _LABELLING,
             *map(_table, LABELLING),
             "## The tiny BERT\n",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.run.columns import (
     HEAD,
+    IDX,
     LAYER,
     MAPS,
     P_VALUE,
@@ -24,6 +26,24 @@ SHARES = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation")
 ENTROPIES = ("entropy", "greatest entropy")
 STATISTICS = (*SHARES, *ENTROPIES)
 
+#: Kinds of pairs of maps whose distance `redundancy.csv` has.
+PAIRS = (ALL_PAIRS, SAME_LAYER, DIFFERENT_LAYERS, NEAREST, OTHER_TEXT, UNIFORM) = (
+    "all",
+    "same layer",
+    "different layers",
+    "nearest",
+    "other text",
+    "uniform",
+)
+
+_PAIRS = Column(
+    "pairs",
+    "text",
+    "all pairs of heads; those in one layer, or in different ones; every head and its nearest "
+    "(found on one half of the examples, its distance taken from the other); a head's map and its "
+    "map of another example with as many tokens; a head and uniform attention",
+    values=PAIRS,
+)
 _FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
 _RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
 _WEIGHT = Column("weight", "number", "", "attention", low=0, high=1)
@@ -339,6 +359,85 @@ ATTENTION_ORIGINS = Table(
     may_be_empty=True,
 )
 
+_DISTANCE = Column("distance", "number", "", "nats", low=0, high=math.log(2))
+_HEADS = tuple(
+    replace(column, name=f"{column.name}_{side}", meaning=f"{column.meaning}, of the {order} head")
+    for side, order in (("a", "first"), ("b", "second"))
+    for column in (LAYER, HEAD)
+)
+
+HEAD_DISTANCES = Table(
+    "head_distances",
+    "How much the attention of every two heads differs: Jensen–Shannon divergence (Clark et al. "
+    "2019, section 6). Each pair is there once, the head of the lower layer first.",
+    (
+        *MAPS,
+        *_HEADS,
+        replace(_DISTANCE, meaning="mean over the tokens of an example, then over examples"),
+    ),
+    key=names(*MAPS, *_HEADS),
+    row_group=names(*MAPS),
+)
+
+EXAMPLE_DISTANCES = Table(
+    "example_distances",
+    "Mean distance between heads by example, for every kind of pairs and all models of a task.",
+    (
+        *MAPS,
+        IDX,
+        _PAIRS,
+        replace(_DISTANCE, meaning="mean over the pairs; empty if there are none", optional=True),
+    ),
+    key=(*names(*MAPS), "idx", "pairs"),
+)
+
+REDUNDANCY = Table(
+    "redundancy",
+    "How redundant heads are: the mean distance of `head_distances.parquet` for some pairs of "
+    "heads. Intervals: bootstrap over examples; empty with fewer than 6. Kinds without pairs have "
+    "no rows.",
+    (
+        *MAPS,
+        _PAIRS,
+        replace(_DISTANCE, meaning="mean over the pairs and examples"),
+        *interval("distance", unit="nats", bounds=(0, math.log(2)), optional=True),
+        replace(
+            _DISTANCE,
+            name="control",
+            meaning="mean over all pairs of heads: expected if heads were assigned to layers, or "
+            "paired, at random; empty for `all`, `other text` and `uniform`",
+            control_of="distance",
+            optional=True,
+        ),
+        Column("difference", "number", "`distance` − `control`", "nats", optional=True),
+        *interval("difference", "difference_low", "difference_high", unit="nats", optional=True),
+        replace(
+            P_VALUE,
+            meaning="of `same layer`: p-value of heads of one layer being nearer to each other "
+            "than if heads are assigned to layers at random (permutation test)",
+            optional=True,
+        ),
+        replace(Q_VALUE, meaning="its false discovery rate over all models", optional=True),
+        Column("examples", "integer", "examples with such pairs", low=1),
+    ),
+    key=(*names(*MAPS), "pairs"),
+)
+
+HEAD_POSITIONS = per_head(
+    "head_positions",
+    "Heads in a plane in which their distances are as close as possible to those of "
+    "`head_distances.parquet` (metric multidimensional scaling).",
+    Column("x", "number", "first coordinate", "nats"),
+    Column("y", "number", "second coordinate", "nats"),
+    Column(
+        "stress",
+        "number",
+        "Kruskal's stress-1 of the model: 0 if all distances are right; about 0.2 is poor",
+        low=0,
+        high=1,
+    ),
+)
+
 TABLES = (
     STRIPES,
     CLS_ATTENTION,
@@ -350,4 +449,7 @@ TABLES = (
     ATTENTION_CHANGES,
     ATTENTION_TRENDS,
     ATTENTION_ORIGINS,
+    HEAD_DISTANCES,
+    REDUNDANCY,
+    HEAD_POSITIONS,
 )

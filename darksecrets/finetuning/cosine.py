@@ -1,6 +1,13 @@
-"""How much fine-tuning changes each head (section 4.3): cosine between maps before and after."""
+"""How much fine-tuning changes each head (section 4.3): cosine between maps before and after.
+
+Unrelated maps have something in common, too: all weights are positive, and most heads attend to the
+same special tokens. So every cosine has three floors: that of different heads of the layer, that
+of uniform attention, and that of the same head in two fine-tunings.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +15,56 @@ import pandas as pd
 
 from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.run.errors import InputError
+from darksecrets.stats.paired import FEWEST, mean_intervals
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES = 1000
+"""Bootstrap samples of the examples."""
+
+_MAX_BYTES = 2**24  # of a batch of maps
 
 
-def cosine(
-    first: AttentionStore, second: AttentionStore, max_bytes: int = 2**24
-) -> npt.NDArray[np.float64]:
+@dataclass(frozen=True)
+class Similarities:
+    """Cosine similarities of the maps of every head, all [examples, layers, heads].
+
+    Attributes:
+        idx: [examples] numbers of the examples in the data set.
+        similarity: Before and after fine-tuning.
+        other_heads: Of the head with the other heads of its layer, all before fine-tuning; the mean
+            over these. NaN if the layer has one head.
+        uniform: Of the head before fine-tuning with uniform attention.
+        other_seed: After fine-tuning with two seeds; NaN if there is only one.
+    """
+
+    idx: npt.NDArray[np.int64]
+    similarity: Floats
+    other_heads: Floats
+    uniform: Floats
+    other_seed: Floats
+
+
+def compare(
+    before: AttentionStore, after: AttentionStore, other_seed: AttentionStore | None = None
+) -> Similarities:
+    """Compare the maps before and after fine-tuning, and compute the floors of the comparison.
+
+    Args:
+        before: The pre-trained model's maps.
+        after: Those of the fine-tuned model, of the same examples.
+        other_seed: Those of a model fine-tuned with another seed.
+
+    Raises:
+        InputError: See `cosine`.
+    """
+    similarity = cosine(before, after)
+    other_heads, uniform = floors(before)
+    between = np.full_like(similarity, np.nan) if other_seed is None else cosine(after, other_seed)
+    return Similarities(before.idx, similarity, other_heads, uniform, between)
+
+
+def cosine(first: AttentionStore, second: AttentionStore, max_bytes: int = _MAX_BYTES) -> Floats:
     """Cosine similarity of the flattened maps of two models, per example and head.
 
     As in the paper's text, maps cover the real tokens of the input. The authors' released notebook
@@ -40,9 +92,36 @@ def cosine(
     return similarities
 
 
-def _inner(a: HalfArray, b: HalfArray) -> npt.NDArray[np.float64]:
+def floors(store: AttentionStore, max_bytes: int = _MAX_BYTES) -> tuple[Floats, Floats]:
+    """Cosine of every head with the other heads of its layer, and with uniform attention.
+
+    Uniform attention gives the same weight to all tokens that a query can attend to. Products are
+    summed in single precision: the result is right to about six digits.
+
+    Args:
+        store: The maps of one model.
+        max_bytes: Largest size of a batch of maps.
+
+    Returns:
+        [examples, layers, heads] mean over the other heads, NaN if there are none; and
+        [examples, layers, heads] similarity with uniform attention.
+    """
+    others, uniform = np.empty((2, store.examples, store.layers, store.heads))
+    for examples, half in store.batches(max_bytes):
+        maps = half.reshape(*half.shape[:3], -1).astype(np.float32)
+        products = maps @ maps.swapaxes(-1, -2)
+        lengths = np.sqrt(np.diagonal(products, axis1=-2, axis2=-1).astype(np.float64))
+        cosines = products / (lengths[..., :, None] * lengths[..., None, :])
+        rows = slice(examples.start, examples.stop)
+        others[rows] = (cosines.sum(axis=-1) - 1) / (store.heads - 1) if store.heads > 1 else np.nan
+        flat = store.uniform(half.shape[-1]).reshape(store.layers, -1, 1)
+        uniform[rows] = (maps @ flat)[..., 0] / (lengths * np.linalg.norm(flat, axis=1))
+    return others, uniform
+
+
+def _inner(a: HalfArray, b: HalfArray) -> Floats:
     """[example, layer, head] inner products, without double-precision copies of the maps."""
-    result: npt.NDArray[np.float64] = np.einsum("elhij,elhij->elh", a, b, dtype=np.float64)
+    result: Floats = np.einsum("elhij,elhij->elh", a, b, dtype=np.float64)
     return result
 
 
@@ -74,21 +153,44 @@ def require_same_examples(first: AttentionStore, second: AttentionStore) -> None
             fail(f"the tokens of idx {first.idx[example]} differ", repr(a), repr(b))
 
 
-def table(first: AttentionStore, second: AttentionStore) -> pd.DataFrame:
-    """Mean similarity per head over the examples, tidy (Figure 5).
+def table(found: Similarities) -> pd.DataFrame:
+    """Mean similarity per head over the examples, tidy (Figure 5), with its floors.
 
     Returns:
-        A row per head: ``layer`` and ``head`` (from 1), ``similarity`` (mean over examples),
-        ``sd`` (their sample standard deviation) and ``examples``.
+        A row per head: ``layer`` and ``head`` (from 1), then the columns of `COSINE`. Fewer than
+        `FEWEST` examples have no interval.
     """
-    similarities = cosine(first, second)
-    layers, heads = np.indices(similarities.shape[1:])
-    return pd.DataFrame(
-        {
-            "layer": layers.ravel() + 1,
-            "head": heads.ravel() + 1,
-            "similarity": similarities.mean(axis=0).ravel(),
-            "sd": similarities.std(axis=0, ddof=1).ravel(),
-            "examples": len(similarities),
-        }
-    )
+    similarities = found.similarity
+    examples, *shape = similarities.shape
+    layers, heads = np.indices(shape)
+    ends = np.full((2, *shape), np.nan)
+    if examples >= FEWEST:
+        ends = mean_intervals(similarities, RESAMPLES, np.random.default_rng(0))
+    columns = {
+        "layer": layers + 1,
+        "head": heads + 1,
+        "similarity": similarities.mean(axis=0),
+        "sd": similarities.std(axis=0, ddof=1),
+        "examples": np.full(shape, examples),
+        "ci_low": ends[0],
+        "ci_high": ends[1],
+        "other_heads": found.other_heads.mean(axis=0),
+        "uniform": found.uniform.mean(axis=0),
+        "other_seed": found.other_seed.mean(axis=0),
+    }
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+
+
+def layer_table(found: Similarities) -> pd.DataFrame:
+    """Mean similarity over the heads of every layer, example by example.
+
+    Returns:
+        A row per example and layer, with the columns of `LAYER_SIMILARITY`.
+    """
+    means = {
+        name: getattr(found, name).mean(axis=-1)
+        for name in ("similarity", "other_heads", "other_seed")
+    }
+    examples, layers = np.indices(means["similarity"].shape)
+    columns = {"idx": found.idx[examples], "layer": layers + 1, **means}
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecFromSubplotSpec
+from matplotlib.lines import Line2D
 
 from darksecrets.finetuning.tables import COSINE
 from darksecrets.plotting.drawing import Sources
@@ -32,37 +34,49 @@ from darksecrets.run.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.gridspec import SubplotSpec
-    from numpy.typing import NDArray
+
+MEAN: Mapping[str, Any] = MappingProxyType({"color": INK, "marker": ".", "linewidth": 0.7})
+"""Style of the line of means."""
+FLOORS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
+    {
+        "other_heads": ("different heads", {"color": "#D55E00", "linewidth": 0.9, "ls": "--"}),
+        "other_seed": ("two seeds", {"color": "#0072B2", "linewidth": 0.9, "ls": ":"}),
+    }
+)
+"""Name and style of the line of every floor; the colours are Okabe and Ito's."""
 
 
 def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw a heatmap of layers × heads per task, beside it the mean and spread of each layer.
 
     Colours and orientation are the paper's: layer 1 at the top, the scale from 0 to 1, darker =
-    lower cosine = greater difference. Several seeds are averaged.
+    lower cosine = greater difference. Several seeds are averaged. Lines beside the mean of a layer
+    are its floors: cosines of different heads, and of two fine-tunings.
 
     Args:
-        table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``; if there is a column
-            ``state``, only rows of `finetuned` are drawn.
+        table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``, and the floors
+            ``other_heads`` and ``other_seed``, which may be empty; if there is a column ``state``,
+            only rows of `finetuned` are drawn.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
 
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
     """
-    check_columns(table, ["task", "layer", "head", "similarity"], "cosine.csv")
+    check_columns(table, ["task", "layer", "head", "similarity", *FLOORS], "cosine.csv")
     if "state" in table.columns:
         table = table[table["state"] == "finetuned"]
-    maps = {task: _similarities(table, task) for task in tasks}
+    of_tasks = {task: _rows(table, task) for task in tasks}
     rows, columns = blocks(len(tasks))
     width = width_for(columns)
     panel = 1.0 + 0.3 * width / columns  # inches; a little higher if panels are wide
     with style():
         figure = new_figure(width, rows * panel + 0.5)
         slots = figure.add_gridspec(rows + 1, columns, height_ratios=[panel] * rows + [0.06])
-        for index, (task, values) in enumerate(maps.items()):
-            mesh = _panel(figure, slots[index // columns, index % columns], task, values)
+        for index, (task, part) in enumerate(of_tasks.items()):
+            mesh = _panel(figure, slots[index // columns, index % columns], task, part)
         _colour_bar(figure, slots[rows, :], mesh)
+        _legend(figure, [name for name in FLOORS if table[name].notna().any()])
         label_run(figure, run_label)
     return figure
 
@@ -72,18 +86,19 @@ def draw(sources: Sources) -> Figure:
     return figure5(sources.table(COSINE), sources.tasks, sources.label)
 
 
-def _similarities(table: pd.DataFrame, task: str) -> NDArray[np.float64]:
+def _rows(table: pd.DataFrame, task: str) -> pd.DataFrame:
     rows = table[table["task"] == task]
     if rows.empty:
         raise InputError(
             f"The table cosine.csv has no rows for {task}; it has"
             f" {', '.join(sorted(set(table['task']))) or 'none'}. Make the table again."
         )
-    return grid(rows, "similarity")
+    return rows
 
 
-def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.float64]) -> QuadMesh:
-    """Draw one task: the heatmap, and mean ± standard deviation over the heads of each layer."""
+def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> QuadMesh:
+    """Draw one task: the heatmap; mean ± standard deviation over a layer's heads; the floors."""
+    values = grid(rows, "similarity")
     inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[2.7, 1], wspace=0.0)
     axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
     mesh = heatmap(axes, values, cmap=SIMILARITY, vmin=0, vmax=1)
@@ -96,12 +111,22 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, values: NDArray[np.floa
     mean = values.mean(axis=1)
     spread = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros_like(mean)
     beside.fill_betweenx(layer, mean - spread, mean + spread, color=BAND, linewidth=0)
-    beside.plot(mean, layer, color=INK, marker=".", linewidth=0.7, clip_on=False)
+    beside.plot(mean, layer, clip_on=False, **MEAN)
+    for name, (_, look) in FLOORS.items():
+        if rows[name].notna().any():
+            beside.plot(grid(rows, name).mean(axis=1), layer, clip_on=False, **look)
     beside.set(xlim=(0, 1), xticks=[0, 1])
     beside.set_xlabel("Mean ± sd", fontsize=SMALL)
     beside.tick_params(length=0, labelleft=False)
     beside.spines[["left", "right"]].set(visible=True, linewidth=0.25)
     return mesh
+
+
+def _legend(figure: Figure, floors: Sequence[str]) -> None:
+    """Name the lines beside the heatmaps, those of floors only where they are known."""
+    looks = [("before and after", MEAN), *(FLOORS[name] for name in floors)]
+    lines = [Line2D([], [], **look) for _, look in looks]
+    figure.legend(lines, [name for name, _ in looks], loc="outside upper center", ncols=len(lines))
 
 
 def _colour_bar(figure: Figure, slot: SubplotSpec, mesh: QuadMesh) -> None:

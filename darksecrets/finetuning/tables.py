@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ from darksecrets.run.tables import Column, Table, interval
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SCALES = ("change", "relative")
+"""Scales on which the changes of layers are compared."""
 
 _SCORE = Column("score", "number", "score on the validation split", "× 100", high=100)
 
@@ -149,6 +153,21 @@ LEARNING_CURVES = Table(
     key=(*names(*MODEL), "step", "split", "quantity"),
 )
 
+_COSINE = Column("", "number", "", low=0, high=1)
+_FLOOR = replace(_COSINE, optional=True, control_of="similarity")
+_EXAMPLES = Column("examples", "integer", "examples compared", low=1)
+_SEEDS = Column("seeds", "integer", "seeds of fine-tuning compared", low=1)
+
+
+def _estimate(
+    name: str, meaning: str, *, control_of: str = "", optional: bool = False
+) -> tuple[Column, ...]:
+    """A difference of maps, and its interval."""
+    column = Column(name, "number", meaning, low=0, optional=optional, control_of=control_of)
+    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(0, math.inf), optional=True)
+    return column, *ends
+
+
 COSINE = Table(
     "cosine",
     "Cosine similarity of each head's maps before and after fine-tuning (Figure 5).",
@@ -157,7 +176,7 @@ COSINE = Table(
         SEED,
         LAYER,
         HEAD,
-        Column("similarity", "number", "mean over the examples", low=0, high=1),
+        replace(_COSINE, name="similarity", meaning="mean over the examples"),
         Column(
             "sd",
             "number",
@@ -165,10 +184,130 @@ COSINE = Table(
             low=0,
             optional=True,
         ),
-        Column("examples", "integer", "examples compared", low=1),
+        _EXAMPLES,
+        *interval("similarity", bounds=(0, 1), optional=True),
+        replace(
+            _FLOOR,
+            name="other_heads",
+            meaning="mean cosine of the head with the other heads of its layer, all pre-trained; "
+            "empty if the layer has one head",
+        ),
+        replace(
+            _FLOOR,
+            name="uniform",
+            meaning="cosine of the pre-trained head with uniform attention",
+            optional=False,
+        ),
+        replace(
+            _FLOOR,
+            name="other_seed",
+            meaning="cosine of the head fine-tuned with this seed and with the run's next one "
+            "(after the last, the first); empty in runs of one seed",
+        ),
     ),
     key=("task", "seed", "layer", "head"),
     every=("layer", "head"),
+)
+
+LAYER_SIMILARITY = Table(
+    "layer_similarity",
+    "Cosine similarities of one task and seed by example and layer, means over the heads.",
+    (
+        TASK,
+        SEED,
+        IDX,
+        LAYER,
+        *(
+            replace(
+                column,
+                meaning=f"mean over the heads of `{column.name}` in `cosine.csv`",
+                control_of="",
+            )
+            for column in COSINE.columns
+            if column.name in ("similarity", "other_heads", "other_seed")
+        ),
+    ),
+    key=("task", "seed", "idx", "layer"),
+    every=("layer",),
+)
+
+LAYER_CHANGES = Table(
+    "layer_changes",
+    "How much fine-tuning changes the attention of every layer: 1 − cosine, beside the same "
+    "between different heads and between fine-tunings (section 4.3). Intervals: bootstrap over "
+    "examples and seeds; with one seed, over examples only; empty with fewer than 6 examples.",
+    (
+        TASK,
+        LAYER,
+        *_estimate(
+            "change",
+            "1 − cosine of maps before and after fine-tuning, mean over heads, examples and seeds",
+        ),
+        *_estimate(
+            "between_heads",
+            "1 − cosine of different heads of the layer, all pre-trained; empty if the layer has "
+            "one head",
+            control_of="change",
+            optional=True,
+        ),
+        *_estimate(
+            "between_seeds",
+            "1 − cosine of the same head in two fine-tunings; empty in runs of one seed",
+            control_of="change",
+            optional=True,
+        ),
+        *_estimate(
+            "relative",
+            "`change` / `between_heads`: 1 if a head is as far from its former self as from the "
+            "layer's other heads; empty if these do not differ",
+            optional=True,
+        ),
+        _EXAMPLES,
+        _SEEDS,
+    ),
+    key=("task", "layer"),
+    every=("layer",),
+)
+
+LAST_LAYERS = Table(
+    "last_layers",
+    "Whether the last two layers change most in fine-tuning (section 4.3). Encoders with fewer "
+    "than three layers have no rows, and tasks no row `relative` if the heads of a layer do not "
+    "differ.",
+    (
+        TASK,
+        Column("scale", "text", "column of `layer_changes.csv` compared", values=SCALES),
+        Column("last", "number", "mean of the last two layers", low=0),
+        Column("rest", "number", "mean of the other layers", low=0, control_of="last"),
+        Column("difference", "number", "`last` − `rest`"),
+        *interval("difference", optional=True),
+        replace(
+            P_VALUE,
+            meaning="p-value of `difference` above 0: one-sided, paired over examples (random "
+            "signs), given these fine-tunings",
+        ),
+        replace(Q_VALUE, meaning="its false discovery rate over all rows"),
+        Column("greatest", "flag", "whether the last two layers are the two that change most"),
+        Column("seeds_greatest", "integer", "seeds for which they are", low=0),
+        Column(
+            "probability",
+            "number",
+            "share of bootstrap samples (examples and seeds) in which they are",
+            low=0,
+            high=1,
+        ),
+        replace(
+            P_VALUE,
+            name="p_greatest",
+            meaning="p-value of `greatest`: the largest of the tests of each of the last two "
+            "layers against each of the others",
+        ),
+        replace(Q_VALUE, name="q_greatest", meaning="its false discovery rate over all rows"),
+        _EXAMPLES,
+        _SEEDS,
+    ),
+    key=("task", "scale"),
+    may_be_empty=True,
 )
 
 
@@ -228,4 +367,6 @@ TABLES = (
     BASELINES,
     LEARNING_CURVES,
     COSINE,
+    LAYER_CHANGES,
+    LAST_LAYERS,
 )

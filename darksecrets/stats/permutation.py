@@ -1,6 +1,6 @@
-"""Paired permutation tests of two models' scores.
+"""Permutation tests: paired ones of two models' scores, and one of groups of heads.
 
-They are two-sided and share one null hypothesis: for every example, the predictions of
+Those of scores are two-sided and share one null hypothesis: for every example, the predictions of
 the two models are exchangeable. For accuracy this is McNemar's exact test. For F1, the distribution
 has so few values that it is summed exactly, too. All other scores use random permutations.
 """
@@ -207,3 +207,30 @@ def correlation_permutation(
         swaps = rng.random((min(size, permutations - start), examples)) < 0.5
         extreme += (differences(swaps.astype(np.float64)) >= observed - ROUNDING).sum(axis=0)
     return extreme / (permutations + 1)
+
+
+def nearer_within_groups(
+    distances: Floats, groups: npt.NDArray[np.int64], permutations: int, rng: np.random.Generator
+) -> float:
+    """Test whether items of one group are nearer to each other than random items are.
+
+    The null hypothesis is that groups were assigned to the items at random. One-sided.
+
+    Args:
+        distances: [items, items], symmetric.
+        groups: [items] number of each item's group, from 0.
+        permutations: Number of random assignments, in groups of the same sizes.
+        rng: Random number generator.
+
+    Returns:
+        The p-value, (1 + assignments at least as near) / (1 + permutations).
+    """
+    members = np.eye(int(groups.max()) + 1)[groups]
+
+    def within(of_group: Floats) -> Floats:
+        """Sum of the distances within groups; their number is the same for all assignments."""
+        return np.asarray(((distances @ of_group) * of_group).sum())
+
+    observed = within(members) + ROUNDING * np.abs(distances).sum()
+    near = sum(within(rng.permutation(members)) <= observed for _ in range(permutations))
+    return float((1 + near) / (1 + permutations))

@@ -84,7 +84,8 @@ def _try(model: Path, results: Path, data: Path) -> Outcome:
     }
     _extract(results / "model", results / "finetuned")
     stores = [AttentionStore.open(results / name) for name in ("pretrained", "finetuned")]
-    columns["cosine"] = _tried(lambda: cosine.table(*stores))
+    of_more = ("ci_low", "ci_high", "other_seed")  # examples, seeds
+    columns["cosine"] = _tried(lambda: cosine.table(cosine.compare(*stores)), of_more)
     columns["patterns"] = _tried(lambda: classify(stores[0], PatternNet().eval(), 1.0))
     columns |= _measures(stores[0])
     columns["FrameNet"] = _tried(

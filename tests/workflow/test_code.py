@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 # Rules with their inputs and outputs, which are created as if a run had just made them.
-INPUTS = ("attention/RTE/pretrained", "attention/RTE/finetuned/seed-1", "data/RTE")
+INPUTS = (
+    *("attention/RTE/pretrained", "attention/RTE/finetuned/seed-1"),
+    *("attention/RTE/finetuned/seed-2", "data/RTE"),
+)
 TABLES = ("cosine", "token_pairs")
 OUTPUTS = {
-    "compute_similarity": ["similarity/RTE/seed-1.csv", "similarity/RTE/seed-1.provenance.json"],
+    "compute_similarity": [
+        f"similarity/RTE/seed-1.{suffix}" for suffix in ("csv", "layers.csv", "provenance.json")
+    ],
     "sample_examples": ["samples/RTE.csv"],
     "correlate_token_pairs": [
         "tables/token_pair_correlations.csv",

@@ -52,6 +52,8 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["evaluate_pretrained"] == tasks * seeds
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
+    assert jobs["measure_redundancy"] == tasks
+    assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
@@ -114,6 +116,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("stripes", {"evaluate_pretrained", "compute_similarity", "token_pairs"}),
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
+        ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
     ],
 )
 def test_partial_targets_plan_only_what_they_need(

@@ -113,12 +113,35 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
     before = AttentionStore.open(run / "attention" / "RTE" / "pretrained")
     after = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
     assert len(table) == len(TASKS) * len(SEEDS) * before.layers * before.heads
-    total = 0.0
+    other = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-1")
+    totals = np.zeros(2)
     for i in range(before.examples):
-        a, b = (np.asarray(s.maps(i)[2, 1], dtype=np.float64).ravel() for s in (before, after))
-        total += a @ b / np.sqrt((a @ a) * (b @ b))
-    expected = total / before.examples
-    assert table.loc[("RTE", 2, 3, 2), "similarity"] == pytest.approx(expected, abs=1e-7)
+        a, b, c = (s.maps(i)[2, 1].astype(np.float64).ravel() for s in (before, after, other))
+        totals += [x @ y / np.sqrt((x @ x) * (y @ y)) for x, y in ((a, b), (b, c))]
+    for name, total in zip(("similarity", "other_seed"), totals, strict=True):
+        expected = total / before.examples
+        assert table.loc[("RTE", 2, 3, 2), name] == pytest.approx(expected, abs=1e-7)
+
+
+def test_layers_and_heads_are_compared_on_every_task(run):
+    tables = {
+        name: pd.read_csv(run / "tables" / f"{name}.csv")
+        for name in ("cosine", "layer_changes", "last_layers", "redundancy", "head_positions")
+    }
+    layers = tables["layer_changes"].set_index(["task", "layer"])
+    cosine = tables["cosine"].groupby(["task", "layer"])
+    assert np.allclose(layers["change"], 1 - cosine["similarity"].mean()[layers.index])
+    assert np.allclose(layers["between_heads"], 1 - cosine["other_heads"].mean()[layers.index])
+    assert np.allclose(layers["between_seeds"], 1 - cosine["other_seed"].mean()[layers.index])
+    assert (layers["seeds"] == len(SEEDS)).all()
+    assert len(tables["last_layers"]) == 2 * len(TASKS)
+    assert len(tables["head_positions"]) == len(TASKS) * (1 + len(SEEDS)) * 36
+    distances = pd.read_parquet(run / "tables" / "head_distances.parquet")
+    models = ["task", "state", "seed"]
+    means = distances.groupby(models, dropna=False)["distance"].mean()
+    every = tables["redundancy"].query("pairs == 'all'").set_index(models)["distance"]
+    assert len(every) == len(means) == len(TASKS) * (1 + len(SEEDS))
+    assert np.allclose(every.sort_index(), means.sort_index(), atol=1e-6)
 
 
 def test_tables_of_features_have_every_task_and_model(run):
@@ -270,7 +293,7 @@ def test_every_figure_is_there_in_every_format(run):
     drawn = (
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
-        *("token_pairs", "head_statistics", "figure8", "figure9", "ablation_gains"),
+        *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):

@@ -21,6 +21,7 @@ from typing import Any
 
 from darksecrets.ablation.sets import joint_counts
 from darksecrets.data import files
+from darksecrets.features.head_distances import WORK
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.text import texts
@@ -51,6 +52,7 @@ _UPDATE = 0.01  # of an update of the weights, besides its operations
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
 _PER_EXAMPLE = 110  # numbers kept of an example and layer: measures and controls of all features
 _EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
+_COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
@@ -385,6 +387,31 @@ def comparing_scores(work: Work) -> Need:
     """Resampling the scores of all tasks, seeds and states of the model together."""
     predictions = len(work.config["tasks"]) * len(work.config["seeds"]) * work.validation
     return table(300, seconds=1 + 4e-5 * predictions)
+
+
+def _pairs(work: Work) -> int:
+    """Pairs of heads of a model."""
+    return math.comb(work.model.layers * work.model.heads, 2)
+
+
+def _models(work: Work) -> int:
+    """Models of a task whose maps are compared: pre-trained, fine-tuned, with random weights."""
+    return 2 + len(work.config["seeds"])
+
+
+def redundancy(work: Work) -> Need:
+    """Distances between the heads of one task's models, on a sample of the examples."""
+    cells = work.maps / (2 * work.model.layers * work.model.heads)  # of a head; 2 bytes each
+    compared = _models(work) * min(_pairs(work) * cells, WORK)
+    kept = 2 * 8 * _pairs(work) * work.sample / MB
+    return table(kept, seconds=compared / _COMPARED_PER_SECOND)
+
+
+def redundancy_of_run(work: Work) -> Need:
+    """Tests of the distances between heads, and positions of the heads, of all models."""
+    models = len(work.config["tasks"]) * _models(work)
+    pairs = _pairs(work)
+    return table(400 + 2e-4 * models * pairs, seconds=1 + models * (0.05 + 3e-5 * pairs))
 
 
 READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE - _START_OF_TABLES)

@@ -211,6 +211,15 @@ def parser_files(wildcards) -> list[str]:
     )
 
 
+def attention_of_next_seed(wildcards) -> list[str]:
+    """Maps of the model fine-tuned with the run's next seed (after the last, the first), if there are several."""
+    seeds = [int(seed) for seed in config["seeds"]]
+    following = seeds[(seeds.index(int(wildcards.seed)) + 1) % len(seeds)]
+    if len(seeds) == 1:
+        return []
+    return [f"<results>/attention/{wildcards.task}/finetuned/seed-{following}"]
+
+
 def tasks_of(table: str) -> list[str]:
     """Tasks of the run that have a measure; some measures need two sentences."""
     return [task for task in config["tasks"] if TASKS[task].is_pair or not MEASURES[table].pairs]

@@ -3,6 +3,7 @@
 
 STRIPES = "Section 4.4: vertical stripes"
 TOKENS = "Section 4.5: token to token"
+REDUNDANCY = "Section 5: redundancy of heads"
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
@@ -203,4 +204,79 @@ figure(
     label="Head statistics (Clark et al. 2019)",
     group="features",
     table="<results>/tables/head_statistics.csv",
+)
+
+
+rule measure_redundancy:
+    """Measure how far the attention of every two heads is apart, in all models of a task."""
+    input:
+        stores=expand("<results>/attention/{{task}}/{model}", model=MEASURED),
+    output:
+        distances=expand(
+            "<results>/redundancy/{{task}}/{model}/head_distances.parquet", model=MEASURED
+        ),
+        examples="<results>/redundancy/{task}/example_distances.csv",
+        provenance="<results>/redundancy/{task}/provenance.json",
+    log:
+        "<logs>/measure_redundancy/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_redundancy/{task}.tsv"
+    group:
+        "features"
+    conda:
+        "../../envs/annotation.yaml"
+    resources:
+        **ask(resources.redundancy),
+    params:
+        models=MEASURED,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Measure the distances between heads on {wildcards.task}"
+    script:
+        "../../scripts/measure_redundancy.py"
+
+
+rule summarize_redundancy:
+    """Summarize how redundant the heads of all models are, and place them in a plane."""
+    input:
+        distances=expand(
+            "<results>/redundancy/{task}/{model}/head_distances.parquet",
+            task=config["tasks"],
+            model=MEASURED,
+        ),
+        examples=per_task("<results>/redundancy/{task}/example_distances.csv"),
+    output:
+        distances="<results>/tables/head_distances.parquet",
+        redundancy="<results>/tables/redundancy.csv",
+        positions="<results>/tables/head_positions.csv",
+        provenance="<results>/tables/redundancy.provenance.json",
+    log:
+        "<logs>/summarize_redundancy.log",
+    benchmark:
+        "<benchmarks>/summarize_redundancy.tsv"
+    group:
+        "features"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.redundancy_of_run),
+    message:
+        "Summarize the distances between heads"
+    script:
+        "../../scripts/summarize_redundancy.py"
+
+
+RESULTS_OF_RUN += [
+    f"<results>/tables/{name}" for name in ("head_distances.parquet", "redundancy.csv")
+]
+
+
+figure(
+    "redundancy",
+    "How redundant heads are: their positions in a plane, near if they attend to the same tokens; mean distances.",
+    section=REDUNDANCY,
+    label="Redundancy of heads (Clark et al. 2019)",
+    group="features",
+    table="<results>/tables/redundancy.csv",
+    positions="<results>/tables/head_positions.csv",
 )

@@ -200,12 +200,14 @@ figure(
 
 
 rule compute_similarity:
-    """Compare each head's maps before and after fine-tuning, example by example."""
+    """Compare each head's maps before and after fine-tuning, example by example, and with the floors."""
     input:
         pretrained="<results>/attention/{task}/pretrained",
         finetuned="<results>/attention/{task}/finetuned/seed-{seed}",
+        other_seed=attention_of_next_seed,
     output:
         similarity="<results>/similarity/{task}/seed-{seed}.csv",
+        layers="<results>/similarity/{task}/seed-{seed}.layers.csv",
         provenance="<results>/similarity/{task}/seed-{seed}.provenance.json",
     log:
         "<logs>/compute_similarity/{task}/seed-{seed}.log",
@@ -216,7 +218,7 @@ rule compute_similarity:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.reading_stores(2)),
+        **ask(resources.reading_stores(3)),
     message:
         "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
     script:
@@ -230,6 +232,29 @@ collect(
     table="cosine",
     tables=per_task_and_seed("<results>/similarity/{task}/seed-{seed}.csv"),
 )
+
+
+rule compare_layers:
+    """Compare how much fine-tuning changes the layers: do the last two change most?"""
+    input:
+        layers=per_task_and_seed("<results>/similarity/{task}/seed-{seed}.layers.csv"),
+    output:
+        layer_changes="<results>/tables/layer_changes.csv",
+        last_layers="<results>/tables/last_layers.csv",
+        provenance="<results>/tables/last_layers.provenance.json",
+    log:
+        "<logs>/compare_layers.log",
+    group:
+        "similarity"
+    conda:
+        "../../envs/figures.yaml"
+    message:
+        "Compare the changes of the layers"
+    script:
+        "../../scripts/compare_layers.py"
+
+
+RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in ("layer_changes", "last_layers")]
 
 
 figure(

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.attention.store import AttentionStore, Windows, reach_of, write_store
 from darksecrets.finetuning import cosine as module
+from darksecrets.finetuning.tables import COSINE
 from darksecrets.run.errors import InputError
 
 LENGTHS = [9, 6, 6, 6, 3]
@@ -25,13 +26,28 @@ def maps_of(seed: int, lengths: list[int] = LENGTHS, heads: int = HEADS) -> Maps
     return [(w / w.sum(axis=-1, keepdims=True)).astype(np.float16) for w in weights]
 
 
-def save(folder: Path, maps: Maps, idx: list[int] | None = None, word: str = "w") -> AttentionStore:
+def within(maps: Maps, windows: Windows) -> Maps:
+    """Weights beyond the windows removed, the others increased in proportion."""
+    if not windows:
+        return maps
+    kept = [one * reach_of(windows, one.shape[-1])[:, None].astype(np.float64) for one in maps]
+    return [(one / one.sum(axis=-1, keepdims=True)).astype(np.float16) for one in kept]
+
+
+def save(
+    folder: Path,
+    maps: Maps,
+    idx: list[int] | None = None,
+    word: str = "w",
+    windows: Windows = (),
+) -> AttentionStore:
     lengths = [one.shape[-1] for one in maps]
     examples = pd.DataFrame(
         {"idx": idx or list(range(len(maps))), "tokens": [[word] * n for n in lengths]}
         | {name: [[0] * n for n in lengths] for name in ("segments", "special", "starts", "ends")}
     )
-    with write_store(folder, examples, *maps[0].shape[:2]) as writer:
+    layers, heads = maps[0].shape[:2]
+    with write_store(folder, examples, layers, heads, windows) as writer:
         for one in maps:
             writer.append(one)
     return AttentionStore.open(folder)
@@ -65,21 +81,81 @@ def test_a_model_is_like_itself(tmp_path: Path) -> None:
     np.testing.assert_allclose(module.cosine(store, store), 1, rtol=0, atol=1e-15)
 
 
+def uniform(length: int, window: int | None) -> npt.NDArray[np.float64]:
+    """The reference, one row at a time."""
+    flat = np.zeros((length, length))
+    for query in range(length):
+        reached = [key for key in range(length) if window is None or abs(key - query) <= window]
+        flat[query, reached] = 1 / len(reached)
+    return flat
+
+
+@pytest.mark.parametrize("windows", [(), (1, None)])
+def test_floors_are_the_loops(tmp_path: Path, windows: Windows) -> None:
+    maps = within(maps_of(1), windows)
+    for max_bytes in (1, 10**6):
+        store = save(tmp_path / f"{max_bytes}", maps, windows=windows)
+        others, flat = module.floors(store, max_bytes)
+        assert others.shape == flat.shape == (len(LENGTHS), LAYERS, HEADS)
+        for example, layer, head in np.ndindex(others.shape):
+            own = maps[example][layer, head]
+            rest = [maps[example][layer, other] for other in range(HEADS) if other != head]
+            mean = sum(cosine(own, one) for one in rest) / len(rest)
+            assert others[example, layer, head] == pytest.approx(mean, abs=1e-6)
+            level = uniform(own.shape[-1], windows[layer] if windows else None)
+            assert flat[example, layer, head] == pytest.approx(cosine(own, level), abs=1e-6)
+        assert others.std() > 0.01
+        assert flat.std() > 0.01
+
+
+def test_a_layer_of_one_head_has_no_other_heads(tmp_path: Path) -> None:
+    store = save(tmp_path / "store", maps_of(1, heads=1))
+    assert np.isnan(module.floors(store)[0]).all()
+
+
 def test_the_table_has_means_and_spread_over_examples(tmp_path: Path) -> None:
-    first, second = maps_of(1), maps_of(2)
-    table = module.table(save(tmp_path / "first", first), save(tmp_path / "second", second))
-    assert list(table.columns) == ["layer", "head", "similarity", "sd", "examples"]
+    first, second, third = maps_of(1), maps_of(2), maps_of(3)
+    stores = [save(tmp_path / str(n), maps) for n, maps in enumerate((first, second, third))]
+    found = module.compare(*stores)
+    table = module.table(found)
+    assert ("task", "seed", *table.columns) == COSINE.names
     assert len(table) == LAYERS * HEADS
     for row in table.itertuples():
-        values = [
-            cosine(a[row.layer - 1, row.head - 1], b[row.layer - 1, row.head - 1])
-            for a, b in zip(first, second, strict=True)
-        ]
+        head = row.layer - 1, row.head - 1
+        values = [cosine(a[head], b[head]) for a, b in zip(first, second, strict=True)]
         mean = sum(values) / len(values)
         variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
         assert row.similarity == pytest.approx(mean, rel=1e-12)
         assert row.sd == pytest.approx(math.sqrt(variance), rel=1e-9)
         assert row.examples == len(LENGTHS)
+        between = [cosine(a[head], b[head]) for a, b in zip(second, third, strict=True)]
+        assert row.other_seed == pytest.approx(sum(between) / len(between), rel=1e-12)
+        assert row.other_heads == pytest.approx(found.other_heads[(slice(None), *head)].mean())
+        assert math.isnan(row.ci_low), "fewer than six examples"
+    assert np.isnan(module.table(module.compare(*stores[:2]))["other_seed"]).all()
+
+
+def test_intervals_are_those_of_a_mean(tmp_path: Path) -> None:
+    lengths = [8] * 60
+    found = module.compare(*(save(tmp_path / str(seed), maps_of(seed, lengths)) for seed in (1, 2)))
+    table = module.table(found)
+    reach = 1.96 * table["sd"] / math.sqrt(60)
+    for end, sign in (("ci_low", -1), ("ci_high", 1)):
+        np.testing.assert_allclose(
+            table[end], table["similarity"] + sign * reach, atol=0.15 * reach.max()
+        )
+
+
+def test_layers_have_the_means_of_their_heads_by_example(tmp_path: Path) -> None:
+    idx = [5, 3, 9, 1, 7]
+    stores = [save(tmp_path / str(seed), maps_of(seed), idx) for seed in (1, 2)]
+    found = module.compare(*stores)
+    table = module.layer_table(found).set_index(["idx", "layer"])
+    assert len(table) == len(LENGTHS) * LAYERS
+    for example, layer in np.ndindex(len(LENGTHS), LAYERS):
+        row = table.loc[(idx[example], layer + 1)]
+        assert row["similarity"] == pytest.approx(found.similarity[example, layer].mean())
+        assert row["other_heads"] == pytest.approx(found.other_heads[example, layer].mean())
 
 
 @pytest.mark.parametrize(

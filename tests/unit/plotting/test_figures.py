@@ -33,6 +33,8 @@ def similarities(
         for head in range(1, heads + 1)
     ]
     table = pd.DataFrame(rows, columns=["task", "seed", "layer", "head", "similarity"])
+    table["other_heads"] = table["similarity"] / 2
+    table["other_seed"] = np.sqrt(table["similarity"]) if len(seeds) > 1 else np.nan
     return table.sample(frac=1, random_state=5)  # the order of rows must not matter
 
 
@@ -129,13 +131,30 @@ def test_the_mean_and_spread_of_every_layer_are_beside_each_panel() -> None:
         layers = [[cells[layer, head] for head in range(1, 5)] for layer in range(1, 7)]
         means = [statistics.fmean(values) for values in layers]
         spreads = [statistics.stdev(values) for values in layers]
-        (line,) = axes.lines
+        line = axes.lines[0]
         np.testing.assert_allclose(line.get_xdata(), means, atol=1e-12)
         assert list(line.get_ydata()) == [1, 2, 3, 4, 5, 6]
         band = {tuple(np.round(v, 9)) for v in axes.collections[0].get_paths()[0].vertices}
         for layer, (mean, spread) in enumerate(zip(means, spreads, strict=True), start=1):
             assert (round(mean - spread, 9), layer) in band
             assert (round(mean + spread, 9), layer) in band
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
+def test_the_floors_of_every_layer_are_beside_each_panel(seeds: tuple[int, ...]) -> None:
+    table = similarities(["MRPC", "RTE"], 6, 4, seeds)
+    figure = figure5(table, ["MRPC", "RTE"], LABEL)
+    floors = ["other_heads", "other_seed"][: len(seeds)]
+    for task in ("MRPC", "RTE"):
+        rows = table[table["task"] == task]
+        lines = axes_named(figure, f"{task} layers").lines[1:]
+        for name, line in zip(floors, lines, strict=True):
+            expected = [rows.loc[rows["layer"] == layer, name].mean() for layer in range(1, 7)]
+            np.testing.assert_allclose(line.get_xdata(), expected, atol=1e-12)
+            assert list(line.get_ydata()) == [1, 2, 3, 4, 5, 6]
+    (legend,) = figure.legends
+    named = [text.get_text() for text in legend.get_texts()]
+    assert named == ["before and after", "different heads", "two seeds"][: 1 + len(seeds)]
 
 
 def test_only_the_finetuned_state_is_drawn() -> None:

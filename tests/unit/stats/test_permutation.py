@@ -12,6 +12,7 @@ from darksecrets.stats.permutation import (
     correlation_permutation,
     f1_permutation,
     mcnemar,
+    nearer_within_groups,
 )
 
 f1 = METRICS["f1"].plain
@@ -110,3 +111,21 @@ def test_a_shift_and_a_scale_of_predictions_are_no_difference(ranks):
     labels = scaled(labels, ranks)
     p = correlation_permutation(moved, labels, 200, np.random.default_rng(0))
     assert (p == 1).all()
+
+
+def test_nearness_within_groups_is_tested_exactly() -> None:
+    """Against all assignments of six items to three groups of two."""
+    rng = np.random.default_rng(0)
+    places = rng.uniform(size=(6, 2))
+    distances = np.linalg.norm(places[:, None] - places, axis=-1)
+    groups = np.array([0, 0, 1, 1, 2, 2])
+
+    def within(order: tuple[int, ...]) -> float:
+        return sum(distances[order[i], order[i + 1]] for i in (0, 2, 4))
+
+    found = within((0, 1, 2, 3, 4, 5))
+    exact = np.mean([within(order) <= found + 1e-12 for order in itertools.permutations(range(6))])
+    p = nearer_within_groups(distances, groups, 20_000, rng)
+    # Four standard errors of a share of 20,000 draws.
+    assert p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+    assert 0.05 < exact < 0.95

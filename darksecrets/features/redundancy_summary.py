@@ -1,0 +1,159 @@
+"""How near heads are to each other, over all models of a run; and their positions in a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.features.tables import (
+    ALL_PAIRS,
+    DIFFERENT_LAYERS,
+    HEAD_POSITIONS,
+    NEAREST,
+    PAIRS,
+    REDUNDANCY,
+    SAME_LAYER,
+)
+from darksecrets.run.columns import MAPS, names
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.paired import FEWEST, mean_intervals
+from darksecrets.stats.permutation import nearer_within_groups
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES = 1000
+"""Bootstrap samples of the examples."""
+PERMUTATIONS = 999
+"""Random assignments of heads to layers."""
+
+_MODEL = list(names(*MAPS))
+_COMPARED = (SAME_LAYER, DIFFERENT_LAYERS, NEAREST)
+_SIDES = ("a", "b")
+_EQUAL = 1e-6  # rounding of a distance
+
+
+def summarize(examples: pd.DataFrame, distances: pd.DataFrame) -> pd.DataFrame:
+    """Mean distances of every model, compared with those of random pairs of heads.
+
+    Args:
+        examples: The tables `example_distances` of all models.
+        distances: Their tables `head_distances`.
+
+    Returns:
+        The table `redundancy`.
+    """
+    p_values = {model: _same_layer(rows) for model, rows in _by_model(distances)}
+    rows = [
+        {**dict(zip(_MODEL, model, strict=True)), **row}
+        for model, part in _by_model(examples)
+        for row in _of_model(part, p_values.get(model, np.nan))
+    ]
+    table = pd.DataFrame(rows, columns=REDUNDANCY.names)
+    known = table["p_value"].notna()
+    if known.any():
+        table.loc[known, "q_value"] = benjamini_hochberg(table["p_value"][known].to_numpy())
+    return table
+
+
+def _of_model(examples: pd.DataFrame, p_value: float) -> Iterator[dict[str, Any]]:
+    """The rows of one model."""
+    by_kind = examples.pivot_table(index="idx", columns="pairs", values="distance")
+    kinds = [kind for kind in PAIRS if kind in by_kind]
+    distances = _means(by_kind[kinds])
+    compared = [kind for kind in _COMPARED if kind in by_kind]
+    differences = _means(by_kind[compared].sub(by_kind[ALL_PAIRS], axis=0)) if compared else {}
+    for kind in kinds:
+        mean, low, high = distances[kind]
+        difference = differences.get(kind, np.full(3, np.nan))
+        yield {
+            "pairs": kind,
+            "distance": mean,
+            "ci_low": low,
+            "ci_high": high,
+            "control": mean - difference[0],
+            "difference": difference[0],
+            "difference_low": difference[1],
+            "difference_high": difference[2],
+            "p_value": p_value if kind == SAME_LAYER else np.nan,
+            "examples": int(by_kind[kind].count()),
+        }
+
+
+def _means(values: pd.DataFrame) -> dict[str, Floats]:
+    """[3] mean over the examples of every column, and its interval."""
+    means = values.mean()
+    ends = np.full((2, len(means)), np.nan)
+    if len(values) >= FEWEST:
+        ends = mean_intervals(values.to_numpy(np.float64), RESAMPLES, np.random.default_rng(0))
+    return dict(zip(values.columns, np.vstack([means, ends]).T, strict=True))
+
+
+def _same_layer(distances: pd.DataFrame) -> float:
+    """P-value of heads of one layer being near to each other; NaN if there is one layer."""
+    square, heads = _square(distances)
+    layers = heads["layer"].to_numpy() - 1
+    if not layers.any():
+        return np.nan
+    return nearer_within_groups(square, layers, PERMUTATIONS, np.random.default_rng(0))
+
+
+def positions(distances: pd.DataFrame) -> pd.DataFrame:
+    """Place the heads of every model in a plane, by metric multidimensional scaling.
+
+    The heads of a fine-tuned model start where those of the pre-trained model are, so that their
+    positions can be compared.
+
+    Args:
+        distances: The tables `head_distances` of all models.
+
+    Returns:
+        The table `head_positions`.
+    """
+    starts: dict[str, Floats] = {}
+    parts = []
+    for model, rows in _by_model(distances):
+        (task, state, _), (square, heads) = model, _square(rows)
+        placed, stress = _place(square, starts.get(task) if state == "finetuned" else None)
+        if state == "pretrained":
+            starts[task] = placed
+        columns = {**dict(zip(_MODEL, model, strict=True)), **heads}
+        parts.append(
+            pd.DataFrame(columns | {"x": placed[:, 0], "y": placed[:, 1], "stress": stress})
+        )
+    return (
+        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=HEAD_POSITIONS.names)
+    )
+
+
+def _place(square: Floats, start: Floats | None) -> tuple[Floats, float]:
+    """[items, 2] positions with about these distances, and Kruskal's stress-1."""
+    from sklearn.manifold import MDS
+
+    if square.max() <= _EQUAL:
+        return np.zeros((len(square), 2)), 0.0
+    scaling = MDS(
+        metric="precomputed", init="classical_mds", normalized_stress=True, random_state=0
+    )
+    placed: Floats = scaling.fit_transform(square, init=start)
+    return placed, float(scaling.stress_)
+
+
+def _by_model(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """Task, state and seed (None if there is none) and rows of every model, in their order."""
+    for _, rows in table.groupby(_MODEL, sort=False, dropna=False):
+        model = rows[_MODEL].iloc[0]
+        yield tuple(None if pd.isna(name) else name for name in model), rows
+
+
+def _square(distances: pd.DataFrame) -> tuple[Floats, pd.DataFrame]:
+    """[heads, heads] distances of one model; and the ``layer`` and ``head`` of each."""
+    pairs = {side: distances[[f"layer_{side}", f"head_{side}"]].to_numpy() for side in _SIDES}
+    heads, numbers = np.unique(np.concatenate(list(pairs.values())), axis=0, return_inverse=True)
+    first, second = np.split(numbers.ravel(), 2)
+    square = np.zeros((len(heads), len(heads)))
+    square[first, second] = square[second, first] = distances["distance"]
+    return square, pd.DataFrame(heads, columns=["layer", "head"])

@@ -1,0 +1,217 @@
+"""How near heads are, over all models: on planted and on shuffled heads; positions; the figure."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from drawn import LABEL, axes_named, written
+
+from darksecrets.features import redundancy_summary as module
+from darksecrets.features import tables
+from darksecrets.features.head_distances import Distances
+from darksecrets.features.redundancy import redundancy
+from darksecrets.run.errors import InputError
+from darksecrets.run.tables import identify
+
+Floats = npt.NDArray[np.float64]
+LAYERS, HEADS, EXAMPLES = 4, 5, 40
+COUNT = LAYERS * HEADS
+MODELS = ("pretrained", "finetuned/seed-1")
+
+
+def plane(spread: float, seed: int = 0, layers: int = LAYERS) -> Floats:
+    """[heads, 2] positions: layers are apart, and heads of one layer this far from its centre."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(0, 0.2, size=(layers, 1, 2))
+    heads = centres + spread * rng.standard_normal((layers, HEADS, 2))
+    return heads.reshape(-1, 2)
+
+
+def of_positions(places: Floats, examples: int = EXAMPLES, noise: float = 0.02) -> Distances:
+    """Distances of heads at these positions, with noise from example to example."""
+    rng = np.random.default_rng(1)
+    true = np.array([math.dist(a, b) for a, b in combinations(places, 2)])
+    pairs = true * (1 + noise * rng.standard_normal((examples, len(true))))
+    shape = len(places) // HEADS, HEADS
+    others = np.full((2, examples), 0.1)
+    others[0, ::4] = np.nan
+    return Distances(shape, np.arange(examples), pairs, *others)
+
+
+def both(
+    found: Distances, task: str = "RTE", model: str = MODELS[0]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    declared = (tables.EXAMPLE_DISTANCES, tables.HEAD_DISTANCES)
+    made = (found.by_example(), found.table())
+    examples, distances = (
+        table.check(identify(rows, task, model), table.file, "")
+        for table, rows in zip(declared, made, strict=True)
+    )
+    return examples, distances
+
+
+def summary(*models: tuple[pd.DataFrame, pd.DataFrame]) -> pd.DataFrame:
+    examples, distances = (pd.concat(parts) for parts in zip(*models, strict=True))
+    table = tables.REDUNDANCY.check(module.summarize(examples, distances), "redundancy.csv", "")
+    return table.set_index([*table.columns[:3], "pairs"]).sort_index()
+
+
+def of_one(found: Distances) -> pd.DataFrame:
+    return summary(both(found)).droplevel([0, 1, 2])
+
+
+def test_means_and_controls_are_the_loops() -> None:
+    found = of_positions(plane(0.02))
+    table = of_one(found)
+    layer = np.repeat(np.arange(LAYERS), HEADS)
+    means = dict(zip(combinations(range(COUNT), 2), found.pairs.mean(axis=0), strict=True))
+    same = [value for (a, b), value in means.items() if layer[a] == layer[b]]
+    others = [value for (a, b), value in means.items() if layer[a] != layer[b]]
+    every = math.fsum(means.values()) / len(means)
+    for kind, values in (("same layer", same), ("different layers", others)):
+        mean = math.fsum(values) / len(values)
+        assert table.loc[kind, "distance"] == pytest.approx(mean)
+        assert table.loc[kind, "control"] == pytest.approx(every)
+        assert table.loc[kind, "difference"] == pytest.approx(mean - every)
+    assert table.loc["all", "distance"] == pytest.approx(every)
+    nearest = [min(v for pair, v in means.items() if head in pair) for head in range(COUNT)]
+    assert table.loc["nearest", "distance"] == pytest.approx(np.mean(nearest), rel=0.02)
+    assert table.loc["other text", "examples"] == EXAMPLES * 3 / 4
+    for kind, row in table.iterrows():
+        assert row["ci_low"] <= row["distance"] <= row["ci_high"]
+        assert math.isnan(row["control"]) == (kind in {"all", "other text", "uniform"})
+        assert math.isnan(row["p_value"]) == (kind != "same layer")
+
+
+def test_intervals_are_those_of_a_mean_over_examples() -> None:
+    found = of_positions(plane(0.02), noise=0.5)
+    row = of_one(found).loc["all"]
+    reach = 1.96 * found.pairs.mean(axis=1).std(ddof=1) / np.sqrt(EXAMPLES)
+    assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * reach, rel=0.15)
+
+
+def test_heads_that_are_near_in_their_layer_are_found() -> None:
+    row = of_one(of_positions(plane(0.01))).loc["same layer"]
+    assert row["difference_high"] < 0
+    assert row["p_value"] == row["q_value"] == 1 / (1 + module.PERMUTATIONS)
+
+
+def test_shuffled_heads_have_no_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same heads, assigned to layers at random: at most 5 % are called near.
+
+    The bound is that of 100 draws, passed by chance once in 1000 times.
+    """
+    monkeypatch.setattr(module, "PERMUTATIONS", 199)
+    places, rng = plane(0.01), np.random.default_rng(2)
+    p = [module._same_layer(both(of_positions(rng.permutation(places)))[1]) for _ in range(100)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.13
+    assert 0.4 < np.mean(p) < 0.6
+
+
+def test_heads_that_are_all_copies_are_not_near_in_their_layer() -> None:
+    table = of_one(of_positions(np.zeros((COUNT, 2))))
+    assert table.loc["same layer", "p_value"] == 1
+    assert (table.loc[["all", "nearest"], "distance"] == 0).all()
+
+
+def test_one_layer_has_no_test_and_few_examples_no_interval() -> None:
+    table = of_one(of_positions(plane(0.02, layers=1), examples=5))
+    assert "different layers" not in table.index
+    assert table[["p_value", "ci_low", "difference_low"]].isna().all(axis=None)
+
+
+def test_all_models_are_corrected_together() -> None:
+    shuffled = np.random.default_rng(3).permutation(plane(0.01))
+    near, far = of_positions(plane(0.01)), of_positions(shuffled)
+    table = summary(*(both(found, task) for found, task in ((near, "RTE"), (far, "QQP"))))
+    rows = table.xs("same layer", level="pairs").droplevel([1, 2])
+    p = rows["p_value"]
+    assert rows.loc["RTE", "q_value"] == pytest.approx(2 * p["RTE"])
+    assert rows.loc["QQP", "q_value"] == pytest.approx(p["QQP"])
+
+
+def placed(*models: tuple[Distances, str]) -> pd.DataFrame:
+    distances = pd.concat(both(found, model=model)[1] for found, model in models)
+    table = module.positions(distances)
+    return tables.HEAD_POSITIONS.check(table, "head_positions.csv", "")
+
+
+def test_positions_have_the_distances_of_the_heads() -> None:
+    places = plane(0.02)
+    table = placed((of_positions(places, noise=0), MODELS[0]))
+    found = table[["x", "y"]].to_numpy()
+    for a, b in combinations(range(COUNT), 2):
+        expected = math.dist(places[a], places[b])
+        assert math.dist(found[a], found[b]) == pytest.approx(expected, abs=1e-3)
+    assert table["stress"].max() < 0.01
+    order = [(layer, head) for layer in range(1, LAYERS + 1) for head in range(1, HEADS + 1)]
+    assert list(zip(table["layer"], table["head"], strict=True)) == order
+
+
+def test_stress_is_kruskals() -> None:
+    rng = np.random.default_rng(0)
+    found = of_positions(rng.uniform(0, 0.1, size=(COUNT, 8)), noise=0)
+    table = placed((found, MODELS[0]))
+    drawn = [math.dist(a, b) for a, b in combinations(table[["x", "y"]].to_numpy(), 2)]
+    errors = math.fsum((d - e) ** 2 for d, e in zip(drawn, found.pairs[0], strict=True))
+    stress = math.sqrt(errors / math.fsum(d**2 for d in drawn))
+    assert table["stress"].iloc[0] == pytest.approx(stress, rel=0.02)
+    assert stress > 0.1
+
+
+def test_a_fine_tuned_model_is_turned_like_the_pre_trained_one() -> None:
+    """Its heads are drawn where those of the pre-trained model are, unless they changed."""
+    found = of_positions(plane(0.02))
+    turned = of_positions(plane(0.02) + np.random.default_rng(0).normal(0, 1e-4, (COUNT, 2)))
+    table = placed((found, MODELS[0]), (turned, MODELS[1]))
+    before, after = (
+        table.loc[table["state"] == state, ["x", "y"]].to_numpy()
+        for state in ("pretrained", "finetuned")
+    )
+    assert np.abs(before - after).max() < 0.01 < np.abs(before).max()
+
+
+def test_copies_are_drawn_in_one_place() -> None:
+    table = placed((of_positions(np.zeros((COUNT, 2))), MODELS[0]))
+    assert (table[["x", "y", "stress"]] == 0).all(axis=None)
+
+
+def figure_tables(tasks: list[str], seeds: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:
+    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in range(1, seeds + 1))]
+    parts = [
+        both(of_positions(plane(0.02, seed=number)), task, model)
+        for task in tasks
+        for number, model in enumerate(models)
+    ]
+    examples, distances = (pd.concat(side) for side in zip(*parts, strict=True))
+    return module.summarize(examples, distances), module.positions(distances)
+
+
+@pytest.mark.parametrize("tasks", [["RTE"], ["RTE", "QQP", "SST-2"]], ids=len)
+def test_the_figure_shows_the_tables(tasks: list[str]) -> None:
+    table, positions = figure_tables(tasks, seeds=2)
+    figure = redundancy(table, positions, tasks, LABEL)
+    for task in tasks:
+        for state, seed in (("pretrained", None), ("finetuned", 1)):
+            rows = positions[(positions["task"] == task) & (positions["state"] == state)]
+            rows = rows[rows["seed"] == seed] if seed else rows
+            (dots,) = axes_named(figure, f"{task} {state}").collections
+            np.testing.assert_allclose(dots.get_offsets(), rows[["x", "y"]])
+            assert list(dots.get_array()) == list(rows["layer"])
+        lines = axes_named(figure, f"{task} distances").lines
+        shown = sorted(x for line in lines for x in line.get_xdata())
+        assert shown == sorted(table.loc[table["task"] == task, "distance"])
+    texts = [text.get_text() for text in written(figure)]
+    assert {*tasks, *tables.PAIRS, "pretrained", "finetuned", "Layer"} <= set(texts)
+    assert any(text.startswith("run demo") for text in texts)
+
+
+def test_a_missing_task_is_named() -> None:
+    table, positions = figure_tables(["RTE"])
+    with pytest.raises(InputError, match="no rows for pretrained on QQP"):
+        redundancy(table, positions, ["RTE", "QQP"], LABEL)

@@ -1,0 +1,201 @@
+"""Which layers change most: against loops, on planted changes, and on changes of nothing."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from darksecrets.finetuning import layers as module
+from darksecrets.finetuning.tables import LAST_LAYERS, LAYER_CHANGES, LAYER_SIMILARITY
+from darksecrets.run.errors import InputError
+
+EXAMPLES, SEEDS = 60, 3
+RISING = (0.01, 0.02, 0.05, 0.1, 0.2)
+NOISE = 1e-7  # half precision moves a cosine by no more
+
+
+def values(
+    change: tuple[float, ...],
+    floor: tuple[float, ...] | float = 0.5,
+    *,
+    spread: float = 0.2,
+    seeds: int = SEEDS,
+    examples: int = EXAMPLES,
+    draw: int = 0,
+) -> module.Changes:
+    """Changes with these means and floors of every layer."""
+    rng = np.random.default_rng(draw)
+    shape = (seeds, examples, len(change))
+    floors = np.broadcast_to(floor, shape) * rng.uniform(0.8, 1.2, size=shape[1:])
+    own = np.array(change) * np.maximum(1 + spread * rng.standard_normal(shape), 0)
+    return module.Changes(own, floors, own / 2 if seeds > 1 else np.full(shape, np.nan))
+
+
+def parts(*shape: Any, task: str = "RTE", **more: Any) -> list[pd.DataFrame]:
+    """The same, as tables `layer_similarity`."""
+    own = values(*shape, **more)
+    seeds, examples, layers = own.change.shape
+    tables = [
+        pd.DataFrame(
+            {
+                "task": task,
+                "seed": seed + 1,
+                "idx": np.repeat(np.arange(examples), layers),
+                "layer": np.tile(np.arange(layers) + 1, examples),
+                "similarity": 1 - own.change[seed].ravel(),
+                "other_heads": 1 - own.between_heads[seed].ravel(),
+                "other_seed": 1 - own.between_seeds[seed].ravel(),
+            }
+        )
+        for seed in range(seeds)
+    ]
+    return [LAYER_SIMILARITY.check(table, "made up", "") for table in tables]
+
+
+def changes(made: list[pd.DataFrame]) -> pd.DataFrame:
+    table = module.layer_changes(module.changes_of(made))
+    return LAYER_CHANGES.check(table, "layer_changes.csv", "").set_index("layer")
+
+
+def last(made: list[pd.DataFrame]) -> pd.DataFrame:
+    table = module.last_layers(module.changes_of(made))
+    return LAST_LAYERS.check(table, "last_layers.csv", "").set_index(["task", "scale"])
+
+
+def test_changes_are_the_means_over_examples_and_seeds() -> None:
+    made = parts(RISING)
+    found = changes(made)
+    for layer in range(1, 6):
+        own = {name: [] for name in ("similarity", "other_heads", "other_seed")}
+        for table, name in product(made, own):
+            for row in table[table["layer"] == layer].to_dict("records"):
+                own[name].append(1 - row[name])
+        change, heads, seeds = (sum(numbers) / len(numbers) for numbers in own.values())
+        row = found.loc[layer]
+        assert row["change"] == pytest.approx(change, rel=1e-12)
+        assert row["between_heads"] == pytest.approx(heads, rel=1e-12)
+        assert row["between_seeds"] == pytest.approx(seeds, rel=1e-12)
+        assert row["relative"] == pytest.approx(change / heads, rel=1e-12)
+        for name in ("change", "between_heads", "between_seeds", "relative"):
+            assert row[f"{name}_low"] < row[name] < row[f"{name}_high"]
+        assert (row["examples"], row["seeds"]) == (EXAMPLES, SEEDS)
+
+
+def test_the_interval_covers_examples_and_seeds() -> None:
+    """Seeds that differ widen it; with one seed, it is that of a mean over examples."""
+    one = changes(parts(RISING, seeds=1)).loc[5]
+    sd = 0.2 * 0.2
+    assert one["change_high"] - one["change_low"] == pytest.approx(
+        2 * 1.96 * sd / np.sqrt(EXAMPLES), rel=0.3
+    )
+    made = parts(RISING, seeds=4)
+    for number, table in enumerate(made):
+        table["similarity"] -= 0.05 * number
+    several = changes(made).loc[5]
+    # Standard deviation of a mean of four seeds that are 0.05 apart.
+    spread = 0.05 * np.sqrt(5 / 4) / 2
+    assert several["change_high"] - several["change_low"] == pytest.approx(
+        2 * 1.96 * spread, rel=0.15
+    )
+
+
+def test_one_seed_has_no_noise_floor_and_few_examples_no_interval() -> None:
+    assert np.isnan(changes(parts(RISING, seeds=1))["between_seeds"]).all()
+    few = changes(parts(RISING, examples=5))
+    assert np.isnan(few[["change_low", "relative_high"]].to_numpy()).all()
+    assert np.isnan(last(parts(RISING, examples=5))["ci_low"]).all()
+
+
+def test_planted_last_layers_are_found() -> None:
+    found = last(parts(RISING))
+    for scale in ("change", "relative"):
+        row = found.loc[("RTE", scale)]
+        assert row["greatest"]
+        assert row["seeds_greatest"] == SEEDS
+        assert row["probability"] == 1
+        assert row["q_value"] <= row["q_greatest"] < 0.01
+        assert 0 < row["ci_low"] < row["difference"] < row["ci_high"]
+    of_change = found.loc[("RTE", "change")]
+    assert of_change["difference"] == pytest.approx(0.15 - 0.08 / 3, rel=0.1)
+
+
+def test_one_layer_below_suffices_to_deny_it() -> None:
+    """The mean of the last two is far above the rest, but the third is above the fourth."""
+    row = last(parts((0.01, 0.01, 0.12, 0.1, 0.4))).loc[("RTE", "change")]
+    assert row["q_value"] < 0.01
+    assert not row["greatest"]
+    assert row["probability"] < 0.05
+    assert row["p_greatest"] > 0.9
+
+
+def test_relative_to_the_floor_another_layer_may_change_most() -> None:
+    """Heads of the first layers are alike: for them, the same change is more."""
+    floor = (0.02, 0.02, 0.5, 0.5, 0.5)
+    found = last(parts((0.05, 0.05, 0.05, 0.1, 0.2), floor))
+    assert found.loc[("RTE", "change"), "greatest"]
+    assert not found.loc[("RTE", "relative"), "greatest"]
+    assert found.loc[("RTE", "relative"), "difference"] < 0
+
+
+def test_the_test_of_a_ratio_has_the_spread_of_its_divisor() -> None:
+    """Values of a relative change: their spread predicts that of the ratio of means."""
+    ratios, predicted = [], []
+    for draw in range(300):
+        own = values(RISING, seeds=1, draw=draw)
+        ratios.append(own.change.mean(axis=(0, 1)) / own.between_heads.mean(axis=(0, 1)))
+        np.testing.assert_allclose(own.relative.mean(axis=(0, 1)), ratios[-1], rtol=1e-12)
+        predicted.append(own.relative[0].std(axis=0, ddof=1) / np.sqrt(EXAMPLES))
+    # The standard error of a standard deviation of 300 values is 4 %.
+    np.testing.assert_allclose(np.std(ratios, axis=0), np.mean(predicted, axis=0), rtol=0.15)
+
+
+def test_equal_layers_are_seldom_called_different(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most 5 %; the bound is that of 100 draws, passed by chance once in 1000 times."""
+    monkeypatch.setattr(module, "DRAWS", 399)
+    monkeypatch.setattr(module, "RESAMPLES", 100)
+    made = {f"{draw}": values((0.1,) * 5, draw=draw) for draw in range(100)}
+    for _, found in module.last_layers(made).groupby("scale"):
+        assert (found[["p_value", "p_greatest"]] < 0.05).mean().max() <= 0.13
+        covered = (found["ci_low"] < 0) & (found["ci_high"] > 0)
+        assert covered.mean() >= 0.85
+
+
+def test_an_unchanged_model_shows_no_change() -> None:
+    """Half precision alone: no test, no ranking, whatever the layer."""
+    made = parts((0.0, 0.0, 0.0, NOISE / 2, NOISE), spread=0.3)
+    for _, row in last(made).iterrows():
+        assert row["p_value"] == row["p_greatest"] == 1
+        assert not row["greatest"]
+        assert row["seeds_greatest"] == row["probability"] == 0
+    assert changes(made)["change"].max() < 1e-6
+
+
+def test_heads_that_are_copies_have_no_relative_change() -> None:
+    made = parts(RISING, (0.0, 0.5, 0.5, 0.5, 0.5))
+    assert np.isnan(changes(made).loc[1, ["relative", "relative_low"]].to_numpy(float)).all()
+    assert list(last(made).index) == [("RTE", "change")]
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_too_few_layers_to_compare(layers: int) -> None:
+    assert not len(last(parts(RISING[:layers])))
+    assert len(changes(parts(RISING[:layers]))) == layers
+
+
+def test_tasks_are_corrected_together() -> None:
+    made = [*parts(RISING), *parts(RISING[::-1], task="QQP", draw=1)]
+    found = last(made)
+    assert list(found.index.get_level_values("task").unique()) == ["RTE", "QQP"]
+    assert (found["q_value"] >= found["p_value"]).all()
+    assert found.loc[("QQP", "change"), "p_value"] == 1
+
+
+def test_seeds_of_other_examples_are_refused() -> None:
+    made = parts(RISING)
+    made[1]["idx"] += 1
+    with pytest.raises(InputError, match="similarities of RTE are of other examples"):
+        module.changes_of(made)
