@@ -1,0 +1,345 @@
+"""Decide a claim: from rows of tables to estimates, to an answer with its reason."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from darksecrets.claims.answers import Answer, every, some
+from darksecrets.claims.estimates import Estimate, Threshold, difference, over_seeds, total
+from darksecrets.claims.registry import Claim, Extreme, Paper, Question
+from darksecrets.claims.sources import Run, Tables, UnansweredError, rows
+from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
+
+_SHOWN = 8
+"""Names listed in a reason before the others are only counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer to a question.
+
+    Attributes:
+        answer: Whether the statement holds in this run.
+        reason: Why, in words.
+        decisive: The estimate that decides, or would; None if there is none.
+        compared: All estimates that were compared.
+    """
+
+    answer: Answer
+    reason: str
+    decisive: Estimate | None = None
+    compared: tuple[Estimate, ...] = ()
+
+
+def table(papers: Iterable[Paper], tables: Tables, run: Run) -> pd.DataFrame:
+    """Decide all claims.
+
+    Returns:
+        The table `darksecrets.claims.tables.CLAIMS`.
+    """
+    claims = [(claim, paper.tasks) for paper in papers for claim in paper.claims]
+    return pd.DataFrame(
+        [_row(claim, decide(claim, tasks, tables, run), run) for claim, tasks in claims]
+    )
+
+
+def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
+    """Decide a claim.
+
+    Args:
+        claim: The claim.
+        tasks: The paper's tasks.
+        tables: The run's tables.
+        run: The run.
+    """
+    if not claim.questions:
+        return Finding(Answer.OPEN, claim.unanswered)
+    found = [answer(question, question.tasks or tasks, tables, run) for question in claim.questions]
+    overall = every(finding.answer for finding in found)
+    deciding = [finding for finding in found if finding.answer == overall]
+    return Finding(
+        overall,
+        "; ".join(dict.fromkeys(finding.reason for finding in deciding)),
+        deciding[0].decisive,
+        tuple(estimate for finding in found for estimate in finding.compared),
+    )
+
+
+def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
+    """Answer one question; a missing table or task leaves it open."""
+    try:
+        estimates = _estimates(question, tasks, tables, run)
+    except UnansweredError as why:
+        return Finding(Answer.OPEN, str(why))
+    if question.extreme:
+        finding = _of_extreme(question.extreme, question.each, estimates)
+    else:
+        assert question.threshold is not None
+        finding = _of_threshold(question.quantifier, question.threshold, estimates)
+    if question.undecidable:
+        return replace(finding, answer=Answer.OPEN, reason=question.undecidable)
+    return finding
+
+
+def _of_threshold(quantifier: str, threshold: Threshold, estimates: Sequence[Estimate]) -> Finding:
+    """Compare estimates with a threshold.
+
+    Of several estimates, `every` is true if each interval alone says so (an intersection–union
+    test) and false if an interval corrected for their number says so; `some` is the reverse.
+    """
+    if quantifier in ("greatest", "least"):
+        of_all = _extremum(estimates, greatest=quantifier == "greatest")
+        return _summed_up(threshold, [(of_all, threshold.answer(of_all))], estimates, every)
+    corrected = Answer.NO if quantifier == "every" else Answer.YES
+    known = sum(each.is_known for each in estimates)
+    answers = [_one_of(threshold, each, known, corrected) for each in estimates]
+    judged = list(zip(estimates, answers, strict=True))
+    return _summed_up(threshold, judged, estimates, every if quantifier == "every" else some)
+
+
+def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Answer) -> Answer:
+    """The answer for one of several estimates; `corrected` is the one that needs a correction."""
+    usual = threshold.answer(estimate)
+    if usual == corrected and threshold.answer(estimate.for_one_of(known)) != corrected:
+        return Answer.OPEN
+    return usual
+
+
+def _extremum(estimates: Sequence[Estimate], *, greatest: bool) -> Estimate:
+    """The greatest or least of some quantities; its interval follows from those of all."""
+    if unknown := [each for each in estimates if not each.is_known]:
+        names = _listed(each.name for each in unknown)
+        return Estimate.missing((names,), unknown[0].unknown)
+    pick = max if greatest else min
+    wide = [each.for_one_of(len(estimates)) for each in estimates]
+    best = pick(estimates, key=lambda each: each.value)
+    return replace(best, low=pick(each.low for each in wide), high=pick(each.high for each in wide))
+
+
+def _of_extreme(extreme: Extreme, each: Sequence[str], estimates: Sequence[Estimate]) -> Finding:
+    """Compare the things claimed to be greatest, or least, with each of the others."""
+    groups: dict[tuple[str, ...], list[Estimate]] = {}
+    for estimate in estimates:
+        groups.setdefault(estimate.name[:-1], []).append(estimate)
+    above, judged = Threshold(above=0), []
+    for group in groups.values():
+        claimed = [one for one in group if one.name[-1] in extreme.which]
+        others = [one for one in group if one.name[-1] not in extreme.which]
+        for one, other in itertools.product(claimed, others):
+            pair = (one, other) if extreme.greatest else (other, one)
+            judged.append(difference(*pair, independent=each[-1] == "task"))
+    answers = [_one_of(above, one, len(judged), Answer.NO) for one in judged]
+    return _summed_up(above, list(zip(judged, answers, strict=True)), estimates, every)
+
+
+def _summed_up(
+    threshold: Threshold,
+    judged: Sequence[tuple[Estimate, Answer]],
+    estimates: Sequence[Estimate],
+    combine: Callable[[Iterable[Answer]], Answer],
+) -> Finding:
+    """The answer for all, the estimate that decides it, and the reason."""
+    overall = combine(decision for _, decision in judged)
+    valued = [one for one, _ in judged if not math.isnan(one.value)]
+    pick = min if combine is every else max
+    decisive = pick(valued, key=threshold.margin) if valued else None
+    return Finding(
+        overall, _reason(threshold, overall, judged, estimates), decisive, tuple(estimates)
+    )
+
+
+def _reason(
+    threshold: Threshold,
+    overall: Answer,
+    judged: Sequence[tuple[Estimate, Answer]],
+    estimates: Sequence[Estimate],
+) -> str:
+    """Why the answer is what it is: what decided first, then the rest."""
+    words = {
+        Answer.YES: threshold.words,
+        Answer.NO: f"not {threshold.words}",
+        Answer.OPEN: f"the interval includes {threshold.bounds}",
+    }
+    known = [(one, decision) for one, decision in judged if one.is_known]
+    parts = {
+        decision: _about(words[decision], [one.name for one, found in known if found == decision])
+        for decision in (overall, *Answer)
+    }
+    unknown: dict[str, list[tuple[str, ...]]] = {}
+    for each in estimates:
+        if not each.is_known:
+            unknown.setdefault(each.unknown, []).append(each.name)
+    missing = [_about(why, names) for why, names in unknown.items()]
+    first = parts.pop(overall)
+    ordered = (
+        [*missing, first, *parts.values()]
+        if overall == Answer.OPEN
+        else [first, *parts.values(), *missing]
+    )
+    return "; ".join(filter(None, ordered))
+
+
+def _about(words: str, names: Sequence[tuple[str, ...]]) -> str:
+    """Words about some things; nothing if there are none."""
+    if not names:
+        return ""
+    listed = _listed(names)
+    return f"{words}: {listed}" if listed else words
+
+
+def _listed(names: Iterable[tuple[str, ...]]) -> str:
+    said = list(dict.fromkeys(" ".join(name) for name in names))
+    more = f" and {len(said) - _SHOWN} others" if len(said) > _SHOWN else ""
+    return ", ".join(said[:_SHOWN]) + more
+
+
+def _estimates(
+    question: Question, tasks: Sequence[str], tables: Tables, run: Run
+) -> list[Estimate]:
+    """An estimate for each of the things that a question is about."""
+    frame = rows(question, tables, run)
+    each = [column for column in question.each if column in frame.columns]
+    if not each:
+        return [_estimate(question, (), frame, run)]
+    found = frame[each].astype(str).agg(tuple, axis=1) if len(frame) else pd.Series(dtype=object)
+    return [
+        _estimate(question, name, frame[(found == name).to_numpy()], run)
+        for name in _expected(question, each, tasks, frame)
+    ]
+
+
+def _expected(
+    question: Question, each: Sequence[str], tasks: Sequence[str], frame: pd.DataFrame
+) -> list[tuple[str, ...]]:
+    """Names of the things that the statement is about, whether or not the run has them."""
+    if question.heads and {"layer", "head"} <= set(each):
+        rest = [column for column in each if column not in ("layer", "head")]
+        before = itertools.product(*(_values(question, name, tasks, frame) for name in rest))
+        heads = [(str(layer), str(head)) for layer, head in question.heads]
+        return [(*name, *head) for name, head in itertools.product(before, heads)]
+    return list(itertools.product(*(_values(question, name, tasks, frame) for name in each)))
+
+
+def _values(
+    question: Question, column: str, tasks: Sequence[str], frame: pd.DataFrame
+) -> list[str]:
+    """Values of a column that are expected: tasks, those of the entry, or those found."""
+    if column == "task":
+        return list(tasks)
+    wanted = question.where.get(column)
+    return list(map(str, wanted if isinstance(wanted, tuple) else frame[column].unique()))
+
+
+def _estimate(question: Question, name: tuple[str, ...], rows: pd.DataFrame, run: Run) -> Estimate:
+    """The estimate of one thing from its rows: one row, one for each seed, or several to add."""
+    if "task" in question.each and name and name[0] not in run.tasks:
+        return Estimate.missing(name, "not in this run")
+    if rows.empty:
+        return Estimate.missing(name, _why_empty(question, run))
+    if question.count:
+        passed = float(rows["value"].sum())
+        return Estimate(name, passed, passed, float(len(rows)))
+    if "seed" in rows and rows["seed"].notna().any():
+        groups = [group for _, group in rows.groupby("seed")]
+        found = over_seeds(name, [_one(question, name, group) for group in groups])
+    else:
+        found = _one(question, name, rows)
+        if "seeds" in rows:
+            found = replace(found, seeds=int(rows["seeds"].min()))
+    return _usable(found, question, run)
+
+
+def _one(question: Question, name: tuple[str, ...], rows: pd.DataFrame) -> Estimate:
+    """The estimate of one row, or of the sum of several."""
+    parts = [_of_row(question, name, row) for row in rows.to_dict("records")]
+    if question.add:
+        return total(parts)
+    if len(parts) > 1:
+        raise ValueError(
+            f"{question.table}: {len(parts)} rows of {name}; the claim's entry must tell them apart"
+        )
+    return parts[0]
+
+
+def _of_row(question: Question, name: tuple[str, ...], row: Mapping[Any, Any]) -> Estimate:
+    value = float(row["value"])
+    if question.exact:
+        return Estimate(name, value, value, value)
+    return Estimate(name, value, float(row.get("low", math.nan)), float(row.get("high", math.nan)))
+
+
+def _usable(estimate: Estimate, question: Question, run: Run) -> Estimate:
+    """Say why an estimate cannot decide: no value or interval, or too few seeds."""
+    if math.isnan(estimate.value):
+        return replace(estimate, unknown=f"{_file(question)} has no value")
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return replace(estimate, unknown=f"{_file(question)} has no interval")
+    if estimate.seeds is None:
+        return estimate
+    if estimate.seeds < len(run.seeds):
+        said = f"{_file(question)} has {_seeds(estimate.seeds)}, the configuration {len(run.seeds)}"
+        return replace(estimate, unknown=said)
+    if estimate.seeds < question.seeds:
+        return replace(estimate, unknown=_seeds(estimate.seeds))
+    return estimate
+
+
+def _why_empty(question: Question, run: Run) -> str:
+    if len(run.seeds) < question.seeds and not question.function:
+        return f"{_file(question)} has no rows; the run has {_seeds(len(run.seeds))}"
+    return f"{_file(question)} has no rows"
+
+
+def _file(question: Question) -> str:
+    return " ".join(f"{name}.csv" for name in question.sources) or question.table
+
+
+def _seeds(number: int) -> str:
+    return "one seed" if number == 1 else f"{number} seeds"
+
+
+def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
+    """A row of the table of claims."""
+    one = finding.decisive
+    return {
+        "paper": claim.paper,
+        "id": claim.id,
+        "section": claim.section,
+        "claim": claim.claim,
+        "published": claim.published,
+        "value": one.value if one else math.nan,
+        "ci_low": one.low if one else math.nan,
+        "ci_high": one.high if one else math.nan,
+        "unit": claim.unit,
+        "of": " ".join(one.name) if one else "",
+        "seeds": one.seeds if one else None,
+        "here": str(finding.answer),
+        "verdict": _verdict(claim, finding.answer, run),
+        "reason": finding.reason,
+        "estimates": "; ".join(map(_with_interval, finding.compared)),
+        "tables": " ".join(claim.tables),
+    }
+
+
+def _verdict(claim: Claim, found: Answer, run: Run) -> str:
+    """The verdict on the paper; none from a run on other data or with another model."""
+    if not set(claim.data) <= set(run.shared):
+        return NOT_COMPARABLE
+    return UNDECIDED if found == Answer.OPEN else str(found)
+
+
+def _with_interval(estimate: Estimate) -> str:
+    """A number with its interval, such as ``RTE 1.2 [0.3, 2.1]``."""
+    said = [*estimate.name]
+    if math.isnan(estimate.value):
+        return " ".join([*said, estimate.unknown])
+    said.append(f"{estimate.value:.4g}")
+    if not math.isnan(estimate.low) and estimate.low < estimate.high:
+        said.append(f"[{estimate.low:.4g}, {estimate.high:.4g}]")
+    return " ".join(said)

@@ -1,0 +1,187 @@
+"""Estimates with 95% intervals: over several seeds, for several comparisons, against a threshold.
+
+Intervals are combined without the data behind them, so every rule here is conservative: sums and
+differences on the same examples are valid for any dependence between their terms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from darksecrets.claims.answers import Answer
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval.
+
+    Attributes:
+        name: What it is about, such as a task and a feature; empty for the run as a whole.
+        value: The number; NaN if it is unknown.
+        low: Lower end of the 95% interval.
+        high: Its upper end.
+        seeds: Number of fine-tuning seeds behind it; None if it does not depend on one.
+        unknown: Why the number cannot be used to decide; empty if it can.
+    """
+
+    name: tuple[str, ...]
+    value: float
+    low: float
+    high: float
+    seeds: int | None = None
+    unknown: str = ""
+
+    @classmethod
+    def missing(cls, name: tuple[str, ...], why: str) -> Estimate:
+        """An estimate that no table gives."""
+        return cls(name, math.nan, math.nan, math.nan, unknown=why)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can decide anything."""
+        return not self.unknown
+
+    def for_one_of(self, comparisons: int) -> Estimate:
+        """Widen the interval so that it is one of several that hold together (Bonferroni).
+
+        The sampling distribution is taken to be normal on each side; an estimate without
+        uncertainty stays as it is.
+        """
+        if comparisons < 2:
+            return self
+        tails = (1 - _LEVEL) / 2
+        factor = float(stats.norm.isf(tails / comparisons) / stats.norm.isf(tails))
+        low = self.value - factor * (self.value - self.low)
+        return replace(self, low=low, high=self.value + factor * (self.high - self.value))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What an estimate is compared with: ``above`` or ``below`` a number, or ``near`` it.
+
+    Attributes:
+        above: The statement is that the estimate is greater than this.
+        below: … less than this.
+        near: … within ``within`` of this.
+        within: Greatest distance from ``near``.
+    """
+
+    above: float | None = None
+    below: float | None = None
+    near: float | None = None
+    within: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [side for side in (self.above, self.below, self.near) if side is not None]
+        if len(given) != 1 or (self.near is None) != (self.within is None):
+            raise ValueError("needs one of above, below, or near together with within")
+
+    def answer(self, estimate: Estimate) -> Answer:
+        """Whether the estimate is on the side claimed; open if its interval has both sides."""
+        if not estimate.is_known:
+            return Answer.OPEN
+        low, high = estimate.low, estimate.high
+        if self.above is not None:
+            return _decide(low > self.above, high <= self.above)
+        if self.below is not None:
+            return _decide(high < self.below, low >= self.below)
+        least, greatest = self._around()
+        return _decide(least <= low and high <= greatest, high < least or low > greatest)
+
+    @property
+    def words(self) -> str:
+        """The region claimed, such as ``above 0``."""
+        if self.above is not None:
+            return f"above {self.above:g}"
+        if self.below is not None:
+            return f"below {self.below:g}"
+        least, greatest = self._around()
+        return f"between {least:g} and {greatest:g}"
+
+    @property
+    def bounds(self) -> str:
+        """What an undecided interval includes."""
+        if self.near is None:
+            return f"{self.above if self.above is not None else self.below:g}"
+        return "values inside and outside of {:g} to {:g}".format(*self._around())
+
+    def margin(self, estimate: Estimate) -> float:
+        """How far the estimate is on the side claimed; the least one decides `every`."""
+        if self.above is not None:
+            return estimate.low - self.above
+        if self.below is not None:
+            return self.below - estimate.high
+        least, greatest = self._around()
+        return min(estimate.low - least, greatest - estimate.high)
+
+    def _around(self) -> tuple[float, float]:
+        assert self.near is not None
+        assert self.within is not None
+        return self.near - self.within, self.near + self.within
+
+
+def _decide(yes: bool, no: bool) -> Answer:
+    if yes:
+        return Answer.YES
+    return Answer.NO if no else Answer.OPEN
+
+
+def over_seeds(name: tuple[str, ...], parts: Sequence[Estimate]) -> Estimate:
+    """The mean over fine-tuning seeds, each with its own interval over the same examples.
+
+    The interval has two parts, added in quadrature: the mean half-width over the seeds, as all are
+    scored on the same examples; and Student's interval of the mean over seeds, with few seeds a
+    wide one. One seed leaves the second out.
+
+    Args:
+        name: What the estimate is about.
+        parts: An estimate for every seed.
+    """
+    values = np.array([part.value for part in parts])
+    mean = float(values.mean())
+    below = float(np.mean([part.value - part.low for part in parts]))
+    above = float(np.mean([part.high - part.value for part in parts]))
+    between = 0.0
+    if len(parts) > 1:
+        t = stats.t.isf((1 - _LEVEL) / 2, len(parts) - 1)
+        between = float(t * values.std(ddof=1) / math.sqrt(len(parts)))
+    low, high = mean - math.hypot(below, between), mean + math.hypot(above, between)
+    return Estimate(name, mean, low, high, seeds=len(parts))
+
+
+def total(parts: Sequence[Estimate]) -> Estimate:
+    """The sum of estimates; valid for any dependence between them."""
+    first, *_ = parts
+    value, low, high = (
+        sum(getattr(part, end) for part in parts) for end in ("value", "low", "high")
+    )
+    return replace(first, value=value, low=low, high=high)
+
+
+def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate:
+    """`more` − `less`, with its interval.
+
+    Args:
+        more: The one subtracted from.
+        less: The one subtracted.
+        independent: Whether they are from different examples, such as those of two tasks; if not,
+            the interval is valid for any dependence.
+    """
+    name = (f"{' '.join(more.name)} − {' '.join(less.name)}",)
+    if why := more.unknown or less.unknown:
+        return Estimate.missing(name, why)
+    value = more.value - less.value
+    below = (more.value - more.low, less.high - less.value)
+    above = (more.high - more.value, less.value - less.low)
+    combine = math.hypot if independent else lambda a, b: a + b
+    seeds = [each.seeds for each in (more, less) if each.seeds is not None]
+    return Estimate(
+        name, value, value - combine(*below), value + combine(*above), min(seeds, default=None)
+    )
