@@ -1,1 +1,1 @@
-"""What papers claim, and whether it holds in a run: a registry, and rules that decide from tables."""
+"""What papers claim, and whether it holds in a run: a registry, and decisions from tables."""

@@ -15,7 +15,7 @@ class Answer(StrEnum):
 
 
 def every(answers: Iterable[Answer]) -> Answer:
-    """Whether all statements hold (Kleene's logic: one that fails decides, an open one does not)."""
+    """Whether all statements hold (Kleene's logic: one that fails decides)."""
     found = set(answers)
     if Answer.NO in found:
         return Answer.NO

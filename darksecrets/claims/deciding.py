@@ -19,6 +19,8 @@ from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
 _SHOWN = 8
 """Names listed in a reason before the others are only counted."""
 
+_ABSENT = "not in this run"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -77,30 +79,35 @@ def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
         estimates = _estimates(question, tasks, tables, run)
     except UnansweredError as why:
         return Finding(Answer.OPEN, str(why))
+    if not estimates:
+        return Finding(Answer.OPEN, _why_empty(question, run))
     if question.extreme:
-        finding = _of_extreme(question.extreme, question.each, estimates)
+        finding = _of_extreme(question, question.extreme, estimates)
     else:
         assert question.threshold is not None
-        finding = _of_threshold(question.quantifier, question.threshold, estimates)
+        finding = _of_threshold(question.quantifier, question.threshold, estimates, estimates)
     if question.undecidable:
         return replace(finding, answer=Answer.OPEN, reason=question.undecidable)
     return finding
 
 
-def _of_threshold(quantifier: str, threshold: Threshold, estimates: Sequence[Estimate]) -> Finding:
+def _of_threshold(
+    quantifier: str,
+    threshold: Threshold,
+    compared: Sequence[Estimate],
+    estimates: Sequence[Estimate],
+) -> Finding:
     """Compare estimates with a threshold.
 
     Of several estimates, `every` is true if each interval alone says so (an intersection–union
     test) and false if an interval corrected for their number says so; `some` is the reverse.
     """
     if quantifier in ("greatest", "least"):
-        of_all = _extremum(estimates, greatest=quantifier == "greatest")
-        return _summed_up(threshold, [(of_all, threshold.answer(of_all))], estimates, every)
-    corrected = Answer.NO if quantifier == "every" else Answer.YES
-    known = sum(each.is_known for each in estimates)
-    answers = [_one_of(threshold, each, known, corrected) for each in estimates]
-    judged = list(zip(estimates, answers, strict=True))
-    return _summed_up(threshold, judged, estimates, every if quantifier == "every" else some)
+        compared = [_extremum(compared, greatest=quantifier == "greatest")]
+    corrected = Answer.YES if quantifier == "some" else Answer.NO
+    known = sum(each.is_known for each in compared)
+    judged = [(each, _one_of(threshold, each, known, corrected)) for each in compared]
+    return _summed_up(threshold, judged, estimates, some if quantifier == "some" else every)
 
 
 def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Answer) -> Answer:
@@ -122,20 +129,22 @@ def _extremum(estimates: Sequence[Estimate], *, greatest: bool) -> Estimate:
     return replace(best, low=pick(each.low for each in wide), high=pick(each.high for each in wide))
 
 
-def _of_extreme(extreme: Extreme, each: Sequence[str], estimates: Sequence[Estimate]) -> Finding:
-    """Compare the things claimed to be greatest, or least, with each of the others."""
+def _of_extreme(question: Question, extreme: Extreme, estimates: Sequence[Estimate]) -> Finding:
+    """Compare the things claimed to be greatest, or least, with every other, or with `some`."""
     groups: dict[tuple[str, ...], list[Estimate]] = {}
     for estimate in estimates:
         groups.setdefault(estimate.name[:-1], []).append(estimate)
-    above, judged = Threshold(above=0), []
-    for group in groups.values():
-        claimed = [one for one in group if one.name[-1] in extreme.which]
-        others = [one for one in group if one.name[-1] not in extreme.which]
-        for one, other in itertools.product(claimed, others):
-            pair = (one, other) if extreme.greatest else (other, one)
-            judged.append(difference(*pair, independent=each[-1] == "task"))
-    answers = [_one_of(above, one, len(judged), Answer.NO) for one in judged]
-    return _summed_up(above, list(zip(judged, answers, strict=True)), estimates, every)
+    pairs = [pair for group in groups.values() for pair in _pairs(extreme, group)]
+    between = [difference(*pair, independent=extreme.of == "task") for pair in pairs]
+    return _of_threshold(question.quantifier, Threshold(above=0), between, estimates)
+
+
+def _pairs(extreme: Extreme, group: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
+    """What is claimed to be greater, and what to be less."""
+    claimed = [one for one in group if one.name[-1] in extreme.which]
+    others = [one for one in group if one.name[-1] not in extreme.which]
+    pairs = itertools.product(claimed, others)
+    return [(one, other) if extreme.greatest else (other, one) for one, other in pairs]
 
 
 def _summed_up(
@@ -146,12 +155,11 @@ def _summed_up(
 ) -> Finding:
     """The answer for all, the estimate that decides it, and the reason."""
     overall = combine(decision for _, decision in judged)
-    valued = [one for one, _ in judged if not math.isnan(one.value)]
     pick = min if combine is every else max
+    valued = [one for one, _ in judged if not math.isnan(threshold.margin(one))]
     decisive = pick(valued, key=threshold.margin) if valued else None
-    return Finding(
-        overall, _reason(threshold, overall, judged, estimates), decisive, tuple(estimates)
-    )
+    reason = _reason(threshold, overall, judged, estimates)
+    return Finding(overall, reason, decisive, tuple(estimates))
 
 
 def _reason(
@@ -174,7 +182,8 @@ def _reason(
     unknown: dict[str, list[tuple[str, ...]]] = {}
     for each in estimates:
         if not each.is_known:
-            unknown.setdefault(each.unknown, []).append(each.name)
+            name = each.name[:1] if each.unknown == _ABSENT else each.name
+            unknown.setdefault(each.unknown, []).append(name)
     missing = [_about(why, names) for why, names in unknown.items()]
     first = parts.pop(overall)
     ordered = (
@@ -208,9 +217,11 @@ def _estimates(
     if not each:
         return [_estimate(question, (), frame, run)]
     found = frame[each].astype(str).agg(tuple, axis=1) if len(frame) else pd.Series(dtype=object)
+    known = set(found)
     return [
         _estimate(question, name, frame[(found == name).to_numpy()], run)
         for name in _expected(question, each, tasks, frame)
+        if name in known or _is_needed(question, name, run)
     ]
 
 
@@ -226,6 +237,12 @@ def _expected(
     return list(itertools.product(*(_values(question, name, tasks, frame) for name in each)))
 
 
+def _is_needed(question: Question, name: tuple[str, ...], run: Run) -> bool:
+    """Whether something without rows leaves a statement open."""
+    claimed = question.extreme.which if question.extreme else ()
+    return not question.if_present or name[0] not in run.tasks or name[-1] in claimed
+
+
 def _values(
     question: Question, column: str, tasks: Sequence[str], frame: pd.DataFrame
 ) -> list[str]:
@@ -239,7 +256,7 @@ def _values(
 def _estimate(question: Question, name: tuple[str, ...], rows: pd.DataFrame, run: Run) -> Estimate:
     """The estimate of one thing from its rows: one row, one for each seed, or several to add."""
     if "task" in question.each and name and name[0] not in run.tasks:
-        return Estimate.missing(name, "not in this run")
+        return Estimate.missing(name, _ABSENT)
     if rows.empty:
         return Estimate.missing(name, _why_empty(question, run))
     if question.count:
@@ -271,6 +288,8 @@ def _of_row(question: Question, name: tuple[str, ...], row: Mapping[Any, Any]) -
     value = float(row["value"])
     if question.exact:
         return Estimate(name, value, value, value)
+    if question.test:
+        return Estimate(name, value, min(0.0, value), value)
     return Estimate(name, value, float(row.get("low", math.nan)), float(row.get("high", math.nan)))
 
 

@@ -7,6 +7,7 @@ differences on the same examples are valid for any dependence between their term
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,8 @@ class Estimate:
         low: Lower end of the 95% interval.
         high: Its upper end.
         seeds: Number of fine-tuning seeds behind it; None if it does not depend on one.
+        degrees: Degrees of freedom of Student's distribution that the interval is from; infinite
+            for the normal distribution.
         unknown: Why the number cannot be used to decide; empty if it can.
     """
 
@@ -36,6 +39,7 @@ class Estimate:
     low: float
     high: float
     seeds: int | None = None
+    degrees: float = math.inf
     unknown: str = ""
 
     @classmethod
@@ -51,13 +55,14 @@ class Estimate:
     def for_one_of(self, comparisons: int) -> Estimate:
         """Widen the interval so that it is one of several that hold together (Bonferroni).
 
-        The sampling distribution is taken to be normal on each side; an estimate without
-        uncertainty stays as it is.
+        The sampling distribution is taken to be normal, or Student's, on each side; an estimate
+        without uncertainty stays as it is.
         """
         if comparisons < 2:
             return self
         tails = (1 - _LEVEL) / 2
-        factor = float(stats.norm.isf(tails / comparisons) / stats.norm.isf(tails))
+        usual, wide = (stats.t.isf(p, self.degrees) for p in (tails, tails / comparisons))
+        factor = float(wide / usual)
         low = self.value - factor * (self.value - self.low)
         return replace(self, low=low, high=self.value + factor * (self.high - self.value))
 
@@ -153,7 +158,8 @@ def over_seeds(name: tuple[str, ...], parts: Sequence[Estimate]) -> Estimate:
         t = stats.t.isf((1 - _LEVEL) / 2, len(parts) - 1)
         between = float(t * values.std(ddof=1) / math.sqrt(len(parts)))
     low, high = mean - math.hypot(below, between), mean + math.hypot(above, between)
-    return Estimate(name, mean, low, high, seeds=len(parts))
+    degrees = len(parts) - 1 or math.inf
+    return Estimate(name, mean, low, high, len(parts), degrees)
 
 
 def total(parts: Sequence[Estimate]) -> Estimate:
@@ -175,13 +181,12 @@ def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate
             the interval is valid for any dependence.
     """
     name = (f"{' '.join(more.name)} − {' '.join(less.name)}",)
-    if why := more.unknown or less.unknown:
-        return Estimate.missing(name, why)
     value = more.value - less.value
     below = (more.value - more.low, less.high - less.value)
     above = (more.high - more.value, less.value - less.low)
-    combine = math.hypot if independent else lambda a, b: a + b
+    combine = math.hypot if independent else operator.add
     seeds = [each.seeds for each in (more, less) if each.seeds is not None]
-    return Estimate(
-        name, value, value - combine(*below), value + combine(*above), min(seeds, default=None)
-    )
+    low, high = value - combine(*below), value + combine(*above)
+    unknown = more.unknown or less.unknown
+    degrees = min(more.degrees, less.degrees)
+    return Estimate(name, value, low, high, min(seeds, default=None), degrees, unknown)

@@ -56,6 +56,9 @@ class Question:
         exact: Whether the number has no uncertainty, such as a setting.
         count: Whether ``value`` is a flag of tested rows, to be counted. As tests prove no absence,
             the interval is from the number of rows that passed to the number of all rows.
+        test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
+            disprove it: the interval is from 0 to the value.
+        if_present: Whether things without rows are left out, such as features that a task lacks.
         tasks: Tasks that the statement is about; all of the paper's if empty.
         quantifier: For which of the things the statement is made.
         threshold: What the numbers are compared with.
@@ -74,6 +77,8 @@ class Question:
     add: str = ""
     exact: bool = False
     count: bool = False
+    test: bool = False
+    if_present: bool = False
     tasks: tuple[str, ...] = ()
     quantifier: Quantifier = "every"
     threshold: Threshold | None = None
