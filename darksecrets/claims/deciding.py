@@ -1,25 +1,24 @@
-"""Decide a claim: from rows of tables to estimates, to an answer with its reason."""
+"""Decide claims: from estimates to an answer with its reason."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from darksecrets.claims.answers import Answer, every, some
-from darksecrets.claims.estimates import Estimate, Threshold, difference, over_seeds, total
+from darksecrets.claims.estimates import Estimate, Threshold, difference
+from darksecrets.claims.gathering import ABSENT, gather, why_empty
 from darksecrets.claims.registry import Claim, Extreme, Paper, Question
-from darksecrets.claims.sources import Run, Tables, UnansweredError, rows
+from darksecrets.claims.sources import Run, Tables, UnansweredError
 from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
 
 _SHOWN = 8
 """Names listed in a reason before the others are only counted."""
-
-_ABSENT = "not in this run"
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,11 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
 def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
     """Answer one question; a missing table or task leaves it open."""
     try:
-        estimates = _estimates(question, tasks, tables, run)
+        estimates = gather(question, tasks, tables, run)
     except UnansweredError as why:
         return Finding(Answer.OPEN, str(why))
     if not estimates:
-        return Finding(Answer.OPEN, _why_empty(question, run))
+        return Finding(Answer.OPEN, why_empty(question, run))
     if question.extreme:
         finding = _of_extreme(question, question.extreme, estimates)
     else:
@@ -120,13 +119,15 @@ def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Ans
 
 def _extremum(estimates: Sequence[Estimate], *, greatest: bool) -> Estimate:
     """The greatest or least of some quantities; its interval follows from those of all."""
-    if unknown := [each for each in estimates if not each.is_known]:
-        names = _listed(each.name for each in unknown)
-        return Estimate.missing((names,), unknown[0].unknown)
     pick = max if greatest else min
-    wide = [each.for_one_of(len(estimates)) for each in estimates]
-    best = pick(estimates, key=lambda each: each.value)
-    return replace(best, low=pick(each.low for each in wide), high=pick(each.high for each in wide))
+    valued = [each for each in estimates if not math.isnan(each.value)]
+    if not valued:
+        return estimates[0]
+    wide = [each.for_one_of(len(valued)) for each in valued]
+    low, high = pick(each.low for each in wide), pick(each.high for each in wide)
+    unknown = next((each.unknown for each in estimates if not each.is_known), "")
+    best = pick(valued, key=lambda each: each.value)
+    return replace(best, low=low, high=high, unknown=unknown)
 
 
 def _of_extreme(question: Question, extreme: Extreme, estimates: Sequence[Estimate]) -> Finding:
@@ -174,153 +175,32 @@ def _reason(
         Answer.NO: f"not {threshold.words}",
         Answer.OPEN: f"the interval includes {threshold.bounds}",
     }
-    known = [(one, decision) for one, decision in judged if one.is_known]
+    known = [(one.name, decision) for one, decision in judged if one.is_known]
     parts = {
-        decision: _about(words[decision], [one.name for one, found in known if found == decision])
-        for decision in (overall, *Answer)
+        decision: _about(
+            words[decision], [name for name, found in known if found == decision], len(judged)
+        )
+        for decision in Answer
     }
     unknown: dict[str, list[tuple[str, ...]]] = {}
     for each in estimates:
         if not each.is_known:
-            name = each.name[:1] if each.unknown == _ABSENT else each.name
+            name = each.name[:1] if each.unknown == ABSENT else each.name
             unknown.setdefault(each.unknown, []).append(name)
-    missing = [_about(why, names) for why, names in unknown.items()]
+    missing = [_about(why, names, len(estimates)) for why, names in unknown.items()]
     first = parts.pop(overall)
-    ordered = (
-        [*missing, first, *parts.values()]
-        if overall == Answer.OPEN
-        else [first, *parts.values(), *missing]
-    )
-    return "; ".join(filter(None, ordered))
+    if overall == Answer.OPEN:
+        return "; ".join(filter(None, [*missing, first, *parts.values()]))
+    return "; ".join(filter(None, [first, *parts.values(), *missing]))
 
 
-def _about(words: str, names: Sequence[tuple[str, ...]]) -> str:
-    """Words about some things; nothing if there are none."""
-    if not names:
-        return ""
-    listed = _listed(names)
-    return f"{words}: {listed}" if listed else words
-
-
-def _listed(names: Iterable[tuple[str, ...]]) -> str:
+def _about(words: str, names: Sequence[tuple[str, ...]], total: int) -> str:
+    """Words about some things; nothing if there are none, and no names if it is all of them."""
+    if not names or len(names) == total:
+        return (f"{words} (all {total})" if total > 1 else words) if names else ""
     said = list(dict.fromkeys(" ".join(name) for name in names))
     more = f" and {len(said) - _SHOWN} others" if len(said) > _SHOWN else ""
-    return ", ".join(said[:_SHOWN]) + more
-
-
-def _estimates(
-    question: Question, tasks: Sequence[str], tables: Tables, run: Run
-) -> list[Estimate]:
-    """An estimate for each of the things that a question is about."""
-    frame = rows(question, tables, run)
-    each = [column for column in question.each if column in frame.columns]
-    if not each:
-        return [_estimate(question, (), frame, run)]
-    found = frame[each].astype(str).agg(tuple, axis=1) if len(frame) else pd.Series(dtype=object)
-    known = set(found)
-    return [
-        _estimate(question, name, frame[(found == name).to_numpy()], run)
-        for name in _expected(question, each, tasks, frame)
-        if name in known or _is_needed(question, name, run)
-    ]
-
-
-def _expected(
-    question: Question, each: Sequence[str], tasks: Sequence[str], frame: pd.DataFrame
-) -> list[tuple[str, ...]]:
-    """Names of the things that the statement is about, whether or not the run has them."""
-    if question.heads and {"layer", "head"} <= set(each):
-        rest = [column for column in each if column not in ("layer", "head")]
-        before = itertools.product(*(_values(question, name, tasks, frame) for name in rest))
-        heads = [(str(layer), str(head)) for layer, head in question.heads]
-        return [(*name, *head) for name, head in itertools.product(before, heads)]
-    return list(itertools.product(*(_values(question, name, tasks, frame) for name in each)))
-
-
-def _is_needed(question: Question, name: tuple[str, ...], run: Run) -> bool:
-    """Whether something without rows leaves a statement open."""
-    claimed = question.extreme.which if question.extreme else ()
-    return not question.if_present or name[0] not in run.tasks or name[-1] in claimed
-
-
-def _values(
-    question: Question, column: str, tasks: Sequence[str], frame: pd.DataFrame
-) -> list[str]:
-    """Values of a column that are expected: tasks, those of the entry, or those found."""
-    if column == "task":
-        return list(tasks)
-    wanted = question.where.get(column)
-    return list(map(str, wanted if isinstance(wanted, tuple) else frame[column].unique()))
-
-
-def _estimate(question: Question, name: tuple[str, ...], rows: pd.DataFrame, run: Run) -> Estimate:
-    """The estimate of one thing from its rows: one row, one for each seed, or several to add."""
-    if "task" in question.each and name and name[0] not in run.tasks:
-        return Estimate.missing(name, _ABSENT)
-    if rows.empty:
-        return Estimate.missing(name, _why_empty(question, run))
-    if question.count:
-        passed = float(rows["value"].sum())
-        return Estimate(name, passed, passed, float(len(rows)))
-    if "seed" in rows and rows["seed"].notna().any():
-        groups = [group for _, group in rows.groupby("seed")]
-        found = over_seeds(name, [_one(question, name, group) for group in groups])
-    else:
-        found = _one(question, name, rows)
-        if "seeds" in rows:
-            found = replace(found, seeds=int(rows["seeds"].min()))
-    return _usable(found, question, run)
-
-
-def _one(question: Question, name: tuple[str, ...], rows: pd.DataFrame) -> Estimate:
-    """The estimate of one row, or of the sum of several."""
-    parts = [_of_row(question, name, row) for row in rows.to_dict("records")]
-    if question.add:
-        return total(parts)
-    if len(parts) > 1:
-        raise ValueError(
-            f"{question.table}: {len(parts)} rows of {name}; the claim's entry must tell them apart"
-        )
-    return parts[0]
-
-
-def _of_row(question: Question, name: tuple[str, ...], row: Mapping[Any, Any]) -> Estimate:
-    value = float(row["value"])
-    if question.exact:
-        return Estimate(name, value, value, value)
-    if question.test:
-        return Estimate(name, value, min(0.0, value), value)
-    return Estimate(name, value, float(row.get("low", math.nan)), float(row.get("high", math.nan)))
-
-
-def _usable(estimate: Estimate, question: Question, run: Run) -> Estimate:
-    """Say why an estimate cannot decide: no value or interval, or too few seeds."""
-    if math.isnan(estimate.value):
-        return replace(estimate, unknown=f"{_file(question)} has no value")
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return replace(estimate, unknown=f"{_file(question)} has no interval")
-    if estimate.seeds is None:
-        return estimate
-    if estimate.seeds < len(run.seeds):
-        said = f"{_file(question)} has {_seeds(estimate.seeds)}, the configuration {len(run.seeds)}"
-        return replace(estimate, unknown=said)
-    if estimate.seeds < question.seeds:
-        return replace(estimate, unknown=_seeds(estimate.seeds))
-    return estimate
-
-
-def _why_empty(question: Question, run: Run) -> str:
-    if len(run.seeds) < question.seeds and not question.function:
-        return f"{_file(question)} has no rows; the run has {_seeds(len(run.seeds))}"
-    return f"{_file(question)} has no rows"
-
-
-def _file(question: Question) -> str:
-    return " ".join(f"{name}.csv" for name in question.sources) or question.table
-
-
-def _seeds(number: int) -> str:
-    return "one seed" if number == 1 else f"{number} seeds"
+    return f"{words}: {', '.join(said[:_SHOWN])}{more}"
 
 
 def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:

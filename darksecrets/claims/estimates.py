@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,7 +108,7 @@ class Threshold:
         if self.below is not None:
             return f"below {self.below:g}"
         least, greatest = self._around()
-        return f"between {least:g} and {greatest:g}"
+        return f"between {least:g} and {greatest:g}" if self.within else f"{self.near:g}"
 
     @property
     def bounds(self) -> str:
@@ -138,28 +138,51 @@ def _decide(yes: bool, no: bool) -> Answer:
     return Answer.NO if no else Answer.OPEN
 
 
-def over_seeds(name: tuple[str, ...], parts: Sequence[Estimate]) -> Estimate:
+@dataclass(frozen=True)
+class Spread:
+    """How much fine-tuning seeds differ.
+
+    Attributes:
+        deviation: Standard deviation over seeds.
+        degrees: Its degrees of freedom; 0 if no two seeds were compared.
+    """
+
+    deviation: float
+    degrees: int
+
+
+def spread(groups: Iterable[Sequence[float]]) -> Spread:
+    """The pooled standard deviation over seeds of several things, such as tasks.
+
+    Args:
+        groups: For each of the things, the values of its seeds.
+    """
+    known = [np.asarray(group) for group in groups if len(group) > 1]
+    degrees = sum(len(group) - 1 for group in known)
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in known)
+    return Spread(math.sqrt(squares / degrees) if degrees else 0.0, degrees)
+
+
+def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
     """The mean over fine-tuning seeds, each with its own interval over the same examples.
 
     The interval has two parts, added in quadrature: the mean half-width over the seeds, as all are
-    scored on the same examples; and Student's interval of the mean over seeds, with few seeds a
-    wide one. One seed leaves the second out.
+    scored on the same examples; and Student's interval of the mean over seeds. The latter takes the
+    standard deviation pooled over all things of a question, with its degrees of freedom, as two or
+    three seeds say little by themselves; if the seeds of this thing differ more, their own.
 
     Args:
-        name: What the estimate is about.
-        parts: An estimate for every seed.
+        parts: An estimate for every seed, two at least.
+        pooled: The spread over seeds of all things compared.
     """
     values = np.array([part.value for part in parts])
-    mean = float(values.mean())
+    mean, count = float(values.mean()), len(parts)
     below = float(np.mean([part.value - part.low for part in parts]))
     above = float(np.mean([part.high - part.value for part in parts]))
-    between = 0.0
-    if len(parts) > 1:
-        t = stats.t.isf((1 - _LEVEL) / 2, len(parts) - 1)
-        between = float(t * values.std(ddof=1) / math.sqrt(len(parts)))
+    t = float(stats.t.isf((1 - _LEVEL) / 2, pooled.degrees))
+    between = t * max(float(values.std(ddof=1)), pooled.deviation) / math.sqrt(count)
     low, high = mean - math.hypot(below, between), mean + math.hypot(above, between)
-    degrees = len(parts) - 1 or math.inf
-    return Estimate(name, mean, low, high, len(parts), degrees)
+    return Estimate(parts[0].name, mean, low, high, count, pooled.degrees)
 
 
 def total(parts: Sequence[Estimate]) -> Estimate:

@@ -15,14 +15,14 @@ _HEAD = ("#", "§", "claim", "paper", "this run", "holds here?", "why", "verdict
 
 _NOTES = (
     "**Holds here?** is about this run: *holds* or *does not hold* if the 95% interval, over "
-    "examples and fine-tuning seeds, is on one side; else *undecided*. A statement about every task "
-    "needs every interval; one that is refuted by, or true for, a single one of several has "
-    "intervals corrected for their number (Bonferroni). A statement about seven tasks stays "
-    "undecided if some are not in the run, unless one here refutes it.",
+    "examples and fine-tuning seeds, is on one side of the number claimed; else *undecided*. A "
+    "statement about every task needs every interval. Where one of several would decide, intervals "
+    "are corrected for their number (Bonferroni). A statement about all of a paper's tasks stays "
+    "undecided if some are not in the run, unless one that is refutes it.",
     "**Verdict** is about the paper. A run with another model or other data has none: *not "
     "comparable*.",
-    "Each claim is decided at the 95% level by itself: of {claims} claims that are undecidable in "
-    "truth, about {false:.0f} would be decided by chance.",
+    "Each claim is decided at the 95% level by itself: if none of {claims} claims held, up to "
+    "about {false:.0f} would seem to by chance.",
 )
 
 _CSS = """
@@ -100,10 +100,19 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     said = f"{row['claim']} *{claim.note}*" if claim.note else str(row["claim"])
     verdict = row["verdict"] if row["verdict"] == NOT_COMPARABLE else f"**{row['verdict']}**"
     here = f"**{row['here']}**"
-    number = " ".join(filter(None, (_number(row), row["unit"])))
-    about = f"{number} ({row['of']})" if number and row["of"] else number
+    number = _number(row)
+    about = " ".join([number, row["unit"], f"({row['of']})" if row["of"] else ""]) if number else ""
     published = row["published"] or "–"
-    return [row["id"], row["section"], said, published, about or "–", here, row["reason"], verdict]
+    return [
+        row["id"],
+        row["section"],
+        said,
+        published,
+        about.strip() or "–",
+        here,
+        row["reason"],
+        verdict,
+    ]
 
 
 def _number(row: Mapping[Any, Any]) -> str:

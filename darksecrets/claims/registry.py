@@ -246,6 +246,8 @@ def _claimed(where: str, entry: Mapping[str, Any], each: Sequence[str]) -> dict[
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - any value of the file
     if isinstance(value, list):
         return tuple(map(_frozen, value))
+    if isinstance(value, dict):
+        return {name: _frozen(inner) for name, inner in value.items()}
     return value
 
 

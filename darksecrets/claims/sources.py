@@ -90,7 +90,7 @@ def read(paths: Sequence[Path], records: Sequence[Path], declared: Mapping[str, 
             try:
                 frames[path.stem] = declared[path.stem].read(path)
             except InputError:
-                missing[path.stem] = "is damaged"
+                missing[path.stem] = "does not match its declaration"
     return Tables(frames, declared, missing)
 
 
