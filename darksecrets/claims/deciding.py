@@ -73,13 +73,23 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
 
 
 def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
-    """Answer one question; a missing table or task leaves it open."""
+    """Answer one question; a missing table or task, or too few seeds, leave it open."""
+    found = _answer(question, tasks, tables, run)
+    if found.answer != Answer.OPEN or question.undecidable or len(run.seeds) >= question.seeds:
+        return found
+    alone = _answer(replace(question, seeds=1), tasks, tables, run)
+    if alone.answer == Answer.OPEN:
+        return found
+    return replace(found, reason=f"{found.reason}; of this seed alone, it {alone.answer}")
+
+
+def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
     try:
         estimates = gather(question, tasks, tables, run)
     except UnansweredError as why:
         return Finding(Answer.OPEN, str(why))
     if not estimates:
-        return Finding(Answer.OPEN, why_empty(question, run))
+        return Finding(Answer.OPEN, why_empty(question))
     if question.extreme:
         finding = _of_extreme(question, question.extreme, estimates)
     else:
@@ -196,8 +206,10 @@ def _reason(
 
 def _about(words: str, names: Sequence[tuple[str, ...]], total: int) -> str:
     """Words about some things; nothing if there are none, and no names if it is all of them."""
-    if not names or len(names) == total:
-        return (f"{words} (all {total})" if total > 1 else words) if names else ""
+    if not names:
+        return ""
+    if len(names) == total and not (total == 1 and names[0]):
+        return words
     said = list(dict.fromkeys(" ".join(name) for name in names))
     more = f" and {len(said) - _SHOWN} others" if len(said) > _SHOWN else ""
     return f"{words}: {', '.join(said[:_SHOWN])}{more}"

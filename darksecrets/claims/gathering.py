@@ -43,12 +43,9 @@ def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
     return [_estimate(question, found, pooled, run) for found in parts.values()]
 
 
-def why_empty(question: Question, run: Run) -> str:
+def why_empty(question: Question) -> str:
     """Why nothing was found."""
-    said = f"{_file(question)} has no such rows"
-    if len(run.seeds) < question.seeds and not question.function:
-        return f"{said}; the run has {_seeds(len(run.seeds))}"
-    return said
+    return f"{_file(question)} has no such rows"
 
 
 def _groups(
@@ -110,7 +107,7 @@ def _by_seed(question: Question, name: Name, group: pd.DataFrame, run: Run) -> l
     if "task" in question.each and name and name[0] not in run.tasks:
         return [Estimate.missing(name, ABSENT)]
     if group.empty:
-        return [Estimate.missing(name, why_empty(question, run))]
+        return [Estimate.missing(name, why_empty(question))]
     if question.count:
         passed = float(group["value"].sum())
         return [Estimate(name, passed, passed, float(len(group)))]

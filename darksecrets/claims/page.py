@@ -86,7 +86,7 @@ def _counted(values: pd.Series[Any], order: Sequence[str]) -> str:
 
 def _by_paper(
     papers: Sequence[Paper], claims: pd.DataFrame
-) -> list[tuple[Paper, list[Mapping[Any, Any]]]]:
+) -> list[tuple[Paper, list[dict[Any, Any]]]]:
     return [
         (paper, claims[claims["paper"] == paper.name].to_dict("records"))
         for paper in papers
@@ -101,14 +101,15 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     verdict = row["verdict"] if row["verdict"] == NOT_COMPARABLE else f"**{row['verdict']}**"
     here = f"**{row['here']}**"
     number = _number(row)
-    about = " ".join([number, row["unit"], f"({row['of']})" if row["of"] else ""]) if number else ""
+    of = f"({row['of']})" if row["of"] else ""
+    about = " ".join(filter(None, (number, row["unit"], of))) if number else ""
     published = row["published"] or "–"
     return [
         row["id"],
         row["section"],
         said,
         published,
-        about.strip() or "–",
+        about or "–",
         here,
         row["reason"],
         verdict,

@@ -7,7 +7,10 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
+from darksecrets.ablation.tables import TABLES as TABLES_OF_ABLATION
+from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
@@ -348,7 +351,8 @@ def add_code() -> None:
     """
     for each in compat.rules_of(workflow, RULES):
         if script := compat.script_of(each):
-            modules = filter(None, [compat.parameter(each, "module")])
+            one, several = (compat.parameter(each, name) for name in ("module", "modules"))
+            modules = [*([one] if one else []), *(several or [])]
             files = imports.files_of((RULES / script).resolve(), *modules)
             compat.add_parameter(each, "code", imports.digest(files))
 
