@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pandas as pd
+
+_MODEL = ["task", "state", "seed", "metric"]
 
 
 def tolerated_shares(tolerated: pd.DataFrame) -> pd.DataFrame:
@@ -18,3 +22,54 @@ def tolerated_shares(tolerated: pd.DataFrame) -> pd.DataFrame:
     return tolerated.assign(
         **{name: tolerated[column] / tolerated["heads"] for name, column in ends.items()}
     )
+
+
+def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the two heads that one task needs most on another task, beside the mean head.
+
+    The heads are chosen on one task and scored on the other, so that no example does both.
+
+    Args:
+        heads: The table ``head_ablation``.
+        survival: The table ``survival``.
+
+    Returns:
+        Columns ``chosen_on``, ``task``, ``state``, ``seed``, ``metric``; ``value``: mean effect of
+        the two heads minus that of all heads, in points, with ``low`` and ``high``, valid for any
+        dependence between the heads.
+    """
+    every = survival[survival["kind"] == "head"].set_index(_MODEL)
+    models = {name: model.set_index(["layer", "head"]) for name, model in heads.groupby(_MODEL)}
+    main = heads.drop_duplicates(["task", "state", "seed"])[_MODEL].apply(tuple, axis=1)
+    rows = []
+    for chosen, scored in itertools.permutations(models, 2):
+        same = chosen[0] != scored[0] and chosen[1:3] == scored[1:3]
+        if same and chosen in set(main) and scored in every.index:
+            worst = models[chosen]["delta"].nsmallest(2).index
+            two, mean = models[scored].loc[worst].mean(numeric_only=True), every.loc[scored]
+            value = two["delta"] - mean["mean_effect"]
+            low, high = two["ci_low"] - mean["mean_high"], two["ci_high"] - mean["mean_low"]
+            rows.append((chosen[0], *scored, value, low, high))
+    return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, "value", "low", "high"])
+
+
+def equal_words_of_worst(worst: pd.DataFrame, equal_words: pd.DataFrame) -> pd.DataFrame:
+    """How much the heads that a task needs attend to words of both sentences, beside controls.
+
+    Args:
+        worst: The table ``worst_heads``.
+        equal_words: The table ``equal_words``.
+
+    Returns:
+        Columns ``task``, ``state``, ``seed``, ``rank``, ``control``; ``value``, what exceeds the
+        control, with ``low`` and ``high``.
+    """
+    key = ["task", "state", "layer", "head"]
+    both = worst[[*key, "rank"]].merge(equal_words, on=key)
+    controls = [
+        both[["task", "state", "seed", "rank"]].assign(
+            control=name, value=both[name], low=both[f"{name}_low"], high=both[f"{name}_high"]
+        )
+        for name in ("over_control", "over_same_key", "excess")
+    ]
+    return pd.concat(controls, ignore_index=True)

@@ -108,9 +108,6 @@ def _by_seed(question: Question, name: Name, group: pd.DataFrame, run: Run) -> l
         return [Estimate.missing(name, ABSENT)]
     if group.empty:
         return [Estimate.missing(name, why_empty(question))]
-    if question.count:
-        passed = float(group["value"].sum())
-        return [Estimate(name, passed, passed, float(len(group)))]
     if "seed" in group and group["seed"].notna().any():
         seeds = [seed for _, seed in group.groupby("seed")]
         return [replace(_one(question, name, seed), seeds=1) for seed in seeds]

@@ -54,8 +54,6 @@ class Question:
         each: Columns that distinguish the things the statement is about; seeds are averaged.
         add: The column whose rows are added up.
         exact: Whether the number has no uncertainty, such as a setting.
-        count: Whether ``value`` is a flag of tested rows, to be counted. As tests prove no absence,
-            the interval is from the number of rows that passed to the number of all rows.
         test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
             disprove it: the interval is from 0 to the value.
         if_present: Whether things without rows are left out, such as features that a task lacks.
@@ -76,7 +74,6 @@ class Question:
     each: tuple[str, ...] = ("task",)
     add: str = ""
     exact: bool = False
-    count: bool = False
     test: bool = False
     if_present: bool = False
     tasks: tuple[str, ...] = ()

@@ -9,8 +9,8 @@ SHARED = {"GLUE": PAPER, "FrameNet": PAPER and LINKS["source"] == "nltk"}
 def tables_of_claims() -> list[str]:
     """Tables that decide claims, as far as the run makes them."""
     of_sweep = set() if SWEPT else {table.name for table in TABLES_OF_ABLATION}
-    names = [name for name in registry.tables(PAPERS) if name not in of_sweep]
-    return [str(RESULTS / "tables" / contracts.TABLES[name].file) for name in names]
+    names = (set(registry.tables(PAPERS)) & set(contracts.TABLES)) - of_sweep
+    return [str(RESULTS / "tables" / contracts.TABLES[name].file) for name in sorted(names)]
 
 
 def record_of(table: str) -> str:
