@@ -38,15 +38,16 @@ def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.Dat
         the two heads minus that of all heads, in points, with ``low`` and ``high``, valid for any
         dependence between the heads.
     """
-    every = survival[survival["kind"] == "head"].set_index(_MODEL)
-    models = {name: model.set_index(["layer", "head"]) for name, model in heads.groupby(_MODEL)}
-    main = heads.drop_duplicates(["task", "state", "seed"])[_MODEL].apply(tuple, axis=1)
+    of_heads = survival[survival["kind"] == "head"].to_dict("records")
+    means = {tuple(row[column] for column in _MODEL): row for row in of_heads}
+    models = dict(iter(heads.groupby(_MODEL, sort=False)))
+    first = heads.drop_duplicates(_MODEL[:3])[_MODEL].itertuples(index=False, name=None)
     rows = []
-    for chosen, scored in itertools.permutations(models, 2):
-        same = chosen[0] != scored[0] and chosen[1:3] == scored[1:3]
-        if same and chosen in set(main) and scored in every.index:
-            worst = models[chosen]["delta"].nsmallest(2).index
-            two, mean = models[scored].loc[worst].mean(numeric_only=True), every.loc[scored]
+    for chosen, scored in itertools.product(first, means):
+        if chosen[0] != scored[0] and chosen[1:3] == scored[1:3]:
+            worst = models[chosen].nsmallest(2, "delta")[["layer", "head"]]
+            two = models[scored].merge(worst)[["delta", "ci_low", "ci_high"]].mean()
+            mean = means[scored]
             value = two["delta"] - mean["mean_effect"]
             low, high = two["ci_low"] - mean["mean_high"], two["ci_high"] - mean["mean_low"]
             rows.append((chosen[0], *scored, value, low, high))

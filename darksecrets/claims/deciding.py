@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.claims.answers import Answer, every, some
-from darksecrets.claims.estimates import Estimate, Threshold, difference
+from darksecrets.claims.estimates import Estimate, Threshold, as_probability, difference
 from darksecrets.claims.gathering import ABSENT, gather, why_empty
 from darksecrets.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.claims.sources import Run, Tables, UnansweredError
@@ -95,9 +95,17 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
     else:
         assert question.threshold is not None
         finding = _of_threshold(question.quantifier, question.threshold, estimates, estimates)
+    if question.threshold and question.threshold.probable:
+        finding = _in_probabilities(finding)
     if question.undecidable:
         return replace(finding, answer=Answer.OPEN, reason=question.undecidable)
     return finding
+
+
+def _in_probabilities(finding: Finding) -> Finding:
+    compared = tuple(map(as_probability, finding.compared))
+    decisive = as_probability(finding.decisive) if finding.decisive else None
+    return replace(finding, decisive=decisive, compared=compared)
 
 
 def _of_threshold(
@@ -182,8 +190,8 @@ def _reason(
     """Why the answer is what it is: what decided first, then the rest."""
     words = {
         Answer.YES: threshold.words,
-        Answer.NO: f"not {threshold.words}",
-        Answer.OPEN: f"the interval includes {threshold.bounds}",
+        Answer.NO: threshold.refuted,
+        Answer.OPEN: threshold.undecided,
     }
     known = [(one.name, decision) for one, decision in judged if one.is_known]
     parts = {
