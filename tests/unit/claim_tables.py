@@ -14,7 +14,6 @@ import pandas as pd
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.sources import Run
 from darksecrets.contracts import TABLES
-from darksecrets.run.columns import STATES
 
 YES, NO, OPEN = Answer.YES, Answer.NO, Answer.OPEN
 
@@ -123,7 +122,9 @@ def extreme(
     }
 
 
-def one(table: str, column: str, values: Mapping[Answer, float], **more: object) -> dict[Answer, Frames]:
+def one(
+    table: str, column: str, values: Mapping[Answer, float], **more: object
+) -> dict[Answer, Frames]:
     """A table of one row."""
     return {
         answer: made(table, column, {(): value}, each=(), **more)  # type: ignore[arg-type]
