@@ -1,7 +1,7 @@
 """Made-up tables that make every claim hold, fail and stay open.
 
-`CASES` has, for every claim, the tables for each answer. A new claim needs its cases here, or in the
-module of its section: a test fails without them.
+`claim_cases` uses them. A new claim needs its cases, or
+a test fails.
 """
 
 from __future__ import annotations
