@@ -50,7 +50,7 @@ def agreement_of_tasks(heads: pd.DataFrame) -> pd.DataFrame:
     tuned = heads[heads["state"] == "finetuned"]
     keys = ["task", "layer", "head", "pattern"]
     shares = tuned.groupby(keys)["share"].mean().unstack("pattern")
-    shares = shares.reindex(columns=list(PATTERNS))
+    shares = shares.reindex(columns=list(PATTERNS)).fillna(0)
     by_task = [group.to_numpy().argmax(axis=1) for _, group in shares.groupby("task")]
     if len(by_task) < 2:
         return pd.DataFrame(columns=columns, dtype=float)
