@@ -158,7 +158,9 @@ def needed(elsewhere: float) -> Frames:
 
 def words(over: float, on_control: float) -> Frames:
     heads = {(task, rank): 0.0 for task in TASKS for rank in (1, 2)}
-    places = made("worst_heads", "delta", heads, each=("task", "rank"), layer=1, metric="accuracy", **TUNED)
+    places = made(
+        "worst_heads", "delta", heads, each=("task", "rank"), layer=1, metric="accuracy", **TUNED
+    )
     places["worst_heads"]["head"] = places["worst_heads"]["rank"]
     values = crossed(TASKS, [1], [1, 2], value=over)
     one = {"each": ("task", "layer", "head"), "half": 0.05, "state": "finetuned"}
