@@ -6,7 +6,7 @@ import itertools
 
 import pandas as pd
 
-_MODEL = ["task", "state", "seed", "metric"]
+_MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
 
 
 def tolerated_shares(tolerated: pd.DataFrame) -> pd.DataFrame:
@@ -38,19 +38,18 @@ def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.Dat
         the two heads minus that of all heads, in points, with ``low`` and ``high``, valid for any
         dependence between the heads.
     """
-    of_heads = survival[survival["kind"] == "head"].to_dict("records")
-    means = {tuple(row[column] for column in _MODEL): row for row in of_heads}
-    models = dict(iter(heads.groupby(_MODEL, sort=False)))
+    columns = ("delta", "ci_low", "ci_high")
+    effects = {name: heads.pivot(index=_PLACE, columns=_MODEL, values=name) for name in columns}
     first = heads.drop_duplicates(_MODEL[:3])[_MODEL].itertuples(index=False, name=None)
+    means = survival[survival["kind"] == "head"].to_dict("records")
     rows = []
-    for chosen, scored in itertools.product(first, means):
+    for chosen, mean in itertools.product(first, means):
+        scored = tuple(mean[column] for column in _MODEL)
         if chosen[0] != scored[0] and chosen[1:3] == scored[1:3]:
-            worst = models[chosen].nsmallest(2, "delta")[["layer", "head"]]
-            two = models[scored].merge(worst)[["delta", "ci_low", "ci_high"]].mean()
-            mean = means[scored]
-            value = two["delta"] - mean["mean_effect"]
-            low, high = two["ci_low"] - mean["mean_high"], two["ci_high"] - mean["mean_low"]
-            rows.append((chosen[0], *scored, value, low, high))
+            worst = effects["delta"][chosen].nsmallest(2).index
+            value, low, high = (effects[name].loc[worst, scored].mean() for name in columns)
+            low, high = low - mean["mean_high"], high - mean["mean_low"]
+            rows.append((chosen[0], *scored, value - mean["mean_effect"], low, high))
     return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, "value", "low", "high"])
 
 
@@ -65,7 +64,7 @@ def equal_words_of_worst(worst: pd.DataFrame, equal_words: pd.DataFrame) -> pd.D
         Columns ``task``, ``state``, ``seed``, ``rank``, ``control``; ``value``, what exceeds the
         control, with ``low`` and ``high``.
     """
-    key = ["task", "state", "layer", "head"]
+    key = ["task", "state", *_PLACE]
     both = worst[[*key, "rank"]].merge(equal_words, on=key)
     controls = [
         both[["task", "state", "seed", "rank"]].assign(

@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -61,11 +62,16 @@ class Estimate:
         """
         if comparisons < 2:
             return self
-        tails = (1 - _LEVEL) / 2
-        usual, wide = (stats.t.isf(p, self.degrees) for p in (tails, tails / comparisons))
-        factor = float(wide / usual)
+        factor = _wider(comparisons, self.degrees)
         low = self.value - factor * (self.value - self.low)
         return replace(self, low=low, high=self.value + factor * (self.high - self.value))
+
+
+@cache
+def _wider(comparisons: int, degrees: float) -> float:
+    tails = (1 - _LEVEL) / 2
+    usual, wide = (stats.t.isf(p, degrees) for p in (tails, tails / comparisons))
+    return float(wide / usual)
 
 
 @dataclass(frozen=True)

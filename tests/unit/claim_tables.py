@@ -75,6 +75,19 @@ def made(
     return {table: frame}
 
 
+def whole(frames: Frames) -> Frames:
+    """The tables with all of their columns: required ones with some value, optional ones empty."""
+    found = {}
+    for name, part in frames.items():
+        frame = part.reset_index(drop=True)
+        for column in TABLES[name].columns:
+            if column.name not in frame:
+                value = column.values[0] if column.values else 1
+                frame[column.name] = None if column.optional else value
+        found[name] = frame[list(TABLES[name].names)]
+    return found
+
+
 def together(*tables: Frames) -> Frames:
     """Several tables; parts of the same table are concatenated."""
     parts: dict[str, list[pd.DataFrame]] = {}

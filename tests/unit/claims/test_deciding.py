@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from claim_cases import CASES, framenet, greatest, needed, words
-from claim_tables import METRICS, NO, OPEN, RUN, TASKS, YES, Frames
+from claim_tables import METRICS, NO, OPEN, RUN, TASKS, YES, Frames, whole
 
 from darksecrets.claims import deciding, registry, sources
 from darksecrets.claims.estimates import Estimate, Threshold
@@ -157,25 +157,11 @@ def test_a_head_that_no_control_rules_out_may_stand_out():
 @pytest.fixture
 def folder(tmp_path):
     """A folder of tables with the provenance of the rule that made them."""
-    for name, frame in whole_tables().items():
+    for name, frame in whole(CASES["37"][YES] | CASES["7"][YES]).items():
         TABLES[name].write(frame, tmp_path / f"{name}.csv")
         outputs = {f"results/demo/tables/{name}.csv": fingerprint(tmp_path / f"{name}.csv")}
         write_json({"outputs": outputs}, tmp_path / f"{name}.provenance.json")
     return tmp_path
-
-
-def whole_tables() -> Frames:
-    """The tables `survival` and `pattern_cv` with all columns."""
-    found = {}
-    for name, part in (CASES["37"][YES] | CASES["7"][YES]).items():
-        frame = part.reset_index(drop=True)
-        for column in TABLES[name].columns:
-            if column.name not in frame and not column.optional:
-                frame[column.name] = column.values[0] if column.values else 1
-            elif column.name not in frame:
-                frame[column.name] = None
-        found[name] = frame[list(TABLES[name].names)]
-    return found
 
 
 def read(folder) -> Tables:
@@ -226,11 +212,11 @@ def test_without_any_table_all_claims_have_a_row(tmp_path):
 )
 def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
     run = replace(RUN, shared=shared)
-    claims = deciding.table(PAPERS, Tables(CASES["37"][answer], TABLES), run).set_index("id")
+    claims = deciding.table(PAPERS, Tables(whole(CASES["37"][answer]), TABLES), run).set_index("id")
     assert claims.loc["37", "here"] == answer
     assert claims.loc["37", "verdict"] == verdict
 
 
 def test_labelled_maps_of_other_models_give_no_verdict_on_the_paper():
-    claims = deciding.table(PAPERS, Tables(CASES["7"][YES], TABLES), RUN).set_index("id")
+    claims = deciding.table(PAPERS, Tables(whole(CASES["7"][YES]), TABLES), RUN).set_index("id")
     assert (claims.loc["7", "here"], claims.loc["7", "verdict"]) == ("holds", "not comparable")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from claim_cases import CASES
-from claim_tables import RUN, YES
+from claim_tables import RUN, YES, whole
 
 from darksecrets.claims import deciding, page, registry
 from darksecrets.claims.sources import Tables
@@ -19,7 +19,7 @@ PAPERS = registry.read(registry.files())
 @pytest.fixture(scope="module")
 def claims(tmp_path_factory):
     path = tmp_path_factory.mktemp("claims") / "claims.csv"
-    frames = CASES["37"][YES] | CASES["22"][YES]
+    frames = whole(CASES["37"][YES] | CASES["22"][YES])
     CLAIMS.write(deciding.table(PAPERS, Tables(frames, TABLES), RUN), path)
     return CLAIMS.read(path)
 

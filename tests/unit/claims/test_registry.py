@@ -71,7 +71,7 @@ ENTRY = {
         ),
         ({"answer": {"table": "survival", "is": {"near": 0}}}, "near together with within"),
         ({"answer": {"table": "survival", "is": {"above": 0}, "for": "most"}}, "found for: most"),
-        ({"because": 1}, "found the keys id, section, claim, answer, because"),
+        ({"because": 1}, "found the keys answer, because, claim, id, section; expected"),
         ({"unanswered": "no table"}, "expected an answer, or else why it is unanswered"),
     ],
 )
