@@ -81,7 +81,6 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
         arguments: Sequence[str],
         folder: Path,
         environment: dict[str, str] | None = None,
-        fork_scripts: bool = False,
     ) -> subprocess.CompletedProcess:
         for file in (output, errors):
             file.write_text("")
@@ -91,7 +90,6 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
             "environment": dict(environment or os.environ),
             "stdout": str(output),
             "stderr": str(errors),
-            "fork_scripts": fork_scripts,
         }
         print(json.dumps(request), file=process.stdin, flush=True)
         answer = process.stdout.readline()
@@ -116,14 +114,12 @@ def snakemake(root, call_snakemake) -> Callable[..., subprocess.CompletedProcess
         check: bool = True,
         root: Path = root,
         environment: dict[str, str] | None = None,
-        fork_scripts: bool = False,
     ):
         places = ("--snakefile", root / "Snakefile", "--directory", folder, "--cores", "2")
         run = call_snakemake(
             [*arguments, "--configfile", config, *places],
             root,
             environment=environment,
-            fork_scripts=fork_scripts,
         )
         assert not check or run.returncode == 0, run.stdout + run.stderr
         return run

@@ -281,6 +281,17 @@ def test_no_temporary_file_is_left(run):
     assert not list(run.rglob("checkpoint-*"))
 
 
+def test_a_fork_gives_what_a_process_of_its_own_gives(call, run):
+    """The run has enough jobs to start them as forks; two jobs are too few."""
+    made = [
+        run / "predictions" / "RTE" / "pretrained" / "seed-1.csv",
+        run / "ablation_effects" / "RTE" / "finetuned" / "seed-1" / "head_ablation.csv",
+    ]
+    before = [file.read_bytes() for file in made]
+    call(*(f"results/smoke/{file.relative_to(run)}" for file in made), "--force")
+    assert [file.read_bytes() for file in made] == before
+
+
 def test_a_second_call_has_nothing_to_do(rerun):
     assert rerun("all", "report") == set()
 

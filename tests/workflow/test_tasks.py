@@ -131,7 +131,7 @@ def run(config, entries, snakemake):
     with serving([topics_repository(entries["topics-hub"])]) as hub:
         environment = Client(folder / "huggingface", hub.endpoint).environment
         arguments = {"config": str(folder / "config.yaml"), "environment": environment}
-        snakemake(folder, *TARGETS, **arguments, fork_scripts=True)
+        snakemake(folder, *TARGETS, **arguments)
     return folder / "results" / "examples"
 
 

@@ -10,12 +10,15 @@ a ``HostingProviderFile``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from snakemake.benchmark import benchmarked
 from snakemake.io import sourcecache_entry
 from snakemake.logging import logger
+from snakemake.script import PythonScript
 from snakemake.settings.enums import Quietness
 
 
@@ -74,6 +77,28 @@ def lift_rate_limit(workflow: Any) -> None:  # noqa: ANN401
     would use that core, this took a tenth of the demonstration's CPU time.
     """
     workflow.scheduler.job_rate_limiter = None
+
+
+def replace_script_start(start: Callable[[Any, str], bool]) -> None:
+    """Let a function start Python scripts; those for which it returns False, Snakemake starts."""
+    snakemakes_own = PythonScript.execute_script
+
+    def execute_script(script: PythonScript, file: str, edit: bool = False) -> None:
+        if not start(script, file):
+            snakemakes_own(script, file, edit)
+
+    PythonScript.execute_script = execute_script
+
+
+def has_environment(script: PythonScript) -> bool:
+    """Whether a script runs in a conda environment, a container or with environment modules."""
+    return any((script.conda_env, script.container_img, script.env_modules))
+
+
+def measured(script: PythonScript, process: int | None) -> AbstractContextManager[Any]:
+    """Measure a process for the `benchmark:` file of a script, if it has one."""
+    record = script.bench_record
+    return benchmarked(process, record) if record else nullcontext()
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -22,7 +22,7 @@ import pandas as pd
 import yaml
 
 from darksecrets.run.errors import InputError
-from workflow.lib import compat, configuration, preflight, resources
+from workflow.lib import compat, configuration, forks, preflight, resources
 
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
@@ -47,6 +47,7 @@ class Step:
         threads: Cores that it uses.
         gpu: Whether it requests a GPU.
         submission: Shared by all steps that are submitted together, as one cluster job.
+        forked: Whether it starts as a fork, with the libraries imported.
     """
 
     rule: str
@@ -54,11 +55,12 @@ class Step:
     threads: int
     gpu: bool
     submission: object
+    forked: bool = False
 
     @property
     def seconds(self) -> float:
         """Expected time from start to end."""
-        return self.need.time(self.threads, gpu=self.gpu)
+        return self.need.time(self.threads, gpu=self.gpu, forked=self.forked)
 
 
 @dataclass
@@ -102,7 +104,9 @@ PRIOR = 60.0
 
 def outlook(dag: Any, cores: int, gpus: int) -> Outlook:  # noqa: ANN401
     """How long the steps take that Snakemake will run, with these cores and GPUs."""
-    return Outlook({job.jobid: _step(dag, job) for job in compat.jobs_of(dag)}, cores, gpus)
+    jobs = list(compat.jobs_of(dag))
+    many = forks.save_time(len(jobs))
+    return Outlook({job.jobid: _step(dag, job, many=many) for job in jobs}, cores, gpus)
 
 
 def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
@@ -116,17 +120,19 @@ def is_look(dag: Any, config: Mapping[str, Any]) -> bool:  # noqa: ANN401
     return config["text"] is not None and rules <= OF_A_LOOK
 
 
-def _step(dag: Any, job: Any) -> Step:  # noqa: ANN401
+def _step(dag: Any, job: Any, *, many: bool = False) -> Step:  # noqa: ANN401
     asked = asked_by(job.rule)
     rule, need = REST, resources.READS_TABLES
     if asked:
         rule, need = job.rule.name, asked.of(getattr(job.wildcards, "task", None))
+    gpu = job.resources.get("gpu", 0) > 0
     return Step(
         rule=rule,
         need=need,
         threads=job.threads,
-        gpu=job.resources.get("gpu", 0) > 0,
+        gpu=gpu,
         submission=compat.submission_of(dag, job),
+        forked=many and job.threads == 1 and not gpu,
     )
 
 

@@ -106,6 +106,8 @@ class Need:
         host: Megabytes of host memory if a GPU holds the rest; None if that makes no difference.
         operations: Operations of the model; they use all threads.
         kind: Kind of these operations, a key of ``CORE`` and ``GPU``.
+        start: Seconds until the libraries are imported, which a fork saves (see
+            `workflow.lib.forks`).
         seconds: Time of everything else, on one core.
         disk: Megabytes that it leaves.
         passing: Additional megabytes on disk while it runs.
@@ -115,14 +117,15 @@ class Need:
     host: float | None = None
     operations: float = 0.0
     kind: str = "inference"
+    start: float = 0.0
     seconds: float = 0.0
     disk: float = 0.0
     passing: float = 0.0
 
-    def time(self, threads: int, *, gpu: bool = False) -> float:
+    def time(self, threads: int, *, gpu: bool = False, forked: bool = False) -> float:
         """Seconds from start to end."""
         rate = GPU[self.kind] if gpu else CORE[self.kind] * threads
-        return self.seconds + self.operations / rate
+        return self.start * (not forked) + self.seconds + self.operations / rate
 
 
 def finetuning(work: Work) -> Need:
@@ -136,7 +139,8 @@ def finetuning(work: Work) -> Need:
         host=_IMPORTS_MB + work.encoding(work.train),
         operations=epochs * (3 * work.forward(work.train) + work.forward(work.validation)),
         kind="training",
-        seconds=_START + _UPDATE * steps,
+        start=_START,
+        seconds=_UPDATE * steps,
         disk=4 * model.weights / MB,
         passing=24 * model.weights / MB,  # a checkpoint, and the one that replaces it
     )
@@ -147,7 +151,7 @@ def prediction(work: Work) -> Need:
     return Need(
         memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
         operations=work.forward(work.validation),
-        seconds=_START,
+        start=_START,
     )
 
 
@@ -159,7 +163,8 @@ def all_maps(work: Work) -> Need:
     return Need(
         memory=_IMPORTS_MB + (8 * work.model.weights + 6 * of_batch) / MB,
         operations=work.forward(work.sample),
-        seconds=_START + work.maps / _MAP_BYTES_PER_SECOND,
+        start=_START,
+        seconds=work.maps / _MAP_BYTES_PER_SECOND,
         disk=work.maps / MB,
     )
 
@@ -171,8 +176,12 @@ def extraction_chunk(work: Work) -> Need:
 
 def gathering(work: Work) -> Need:
     """Gathering a store from its chunks."""
-    seconds = _START_OF_TABLES + work.maps / _MAP_BYTES_PER_SECOND
-    return Need(memory=_IMPORTS_MB, seconds=seconds, disk=work.maps / MB)
+    return Need(
+        memory=_IMPORTS_MB,
+        start=_START_OF_TABLES,
+        seconds=work.maps / _MAP_BYTES_PER_SECOND,
+        disk=work.maps / MB,
+    )
 
 
 def _sets(work: Work) -> int:
@@ -187,7 +196,7 @@ def _all_sets(work: Work) -> Need:
         host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
         operations=_sets(work) * work.forward(work.validation),
         kind="sweep",
-        seconds=_START,
+        start=_START,
         disk=predictions,
     )
 
@@ -211,28 +220,32 @@ def scoring(work: Work) -> Need:
     """Intervals and tests of every disabled set."""
     sets, pairs = _sets(work), _sets(work) * work.validation
     correlations = (0.1 * sets + 1.8e-4 * pairs) * work.regression
-    seconds = _START_OF_TABLES + 1e-5 * pairs + correlations
-    return Need(memory=450 + 3e-5 * pairs, seconds=seconds)
+    seconds = 1e-5 * pairs + correlations
+    return Need(memory=450 + 3e-5 * pairs, start=_START_OF_TABLES, seconds=seconds)
 
 
 def classification(work: Work) -> Need:
     """Classifying the pattern of every map of a store."""
     maps = work.model.layers * work.model.heads * work.sample
-    seconds = _START_OF_CLASSIFIER + maps / _MAPS_PER_SECOND
-    return Need(400 + 120 * maps / MB, seconds=seconds, disk=6 * maps / MB)
+    return Need(
+        400 + 120 * maps / MB,
+        start=_START_OF_CLASSIFIER,
+        seconds=maps / _MAPS_PER_SECOND,
+        disk=6 * maps / MB,
+    )
 
 
 def cross_validation(work: Work) -> Need:
     """Training the classifier of patterns on every fold."""
     settings = work.config["patterns"]
     epochs = settings["epochs"] * settings["folds"]
-    return Need(600, seconds=_START_OF_CLASSIFIER + _EPOCH_OF_FOLD * epochs)
+    return Need(600, start=_START_OF_CLASSIFIER, seconds=_EPOCH_OF_FOLD * epochs)
 
 
 def classifier_training(work: Work) -> Need:
     """Training the classifier of patterns on all labelled maps."""
     epochs = work.config["patterns"]["epochs"]
-    return Need(450, seconds=_START_OF_CLASSIFIER + _EPOCH_OF_CLASSIFIER * epochs)
+    return Need(450, start=_START_OF_CLASSIFIER, seconds=_EPOCH_OF_CLASSIFIER * epochs)
 
 
 def links(work: Work) -> Need:
@@ -248,27 +261,27 @@ def _rows(work: Work) -> int:
     return work.train + work.validation
 
 
-def table(memory: float = 0.0, *, seconds: float = _START_OF_TABLES, disk: float = 0.0) -> Need:
-    """Reading and writing tables; `memory` is in addition to pandas."""
-    return Need(_TABLE_MB + memory, seconds=seconds, disk=disk)
+def table(memory: float = 0.0, *, seconds: float = 0.0, disk: float = 0.0) -> Need:
+    """Reading and writing tables; `memory` and `seconds` are in addition to pandas."""
+    return Need(_TABLE_MB + memory, start=_START_OF_TABLES, seconds=seconds, disk=disk)
 
 
 def dataset(work: Work) -> Need:
     """Reading and checking a task's examples from any source."""
     rows = _rows(work)
-    return table(1.5e-3 * rows, seconds=1.5 + 4e-5 * rows, disk=3e-4 * rows)
+    return table(1.5e-3 * rows, seconds=0.5 + 4e-5 * rows, disk=3e-4 * rows)
 
 
 def baselines(work: Work) -> Need:
     """The bag-of-words baseline."""
-    return table(5e-3 * _rows(work), seconds=2 + 2.5e-4 * _rows(work))
+    return table(5e-3 * _rows(work), seconds=1 + 2.5e-4 * _rows(work))
 
 
 def pretrained_model(work: Work) -> Need:
     """Fetching, reading and writing a model."""
     memory = _IMPORTS_MB + 12 * work.model.weights / MB
-    seconds = 30 if work.config["model"]["source"] == "hub" else _START
-    return Need(memory, seconds=seconds, disk=4 * work.model.weights / MB)
+    seconds = 25 if work.config["model"]["source"] == "hub" else 0
+    return Need(memory, start=_START, seconds=seconds, disk=4 * work.model.weights / MB)
 
 
 def look(work: Work) -> Need:
@@ -277,6 +290,7 @@ def look(work: Work) -> Need:
     return dataclasses.replace(
         maps,
         memory=max(maps.memory, patterns.memory),
+        start=max(maps.start, patterns.start),
         seconds=maps.seconds + patterns.seconds,
         disk=maps.disk + patterns.disk,
     )
@@ -290,23 +304,24 @@ def look_measures(work: Work) -> Need:
 
 def annotation(work: Work) -> Need:
     """Tagging and parsing the sampled sentences; those of the built-in corpus are annotated."""
-    return Need(700, seconds=_START_OF_TABLES + work.parsed * (2 + 0.008 * work.sample))
+    seconds = work.parsed * (2 + 0.008 * work.sample)
+    return Need(700, start=_START_OF_TABLES, seconds=seconds)
 
 
 def reading_stores(number: int) -> Callable[[Work], Need]:
     """Statistics of all maps of some stores."""
-    return lambda work: table(seconds=_START_OF_TABLES + number * work.maps / _MAP_BYTES_PER_SECOND)
+    return lambda work: table(seconds=number * work.maps / _MAP_BYTES_PER_SECOND)
 
 
-READS_TABLES = Need(300, seconds=_TABLE_OR_FIGURE)
+READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE - _START_OF_TABLES)
 """Need of every rule that declares no resources."""
 SAMPLING = table()
 LABELLING = table(seconds=10)
 """Drawing maps to label."""
-SHARES = table(seconds=2.5)
+SHARES = table(seconds=1.5)
 FRAMENET = table(seconds=600, disk=900)
 """Downloading FrameNet; assumed, not measured."""
-FRAMENET_HEADS = table(seconds=4)
+FRAMENET_HEADS = table(seconds=3)
 PRETRAINING = Need(3000, seconds=4000)
 
 

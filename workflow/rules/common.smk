@@ -24,7 +24,7 @@ from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
-from workflow.lib import compat, configuration, imports, plan, preflight, resources, terminal
+from workflow.lib import compat, configuration, forks, imports, plan, preflight, resources, terminal
 
 SCREEN = terminal.install(workflow)
 
@@ -382,6 +382,8 @@ def start_run(logs: list[str]) -> None:
         preflight.record_run(config, looking=looking)
     except InputError as error:
         raise WorkflowError(str(error)) from None
+    if workflow.local_exec:
+        forks.start_scripts_as_forks(len(list(compat.jobs_of(workflow.dag))))
 
 
 def finish_run(logs: list[str]) -> None:
