@@ -38,16 +38,17 @@ def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.Dat
         the two heads minus that of all heads, in points, with ``low`` and ``high``, valid for any
         dependence between the heads.
     """
-    columns = ("delta", "ci_low", "ci_high")
-    effects = {name: heads.pivot(index=_PLACE, columns=_MODEL, values=name) for name in columns}
+    columns = ["delta", "ci_low", "ci_high"]
+    models = heads.sort_values(_PLACE).groupby(_MODEL)
+    effects = {name: model[columns].to_numpy() for name, model in models}  # [head, column]
     first = heads.drop_duplicates(_MODEL[:3])[_MODEL].itertuples(index=False, name=None)
     means = survival[survival["kind"] == "head"].to_dict("records")
     rows = []
     for chosen, mean in itertools.product(first, means):
         scored = tuple(mean[column] for column in _MODEL)
         if chosen[0] != scored[0] and chosen[1:3] == scored[1:3]:
-            worst = effects["delta"][chosen].nsmallest(2).index
-            value, low, high = (effects[name].loc[worst, scored].mean() for name in columns)
+            worst = effects[chosen][:, 0].argsort(kind="stable")[:2]
+            value, low, high = effects[scored][worst].mean(axis=0)
             low, high = low - mean["mean_high"], high - mean["mean_low"]
             rows.append((chosen[0], *scored, value - mean["mean_effect"], low, high))
     return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, "value", "low", "high"])
