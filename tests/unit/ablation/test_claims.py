@@ -19,7 +19,7 @@ TASKS, SEEDS = ("STS-B", "RTE", "QQP"), (1, 2)
 
 @pytest.fixture
 def heads() -> pd.DataFrame:
-    """Effects of 12 heads, in random order; QQP has two metrics."""
+    """Effects of 12 heads, the last first; QQP has two metrics."""
     rng = np.random.default_rng(7)
     rows = []
     for task, seed, layer, head in itertools.product(TASKS, SEEDS, (1, 2, 3), (1, 2, 3, 4)):
@@ -27,7 +27,7 @@ def heads() -> pd.DataFrame:
             delta = rng.normal()
             rows.append((task, "finetuned", seed, layer, head, metric, delta, delta - 1, delta + 2))
     names = ["task", "state", "seed", "layer", "head", "metric", "delta", "ci_low", "ci_high"]
-    return pd.DataFrame(rows, columns=names).sample(frac=1, random_state=0)
+    return pd.DataFrame(rows, columns=names).iloc[::-1]
 
 
 @pytest.fixture
