@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy import stats
 
 from darksecrets.claims.answers import Answer
 
@@ -69,6 +68,8 @@ class Estimate:
 
 @cache
 def _wider(comparisons: int, degrees: float) -> float:
+    from scipy import stats
+
     tails = (1 - _LEVEL) / 2
     usual, wide = (stats.t.isf(p, degrees) for p in (tails, tails / comparisons))
     return float(wide / usual)
@@ -169,6 +170,8 @@ def normal(name: tuple[str, ...], probability: float) -> Estimate:
     The interval excludes 0 if the probability is above 97.5% or below 2.5%, and can be corrected
     like others. Probabilities beyond what a bootstrap resolves are those of 1 in 2,000.
     """
+    from scipy import stats
+
     value = float(stats.norm.ppf(min(max(probability, _RESOLVED), 1 - _RESOLVED)))
     half = float(stats.norm.isf((1 - _LEVEL) / 2))
     return Estimate(name, value, value - half, value + half)
@@ -176,6 +179,8 @@ def normal(name: tuple[str, ...], probability: float) -> Estimate:
 
 def as_probability(estimate: Estimate) -> Estimate:
     """The probability behind an estimate of `normal`, without interval."""
+    from scipy import stats
+
     value = float(stats.norm.cdf(estimate.value))
     return replace(estimate, value=value, low=math.nan, high=math.nan)
 
@@ -217,6 +222,8 @@ def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
         parts: An estimate for every seed, two at least.
         pooled: The spread over seeds of all things compared.
     """
+    from scipy import stats
+
     values = np.array([part.value for part in parts])
     mean, count = float(values.mean()), len(parts)
     below = float(np.mean([part.value - part.low for part in parts]))

@@ -227,6 +227,8 @@ figure(
 )
 
 
+if not SWEPT:
+    TABLES_LEFT_OUT |= {table.name for table in tables_of_ablation.TABLES}
 if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",

@@ -8,8 +8,7 @@ SHARED = {"GLUE": PAPER, "FrameNet": PAPER and LINKS["source"] == "nltk"}
 
 def tables_of_claims() -> list[str]:
     """Tables that decide claims, as far as the run makes them."""
-    of_sweep = set() if SWEPT else {table.name for table in TABLES_OF_ABLATION}
-    names = (set(registry.tables(PAPERS)) & set(contracts.TABLES)) - of_sweep
+    names = (set(registry.tables(PAPERS)) & set(contracts.TABLES)) - TABLES_LEFT_OUT
     return [str(RESULTS / "tables" / contracts.TABLES[name].file) for name in sorted(names)]
 
 

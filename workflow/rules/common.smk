@@ -9,7 +9,7 @@ from snakemake.logging import logger
 
 from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
-from darksecrets.ablation.tables import TABLES as TABLES_OF_ABLATION
+from darksecrets.ablation import tables as tables_of_ablation
 from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
@@ -236,6 +236,9 @@ def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
 
 
 RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figures and tables
+TABLES_LEFT_OUT: set[str] = (
+    set()
+)  # names of tables that this run does not make: each section adds its own
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
