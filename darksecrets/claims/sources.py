@@ -113,6 +113,8 @@ def rows(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
         UnansweredError: A table is missing.
     """
     frame = _source(question, tables, run)
+    if unknown := {*question.where, "value"} - set(frame.columns):
+        raise UnansweredError(f"{question.table} has no column {', '.join(sorted(unknown))}")
     for column, wanted in question.where.items():
         frame = frame[_matches(frame[column], wanted)]
     if question.metric:
