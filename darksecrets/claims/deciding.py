@@ -175,8 +175,9 @@ def _summed_up(
     """The answer for all, the estimate that decides it, and the reason."""
     overall = combine(decision for _, decision in judged)
     pick = min if combine is every else max
-    valued = [one for one, _ in judged if not math.isnan(threshold.margin(one))]
-    decisive = pick(valued, key=threshold.margin) if valued else None
+    valued = [(one, found) for one, found in judged if not math.isnan(threshold.margin(one))]
+    deciding = [one for one, found in valued if found == overall] or [one for one, _ in valued]
+    decisive = pick(deciding, key=threshold.margin) if deciding else None
     reason = _reason(threshold, overall, judged, estimates)
     return Finding(overall, reason, decisive, tuple(estimates))
 

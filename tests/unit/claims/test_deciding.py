@@ -48,6 +48,13 @@ def test_one_task_refutes_a_statement_about_all():
     assert decide("8", CASES["8"][NO], some_tasks("MRPC", "SST-2")).answer == NO
 
 
+def test_the_number_is_that_of_the_task_that_decides():
+    wide = CASES["22"][NO]["score_differences"].copy()
+    wide.loc[wide["task"] == "QQP", "ci_low"] = -50.0
+    found = decide("22", {"score_differences": wide})
+    assert (found.answer, found.decisive.name, found.decisive.value) == (NO, ("RTE",), -10)
+
+
 def test_one_task_is_enough_for_a_statement_about_some():
     assert decide("1", CASES["1"][YES], some_tasks("RTE")).answer == YES
     assert decide("1", CASES["1"][NO], some_tasks("RTE")).answer == OPEN
