@@ -81,7 +81,7 @@ def _summary(claims: pd.DataFrame) -> list[str]:
 
 def _counted(values: pd.Series[Any], order: Sequence[str]) -> str:
     counts = values.value_counts()
-    return ", ".join(f"{counts[name]} {name}" for name in order if name in counts)
+    return ", ".join(f"{name}: {counts[name]}" for name in order if name in counts)
 
 
 def _by_paper(

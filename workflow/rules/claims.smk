@@ -4,23 +4,11 @@
 PAPERS = registry.read(registry.files())
 # Data that the run shares with papers, together with the paper's model.
 SHARED = {"GLUE": PAPER, "FrameNet": PAPER and LINKS["source"] == "nltk"}
-
-
-def tables_of_claims() -> list[str]:
-    """Tables that decide claims, as far as the run makes them."""
-    names = (set(registry.tables(PAPERS)) & set(contracts.TABLES)) - TABLES_LEFT_OUT
-    return [str(RESULTS / "tables" / contracts.TABLES[name].file) for name in sorted(names)]
-
-
-def record_of(table: str) -> str:
-    """Provenance of a table: that of the rule that makes it."""
-    for each in compat.rules_of(workflow, RULES):
-        if table in map(str, each.output):
-            return str(each.output.provenance)
-    return str(Path(table).with_suffix(".provenance.json"))
-
-
-TABLES_OF_CLAIMS = tables_of_claims()
+TABLES_OF_CLAIMS = [
+    str(RESULTS / "tables" / contracts.TABLES[name].file)
+    for name in registry.tables(PAPERS)
+    if name in contracts.TABLES and name not in TABLES_LEFT_OUT
+]
 
 
 rule claims:

@@ -341,6 +341,14 @@ def collect(
     compat.describe(getattr(rules, name), what)
 
 
+def record_of(table: str) -> str:
+    """Provenance of a table of the run: that of the rule that makes it."""
+    for each in compat.rules_of(workflow, RULES):
+        if table in map(str, each.output):
+            return str(each.output.provenance)
+    return str(Path(table).with_suffix(".provenance.json"))
+
+
 def figure_files(*names: str, formats: tuple[str, ...] = ("pdf", "svg", "png")) -> list[str]:
     """Files of some figures, in every format."""
     return expand("<results>/figures/{name}.{format}", name=names, format=formats)
