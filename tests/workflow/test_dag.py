@@ -14,8 +14,6 @@ import pytest
 import yaml
 from scipy import stats
 
-from darksecrets.claims import registry
-from darksecrets.contracts import TABLES
 from darksecrets.framenet.tables import HEADS
 from darksecrets.run.files import RESOURCES
 from workflow.lib import plan
@@ -49,33 +47,6 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == tasks * seeds
     assert jobs["classify_maps"] == tasks * (1 + seeds)
-
-
-@pytest.mark.parametrize("name", ["config", "paper"])
-def test_claims_are_decided_from_all_tables_of_the_run(root, name):
-    config = root / f"config/{name}.yaml"
-    jobs = jobs_of(config, ["claims"])
-    parameters, inputs = jobs["claims",]
-    run = resolve(yaml.safe_load(config.read_text()))
-    folder = f"results/{run['run']}/tables"
-    for table in registry.tables(registry.read(registry.files())):
-        assert f"{folder}/{TABLES[table].file}" in inputs
-    for record in ("survival", "patterns", "framenet_heads"):  # two of them make several tables
-        assert f"{folder}/{record}.provenance.json" in inputs
-    assert f"{folder}/pattern_heads.provenance.json" not in inputs
-    assert parameters["run"]["seeds"] == run["seeds"]
-    assert parameters["run"]["shared"] == (["GLUE", "FrameNet"] if name == "paper" else [])
-
-
-def test_claims_need_neither_a_sweep_nor_pairs_of_sentences(tmp_path):
-    own = tmp_path / "own.yaml"
-    own.write_text(
-        "run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n"
-        "ablation: {states: []}\n"
-    )
-    rules = {name for name, *_ in jobs_of(own, ["claims"])}
-    assert "claims" in rules
-    assert not {"sweep_heads", "score_ablation", "collect_ablation"} & rules
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
