@@ -5,17 +5,28 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write the weight of every head with its controls and tests; and the sentence of Figure 3."""
+    """Write the weight of every head with its controls and tests; and the sentence of Figure 3.
+
+    The heads of an encoder with random weights follow those of the pre-trained one.
+    """
+    import pandas as pd
+
     from darksecrets.attention.store import AttentionStore
     from darksecrets.framenet.example import choose, example_table
     from darksecrets.framenet.heads import Linked, measure, table
     from darksecrets.framenet.links import read_table
     from darksecrets.framenet.tables import EXAMPLE, HEADS
+    from darksecrets.run.tables import identify
 
-    store, annotations = AttentionStore.open(job.input.store), read_table(job.input.links)
-    weights = measure(Linked(store, annotations))
-    heads = table(weights, job.params.draws, job.params.seed)
-    HEADS.write(heads, job.output.table)
+    annotations = read_table(job.input.links)
+    store, random = map(AttentionStore.open, (job.input.store, job.input.random))
+    weights, by_chance = (measure(Linked(maps, annotations)) for maps in (store, random))
+    named = (("pretrained", weights), (job.params.random, by_chance))
+    heads, others = (
+        identify(table(of_model, job.params.draws, job.params.seed), None, model)
+        for model, of_model in named
+    )
+    HEADS.write(pd.concat([heads, others], ignore_index=True), job.output.table)
     example = choose(store, annotations, weights.linked, heads)
     example.save(job.output.example)
     EXAMPLE.write(example_table(store, annotations, example), job.output.sentence)

@@ -10,4 +10,5 @@ def main(job: Job) -> None:
     from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS, TOKEN_PAIRS
 
     pairs = TOKEN_PAIRS.read(job.input.pairs)
-    TOKEN_PAIR_CORRELATIONS.write(diagonal_correlations(pairs), job.output.table)
+    correlations = diagonal_correlations(pairs, job.params.draws, job.params.seed)
+    TOKEN_PAIR_CORRELATIONS.write(correlations, job.output.table)

@@ -1,4 +1,4 @@
-"""Score the pre-trained weights with an untrained classifier (Table 1)."""
+"""Score the pre-trained weights with an untrained classifier, and with a trained one (Table 1)."""
 
 from typing import Any
 
@@ -7,18 +7,19 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write scores and predictions; return which parameters were randomly initialised."""
+    """Write scores and predictions of both; return which parameters were drawn and trained."""
     from darksecrets.data.tasks import Task
-    from darksecrets.finetuning.evaluation import evaluate_pretrained
+    from darksecrets.finetuning.pretrained import FROZEN, PRETRAINED, Settings, evaluate_pretrained
 
     details = evaluate_pretrained(
         job.input.model,
         job.input.dataset,
         task=Task.from_entry(job.wildcards.task, job.params.task),
         seed=int(job.wildcards.seed),
+        settings=Settings(**job.params.classifier),
         max_length=job.params.max_length,
         threads=job.threads,
-        scores=job.output.scores,
-        predictions=job.output.predictions,
+        scores={PRETRAINED: job.output.scores, FROZEN: job.output.frozen_scores},
+        predictions={PRETRAINED: job.output.predictions, FROZEN: job.output.frozen_predictions},
     )
     return {"evaluation": details}

@@ -13,5 +13,6 @@ def main(job: Job) -> None:
 
     heads, framenet = HEAD_ABLATION.read(job.input.heads), HEADS.read(job.input.framenet)
     pairs = [EQUAL_WORDS.read(path) for path in job.input.all("equal_words")]  # none without pairs
+    framenet = framenet[framenet["state"] == "pretrained"]
     linked_heads = linked(heads, framenet, pairs[0] if pairs else None)
     LINKED_ABLATION.write(linked_heads, job.output.table)

@@ -8,11 +8,14 @@ def main(job: Job) -> None:
     """Write the tables of one task and model."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import MEASURES, measure
+    from darksecrets.features.profiles import Collector
     from darksecrets.features.tokens import describe
     from darksecrets.run.tables import identify
 
     store = AttentionStore.open(job.input.store)
     tokens = describe(store, job.input.annotation)
-    for name, rows in measure(store, tokens, job.params.seed).items():
+    collector = Collector()
+    for name, rows in measure(store, tokens, job.params.seed, collector=collector).items():
         rows = identify(rows, job.wildcards.task, job.wildcards.model)
         MEASURES[name].table.write(rows, getattr(job.output, name))
+    collector.profiles().save(job.output.examples)

@@ -13,7 +13,8 @@ from darksecrets.ablation.statistics import Resampling
 from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import LEVEL
-from darksecrets.stats.resampling import halves, interval, unbiased_gains
+from darksecrets.stats.resampling import halves
+from darksecrets.stats.selection import best_gain
 
 
 def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFrame:
@@ -21,10 +22,10 @@ def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFram
 
     The best of many deltas is positive even if no head matters. Therefore the validation set is
     split into random halves: the head with the highest score on one half is scored on the other,
-    and vice versa. Heads that tie are weighted equally. The score of a random half varies around
-    that of the whole set as that one varies around the true score (the delete-half jackknife), so
-    the percentiles of the gains are a confidence interval. Half of the examples choose a little
-    worse than all of them would, so the gain is conservative.
+    and vice versa. Heads that tie are weighted equally. The mean over halves estimates the mean
+    true gain of the heads that the halves chose; `darksecrets.stats.selection` derives its
+    interval. Half of the examples choose a little worse than all of them would, so the gain is
+    conservative.
 
     Returns:
         A row per metric and kind: ``metric``, ``kind``, ``layer``, ``head`` (the best on the whole
@@ -39,12 +40,14 @@ def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFram
     rows = []
     for metric in task.metrics:
         rng = np.random.default_rng(resampling.seed)
-        whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
-        pairs = _on_halves(result, metric, resampling.splits, rng)
+        score = weighted(result, metric)
+        whole = score(np.ones((1, len(result.idx)), dtype=np.int64))
+        masks = list(halves(resampling.splits, len(result.idx), rng))
+        ones, others = (np.concatenate([score(m == value) for m in masks]) for value in (1, 0))
         for kind in PARTS:
             sets = np.flatnonzero(result.sets["kind"] == kind)
             if len(sets):
-                row = _row(*(scores[:, sets] - scores[:, :1] for scores in (whole, *pairs)))
+                row = _row(*(scores[:, sets] - scores[:, :1] for scores in (whole, ones, others)))
                 place = result.sets.iloc[sets[row.pop("best")]]
                 rows.append(
                     {"metric": metric, "kind": kind, **place[["layer", "head"]].to_dict(), **row}
@@ -52,28 +55,17 @@ def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFram
     return pd.DataFrame(rows).astype({"layer": "Int64", "head": "Int64"})
 
 
-def _row(whole: Floats, choosing: Floats, scoring: Floats) -> dict[str, Any]:
-    """Naive and unbiased gain, from deltas [1, sets] and [halves, sets]."""
-    gains, share = unbiased_gains(choosing, scoring)
-    low, high = PERCENT * interval(gains)
+def _row(whole: Floats, ones: Floats, others: Floats) -> dict[str, Any]:
+    """Naive and unbiased gain, from deltas [1, sets] and, on both halves, [splits, sets]."""
+    gain, winner = best_gain(ones, others), int(whole.argmax())
     return {
-        "best": (best := int(whole.argmax())),
-        "naive_gain": PERCENT * whole[0, best],
-        "unbiased_gain": PERCENT * gains.mean(),
-        "ci_low": low,
-        "ci_high": high,
-        "chosen": share[best],
+        "best": winner,
+        "naive_gain": PERCENT * whole[0, winner],
+        "unbiased_gain": PERCENT * gain.mean,
+        "ci_low": PERCENT * gain.low,
+        "ci_high": PERCENT * gain.high,
+        "chosen": gain.chosen[winner],
     }
-
-
-def _on_halves(
-    result: SweepResult, metric: str, splits: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Scores, [2 splits, sets], on random halves, and on the complementary halves."""
-    score = weighted(result, metric)
-    masks = list(halves(splits, len(result.idx), rng))
-    ones, others = (np.concatenate([score(m == value) for m in masks]) for value in (1, 0))
-    return np.concatenate([ones, others]), np.concatenate([others, ones])
 
 
 def survival(

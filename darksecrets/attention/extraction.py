@@ -19,7 +19,7 @@ from darksecrets.data.tables import SAMPLE
 from darksecrets.models import devices
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe, shape_of
-from darksecrets.models.loading import load_encoder, load_tokenizer
+from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
 from darksecrets.models.reach import windows_of
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
@@ -70,6 +70,7 @@ def extract(
     batch_size: int = 16,
     chunk: int = 1,
     chunks: int = 1,
+    draw: Draw | None = None,
 ) -> dict[str, Any]:
     """Write the attention store of a model for some examples.
 
@@ -86,6 +87,8 @@ def extract(
         batch_size: Batch size on a CPU; for GPUs see `batches_for`.
         chunk: Number of the chunk of examples to store, from 1, see `attention.chunks`.
         chunks: Number of chunks.
+        draw: How to draw all weights anew, to compare with an encoder that learned nothing; None to
+            keep them.
 
     Returns:
         For the provenance: the device, the number of batches and the largest batch size.
@@ -96,7 +99,10 @@ def extract(
     """
     tokenizer = load_tokenizer(Path(model_folder))
     table, inputs = _encode_longest_first(examples, tokenizer, max_length)
-    model = place(load_encoder(Path(model_folder)))
+    model = load_encoder(Path(model_folder))
+    if draw is not None:
+        draw_from_normal(model, draw.seed, draw.std)
+    model = place(model)
     shape = shape_of(model)
     lengths = [len(ids) for ids in inputs["input_ids"]]
     batches = batches_of_chunk(batches_of(len(table), batch_size), lengths, chunk, chunks)

@@ -26,7 +26,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "scores/<task>/<state>/seed-<n>.csv, scores/<task>/baselines.csv",
-        "parts of `table1.csv` and `baselines.csv`, with every metric that fits the task",
+        "parts of `table1.csv` and `baselines.csv`, with every metric that fits the task; the "
+        "`<state>` may be `frozen`, of which no model is kept",
     ),
     ("curves/<task>/<state>/seed-<n>.csv", "parts of `learning_curves.csv`"),
     (
@@ -34,12 +35,21 @@ PATHS: tuple[tuple[str, str], ...] = (
         "[table](#predictionscsv): the model's outputs on the validation split",
     ),
     (
+        "predictions/<task>/baselines.csv",
+        "[table](#baseline_predictionscsv): what the baselines predict",
+    ),
+    (
         "attention/<task>/pretrained/, attention/<task>/finetuned/seed-<n>/",
         "an [attention store](#formats-other-than-tables): maps cropped to real tokens, half "
         "precision. The maps of the pre-trained model do not depend on a seed",
     ),
     (
-        "attention/FrameNet/pretrained/",
+        "attention/<task>/random/seed-<n>/",
+        "the same of an encoder of the same architecture with random weights, drawn with the first "
+        "seed as for `finetuned-from-normal`, and never trained; removed once it is measured",
+    ),
+    (
+        "attention/FrameNet/pretrained/, attention/FrameNet/random/seed-<n>/",
         "the same for the sentences of `framenet_links.csv`; their `idx` is that of the table",
     ),
     ("similarity/<task>/seed-<n>.csv", "parts of `cosine.csv`"),
@@ -51,9 +61,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "the spaCy pipeline, if one was used, and its version",
     ),
     (
-        "features/<task>/pretrained/, features/<task>/finetuned/seed-<n>/",
-        "what the heads of one model attend to: parts of `stripes.csv`, `cls_attention.csv`, "
-        "`token_pairs.csv`, `equal_words.csv` and `head_statistics.csv`",
+        "features/<task>/<model>/",
+        "what the heads of one model attend to; `<model>` is `pretrained`, `finetuned/seed-<n>` or "
+        "`random/seed-<n>`. Parts of `stripes.csv`, `cls_attention.csv`, `token_pairs.csv`, "
+        "`equal_words.csv` and `head_statistics.csv`; and `examples.npz`, means over the heads of "
+        "a layer for every example, read with `darksecrets.features.profiles.Profiles`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
@@ -82,7 +94,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     (
         "patterns/<task>/<model>.parquet",
         "the pattern of every map of one model on one task, a part of `pattern_maps.parquet`; "
-        "`<model>` is `pretrained` or `finetuned/seed-<n>`",
+        "`<model>` is `pretrained`, `finetuned/seed-<n>` or `random/seed-<n>`",
     ),
     (
         "look/<name>/",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from darksecrets.contracts import SECTIONS
 from darksecrets.contracts.files import FORMATS, OTHER_TARGETS, PATHS, TARGETS
 from darksecrets.data.tables import SAMPLE
-from darksecrets.finetuning.tables import predictions
+from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, predictions
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
 from darksecrets.pretraining.tables import TABLES as TINY_BERT
 from darksecrets.run.tables import Column, Table
@@ -75,7 +75,7 @@ def page() -> str:
             ),
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
-            *map(_table, (SAMPLE, predictions(2), *TEXT)),
+            *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, *TEXT)),
             _LABELLING,
             *map(_table, LABELLING),
             "## The tiny BERT\n",

@@ -8,6 +8,7 @@ A metric of classes is one function of the counts of each class, which serves bo
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -46,6 +47,7 @@ class Metric:
         plain: Computes it from predictions and labels, both [examples].
         weighted: Prepares it for weighted examples, from predictions [sets, examples] and labels.
         counted: Computes it from counts of each class; None for regression.
+        lowest: Its lower bound; the upper one is 1.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Metric:
     plain: Callable[[NDArray[np.generic], NDArray[np.generic]], float]
     weighted: Callable[[NDArray[np.generic], NDArray[np.generic]], weighted.Weighted]
     counted: of.Score | None = None
+    lowest: float = 0.0
 
     def fits(self, classes: int) -> bool:
         """Whether a task with this number of classes (0 for regression) can have the metric."""
@@ -185,13 +188,15 @@ def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
     return means[place]
 
 
-def _of_classes(name: str, title: str, score: of.Score, kind: Kind = "classes") -> Metric:
+def _of_classes(
+    name: str, title: str, score: of.Score, kind: Kind = "classes", lowest: float = 0.0
+) -> Metric:
     """A metric that is a function of counts of each class."""
 
     def plain(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
         return float(score(of.count(predictions, labels, of.classes_of(predictions, labels))))
 
-    return Metric(name, title, kind, plain, partial(weighted.of_classes, score), score)
+    return Metric(name, title, kind, plain, partial(weighted.of_classes, score), score, lowest)
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
@@ -200,8 +205,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         for metric in (
             _of_classes("f1", "F1", of.f1, "two classes"),
             _of_classes("accuracy", "Acc", of.accuracy),
-            Metric("pearson", "Pearson", "regression", pearson, weighted.pearson),
-            Metric("spearman", "Spearman", "regression", spearman, weighted.spearman),
+            Metric("pearson", "Pearson", "regression", pearson, weighted.pearson, lowest=-1.0),
+            Metric("spearman", "Spearman", "regression", spearman, weighted.spearman, lowest=-1.0),
             _of_classes("balanced_accuracy", "Balanced acc", of.balanced_accuracy),
             _of_classes("f1_macro", "Macro F1", of.f1_macro),
             _of_classes("f1_micro", "Micro F1", of.f1_micro),
@@ -212,8 +217,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             _of_classes("recall", "Recall", of.recall, "two classes"),
             _of_classes("recall_macro", "Macro recall", of.recall_macro),
             _of_classes("recall_weighted", "Weighted recall", of.recall_weighted),
-            _of_classes("matthews_corrcoef", "Matthews", of.matthews_corrcoef),
-            Metric("r2", "R²", "regression", r2, weighted.r2),
+            _of_classes("matthews_corrcoef", "Matthews", of.matthews_corrcoef, lowest=-1.0),
+            Metric("r2", "R²", "regression", r2, weighted.r2, lowest=-math.inf),
         )
     }
 )

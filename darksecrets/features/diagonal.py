@@ -2,39 +2,72 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
+from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.correlation import permuted_correlation
+from darksecrets.stats.resampling import bootstrap_weights, interval
+from darksecrets.stats.weighted import pearson
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
 _MODEL = ["task", "state", "seed", "relation"]
+_VALUES = ("weight", "over_control")
 
 
-def diagonal_correlations(pairs: pd.DataFrame) -> pd.DataFrame:
+def diagonal_correlations(pairs: pd.DataFrame, draws: int, seed: int) -> pd.DataFrame:
     """Correlate, over the heads of a model, attention to related tokens with the diagonal score.
 
     Args:
         pairs: The table ``token_pairs.csv``.
+        draws: Permutations of the tests, and bootstrap samples of the intervals, over heads.
+        seed: Seed of both.
 
     Returns:
-        A row per task, state, seed and relation: number of ``heads``, and Pearson's correlation
-        with ``diagonal`` of ``weight`` and of ``over_control``, which is weight minus control, or
-        empty if either variable is the same for all heads. Heads with local attention that can
+        A row per task, state, seed and relation, see `tables.TOKEN_PAIR_CORRELATIONS`; nothing is
+        known if either variable is the same for all heads. Heads with local attention that can
         reach no related tokens are left out: their weight is unknown.
     """
     reaching = pairs[pairs["examples"] > 0]
     rows = [
         dict(zip(_MODEL, model, strict=True))
-        | {
-            "heads": len(heads),
-            "weight": _correlation(heads["weight"], heads["diagonal"]),
-            "over_control": _correlation(heads["weight"] - heads["control"], heads["diagonal"]),
-        }
+        | {"heads": len(heads)}
+        | _correlated("weight", heads["weight"], heads["diagonal"], draws, seed)
+        | _correlated(
+            "over_control", heads["weight"] - heads["control"], heads["diagonal"], draws, seed
+        )
         for model, heads in reaching.groupby(_MODEL, sort=False, dropna=False)
     ]
-    columns = [*_MODEL, "heads", "weight", "over_control"]
-    return pd.DataFrame(rows, columns=columns).astype({"seed": "Int64"})
+    table = pd.DataFrame(rows, columns=list(TOKEN_PAIR_CORRELATIONS.names))
+    for name in _VALUES:
+        known = table[f"{name}_p"].notna()
+        if known.any():
+            p = table.loc[known, f"{name}_p"].to_numpy(np.float64)
+            table.loc[known, f"{name}_q"] = benjamini_hochberg(p)
+    return table.astype({"seed": "Int64"})
 
 
-def _correlation(one: pd.Series[float], other: pd.Series[float]) -> float:
+def _correlated(
+    name: str, one: pd.Series[float], other: pd.Series[float], draws: int, seed: int
+) -> dict[str, float]:
+    """A correlation, its interval and its test; nothing if either side does not vary."""
     if one.nunique() < 2 or other.nunique() < 2:
-        return float("nan")
-    return float(np.corrcoef(one, other)[0, 1])
+        return {}
+    first, second = (np.asarray(values, dtype=np.float64) for values in (one, other))
+    rng = np.random.default_rng(seed)
+    score = pearson(first[None], second)
+    drawn = [score(weights)[:, 0] for weights in bootstrap_weights(draws, len(first), rng)]
+    low, high = interval(np.concatenate(drawn))
+    return {
+        name: float(np.corrcoef(first, second)[0, 1]),
+        f"{name}_low": low,
+        f"{name}_high": high,
+        f"{name}_p": permuted_correlation(first, second, draws, rng),
+    }

@@ -25,6 +25,7 @@ from darksecrets.plotting.style import (
     ticks,
     width_for,
 )
+from darksecrets.run.columns import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
 
     The upper one has the weights, as in the paper; the lower one subtracts the control, because the
     greatest weight favours features that many tokens have. Cells of a feature that is absent from
-    the task are grey.
+    the task are grey. The scale says how great the weights of an encoder with random weights are.
 
     Args:
         table: Columns ``task``, ``state``, ``feature``, ``head`` (from 1), ``weight``, ``control``.
@@ -56,6 +57,7 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         InputError: When columns are missing.
     """
     check_columns(table, COLUMNS, "cls_attention.csv")
+    by_chance = table.loc[table["state"] == RANDOM, "weight"].max()
     table = table[table["state"] == "finetuned"]
     weights = {task: _values(table, task, "weight") for task in tasks}
     excess = {task: weights[task] - _values(table, task, "control") for task in tasks}
@@ -80,7 +82,11 @@ def figure7(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
                 axes.set(title="" if below else task, xlabel="Head" if below else "")
                 axes.set_yticklabels(FEATURES if index % columns == 0 else [], fontsize=SMALL)
                 axes.tick_params(labelbottom=bool(below))
-        texts = ("Weight from [CLS] in the last layer", "The same minus random tokens (control)")
+        reference = "" if pd.isna(by_chance) else f" (random: ≤ {by_chance:.2f})"
+        texts = (
+            f"Weight from [CLS] in the last layer{reference}",
+            "The same minus random tokens (control)",
+        )
         for below, text in enumerate(texts):
             beside = figure.add_subplot(slots[2 * rows + below, :], label=f"colour bar {below + 1}")
             colour_bar(figure, meshes[below], text, cax=beside, orientation="horizontal")

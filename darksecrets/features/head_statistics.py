@@ -25,9 +25,10 @@ from darksecrets.plotting.style import (
     ticks,
     wrapped,
 )
+from darksecrets.run.columns import RANDOM
 from darksecrets.run.errors import InputError
 
-STATES_DRAWN = ("pretrained", "finetuned")
+STATES_DRAWN = (RANDOM, "pretrained", "finetuned")
 STATISTICS: dict[str, dict[str, Any]] = {
     "[CLS]": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
     "[SEP]": {"color": "#0072B2", "marker": "s", "linestyle": "-"},
@@ -40,7 +41,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
 
 
 def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw the shares of attention against the layer, `pretrained` above `finetuned`.
+    """Draw the shares of attention against the layer, a row of panels per state.
 
     Lines are means over the heads of a layer (and over seeds), small points are heads.
 
@@ -57,15 +58,20 @@ def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     width = COLUMN if len(tasks) <= 3 else PAGE
     with style():
         groups, beside = blocks(len(tasks), MOST)
-        figure = new_figure(width, 0.5 + 2.7 * groups)
-        axes = figure.subplots(2 * groups, beside, sharex=True, sharey=True, squeeze=False)
-        for number, state in itertools.product(range(len(tasks)), STATES_DRAWN):
-            below, (group, column) = state == STATES_DRAWN[1], divmod(number, beside)
-            task, panel = tasks[number], axes[2 * group + below, column]
+        states = len(STATES_DRAWN)
+        figure = new_figure(width, 0.5 + 1.35 * states * groups)
+        axes = figure.subplots(states * groups, beside, sharex=True, sharey=True, squeeze=False)
+        for number, row in itertools.product(range(len(tasks)), range(states)):
+            group, column = divmod(number, beside)
+            task, state, panel = (
+                tasks[number],
+                STATES_DRAWN[row],
+                axes[states * group + row, column],
+            )
             panel.set_label(f"{state} {task}")
             _panel(panel, table[(table["task"] == task) & (table["state"] == state)])
-            title = "" if below else wrapped(task, width / beside)
-            panel.set(title=title, xlabel="Layer" if below else "")
+            title = "" if row else wrapped(task, width / beside)
+            panel.set(title=title, xlabel="Layer" if row == states - 1 else "")
             if column == 0:
                 panel.set_ylabel(f"{state}\nShare of attention")
         for panel in axes.ravel():

@@ -26,7 +26,8 @@ from darksecrets.attention.store import AttentionStore, Reach, any_window
 from darksecrets.features import tables
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
-from darksecrets.features.tables import SHARES, STATISTICS
+from darksecrets.features.profiles import Collector, Values, of_all_tokens
+from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens
 from darksecrets.run.columns import MAPS, names
 from darksecrets.run.tables import Table
@@ -87,6 +88,57 @@ class Cells:
         return np.repeat(np.array(self.kinds, dtype=np.int64), counts), sizes
 
 
+def reduced_sets(cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> Array:
+    """Reduce the values of the cells of every set.
+
+    Args:
+        cells: The sets, at least one.
+        values: [cells, ...heads] in the order of `Cells.flat`; NaN where a head cannot reach it.
+            Such cells are left out.
+        how: ``np.fmax``, or ``np.add`` for the mean over the cells of a set.
+
+    Returns:
+        [sets, ...heads]; NaN for a set without cells in reach.
+    """
+    _, sizes = cells.sets()
+    starts = np.cumsum(sizes) - sizes
+    if how is np.add:
+        reached = ~np.isnan(values)
+        sums = how.reduceat(np.where(reached, values, 0.0), starts, axis=0, dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            mean: Array = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
+        return mean
+    greatest: Array = how.reduceat(values.astype(np.float64), starts, axis=0)
+    return greatest
+
+
+def greatest_by_example(
+    cells: Cells, values: npt.NDArray[np.floating], examples: int, kinds: int
+) -> Array:
+    """[examples, kinds, ...heads] greatest value of a set, mean over the sets of an example.
+
+    Args:
+        cells: The sets.
+        values: [cells, ...heads], see `reduced_sets`.
+        examples: Number of examples.
+        kinds: Number of kinds.
+
+    Returns:
+        NaN for examples without cells of the kind, or without any in reach.
+    """
+    found = np.full((examples, kinds, *values.shape[1:]), np.nan)
+    if not len(cells.kinds):
+        return found
+    greatest = reduced_sets(cells, values, np.fmax)
+    known = ~np.isnan(greatest)
+    counts = np.array([len(keys) for keys in cells.keys])
+    starts = np.cumsum(counts) - counts
+    sums = np.add.reduceat(np.where(known, greatest, 0), starts, axis=0)
+    with np.errstate(invalid="ignore"):
+        found[cells.examples, cells.kinds] = sums / np.add.reduceat(known, starts, axis=0)
+    return found
+
+
 class Mean:
     """Means over sets of cells, for every kind, layer and head.
 
@@ -110,17 +162,10 @@ class Mean:
                 it. Such cells are left out, and so is a set without others.
             how: ``np.fmax``, or ``np.add`` for the mean over the cells of a set.
         """
-        kinds, sizes = cells.sets()
+        kinds, _ = cells.sets()
         if not len(kinds):
             return
-        starts = np.cumsum(sizes) - sizes
-        if how is np.add:
-            reached = ~np.isnan(values)
-            sums = how.reduceat(np.where(reached, values, 0.0), starts, axis=0, dtype=np.float64)
-            with np.errstate(invalid="ignore"):
-                reduced = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
-        else:
-            reduced = how.reduceat(values.astype(np.float64), starts, axis=0)
+        reduced = reduced_sets(cells, values, how)
         of_kind = (np.arange(len(self.sets))[:, None] == kinds).astype(np.float64)
         counted = ~np.isnan(reduced)
         self.sums += np.tensordot(of_kind, np.where(counted, reduced, 0.0), axes=1)
@@ -412,7 +457,7 @@ class Measure:
             ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
         pairs: Whether it is for tasks of two sentences only.
-        compared: The kind of pairs (`pairs`, `equal`) that is tested against three controls, and
+        compared: The kind of pairs (`pairs`, `equal`) that is tested against four controls, and
             how weights are reduced over pairs; None if it is not tested.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
     """
@@ -472,7 +517,7 @@ class Measure:
         columns["weight" if control else "value"] = _or_zero(real)
         if control:
             columns["control"] = _or_zero(control)
-            columns["uniform"] = _or_zero(real, real.uniform)
+        columns["uniform"] = _or_zero(real, real.uniform)
         if differences:
             columns |= {name: v.ravel() for name, v in differences.columns().items()}
         for name, score in self.beside.items():
@@ -509,7 +554,11 @@ MEASURES = {
 
 
 def measure(
-    store: AttentionStore, tokens: Iterable[Tokens], seed: int, max_bytes: int = 2**22
+    store: AttentionStore,
+    tokens: Iterable[Tokens],
+    seed: int,
+    max_bytes: int = 2**22,
+    collector: Collector | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
@@ -517,7 +566,7 @@ def measure(
     many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
     part of an example. For pairs, see `controls.pairs_at_the_same_distance`. The choices depend on
     the seed and the example, not on the model. All values are averaged over the examples that have
-    the feature, relation or words. Pairs are also tested against three controls, see `pairs`.
+    the feature, relation or words. Pairs are also tested against four controls, see `pairs`.
 
     Args:
         store: Maps of the model.
@@ -525,6 +574,7 @@ def measure(
             first to count how often a feature occurs in each part of an example.
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
+        collector: Gathers what is kept of every example; None to keep nothing.
     """
     real: dict[str, Mean] = {}
     control: dict[str, Mean] = {}
@@ -535,15 +585,20 @@ def measure(
         some = list(itertools.islice(in_turn, len(examples)))
         batch = _batch(store, half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
+        uniform = uniform_batch(batch)
         for name, entry in MEASURES.items():
             mean = entry.of(batch)
-            if entry.controlled:
-                mean.uniform += _uniform(entry, batch, mean)
+            mean.uniform += _uniform(entry, uniform, mean)
             _add(real, name, mean)
             if entry.controlled:
                 _add(control, name, entry.of(drawn))
             if (found := entry.differences(drawn)) is not None:
                 _add(differences, name, found)
+        if collector is not None:
+            values = {**of_tokens(batch), **of_all_tokens(batch.columns, batch.features)}
+            even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
+            idx = [one.idx for one in some]
+            collector.add(idx, batch.features, values, even, of_tokens(drawn))
     means = {name: mean.means() for name, mean in real.items()}
     return {
         name: entry.rows(real[name], control.get(name), means, differences.get(name))
@@ -564,25 +619,40 @@ def _batch(store: AttentionStore, half: npt.NDArray[np.float16], tokens: Sequenc
     )
 
 
-def _uniform(entry: Measure, batch: Batch, mean: Mean) -> Array:
+def uniform_batch(batch: Batch) -> Batch:
+    """The same examples under uniform attention to the tokens in reach.
+
+    Heads are alike, so there is one; and one layer, unless layers differ in their reach.
+    """
+    examples, length = len(batch.half), batch.half.shape[-1]
+    reach = np.ones((1, length, length), np.bool_) if batch.reach is None else batch.reach
+    rows = (reach / reach.sum(axis=-1, keepdims=True)).astype(np.float32)
+    maps = np.broadcast_to(rows[:, None], (examples, len(reach), 1, length, length))
+    columns = column_means(maps, batch.reach)
+    return replace(batch, half=maps, maps=maps, columns=columns)  # type: ignore[arg-type]
+
+
+def _uniform(entry: Measure, uniform: Batch, mean: Mean) -> Array:
     """[kinds, ...heads] sums of a measure under uniform attention to the tokens in reach.
 
     Args:
         entry: The measure.
-        batch: Examples of equal length.
-        mean: The measure of the batch's own maps.
+        uniform: Examples of equal length, from `uniform_batch`.
+        mean: The measure of their own maps.
     """
-    length = batch.half.shape[-1]
-    sums: Array
-    if batch.reach is None:
-        sums = mean.sets / length
+    if entry.controlled and uniform.reach is None:  # each weight is 1 / length
+        sums: Array = mean.sets / uniform.half.shape[-1]
         return sums
-    shape = (len(batch.half), len(batch.reach), 1, length, length)  # all heads are alike
-    rows = batch.reach / batch.reach.sum(axis=-1, keepdims=True)
-    maps = np.broadcast_to(rows[:, None].astype(np.float32), shape)
-    columns = column_means(maps, batch.reach)
-    sums = entry.of(replace(batch, half=maps, maps=maps, columns=columns)).sums
-    return sums
+    return entry.of(uniform).sums
+
+
+def of_tokens(batch: Batch) -> Values:
+    """The measures of `profiles.CONTROLLED` of every example, of the batch's cells."""
+    cells, size = batch.cells.features, (len(batch.half), len(FEATURES))
+    examples, _, keys = cells.flat()
+    stripe = greatest_by_example(cells, batch.columns[examples, keys], *size)
+    from_cls = greatest_by_example(cells, batch.weights(cells, batch.heads[0] - 1), *size)
+    return {GREATEST: stripe, FROM_CLS: from_cls}
 
 
 def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:

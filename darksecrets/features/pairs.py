@@ -1,12 +1,14 @@
-"""Do heads attend to related tokens more than three controls (sections 4.5 and 5)?
+"""Do heads attend to related tokens more than four controls (sections 4.5 and 5)?
 
 A head that attends to all nouns attends from pronouns to their nouns, too, and more than at the
-same distance elsewhere. So pairs have three controls:
+same distance elsewhere. So pairs have four controls:
 
 - *distance*: random pairs at the same distance.
 - *key*: the same tokens are attended to, but by other tokens of the sentence.
-- *additive*: a contrast of six cells of the map, in which effects of the attending token, of the
-  token attended to and of the distance cancel exactly, even in a head that mixes them.
+- *sum*: a contrast of six cells of the map, in which effects of the attending token, of the token
+  attended to and of the distance cancel exactly, even in a head that adds them.
+- *product*: a contrast of the same cells, in which products of these effects cancel: pronouns that
+  attend to all tokens to their left, for example.
 """
 
 from __future__ import annotations
@@ -16,16 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.stats import contrasts
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_of_known, student
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-CONTROLS = ("control", "same_key", "excess")
-"""The distance, the key, and both together; a head must exceed all three."""
-SIGNS = np.array([1, -1, 1, -1, 1, -1])
-"""Signs of the six cells of `hexagons`."""
+CONTROLS = ("control", "same_key", "excess", "excess_product")
+"""The distance, the key, and both together as a sum and as a product; a head must exceed all."""
 
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: differences up to this share of their terms count as 0."""
@@ -64,11 +65,7 @@ def hexagons(
     draws: int,
     rng: np.random.Generator,
 ) -> Numbers:
-    """Draw six cells around every pair in which three additive effects cancel.
-
-    Beside the pair (i, j) these are (i, j + a), (i + b, j + a + b), (i + a + b, j + a + b),
-    (i + a + b, j + a) and (i + b, j): with the signs + − + − + −, every query, every key and every
-    distance occurs once with either sign.
+    """Draw six cells around every pair in which three effects cancel, see `stats.contrasts`.
 
     Args:
         pairs: [pairs, 2] query and key positions of a relation.
@@ -80,27 +77,13 @@ def hexagons(
     Returns:
         [hexagons, 6, 2]; pairs around which none fits are left out.
     """
-    length = len(queries)
-    places, related = np.flatnonzero(keys), np.zeros((length, length), dtype=np.bool_)
+    related = np.zeros((len(queries), len(queries)), dtype=np.bool_)
     related[pairs[:, 0], pairs[:, 1]] = True
-    one, other = (a.ravel() for a in np.meshgrid(places, places, indexing="ij"))
     found = [np.empty((0, 6, 2), dtype=np.int64)]
     for i, j in pairs.tolist():
-        b, both = i + other - one, i + other - j
-        inside = (np.minimum(b, both) >= 0) & (np.maximum(b, both) < length)
-        inside &= (one != j) & (other != j) & (one != other)
-        fits = np.flatnonzero(inside)
-        fits = fits[queries[b[fits]] & queries[both[fits]]]
-        rows = np.stack([np.full(len(fits), i), b[fits], both[fits], both[fits], b[fits]], axis=1)
-        columns = np.stack(
-            [one[fits], other[fits], other[fits], one[fits], np.full(len(fits), j)], axis=1
-        )
-        free = ~related[rows, columns].any(axis=1)
-        cells = np.stack([rows[free], columns[free]], axis=2)
+        cells = contrasts.hexagons((i, j), queries, keys, related)
         if len(cells):
-            chosen = cells[rng.integers(len(cells), size=draws)]
-            own = np.broadcast_to(np.array([i, j]), (draws, 1, 2))
-            found.append(np.concatenate([own, chosen], axis=1))
+            found.append(cells[rng.integers(len(cells), size=draws)])
     return np.concatenate(found)
 
 
@@ -126,7 +109,7 @@ class PairCells:
 
 
 class Differences:
-    """Sums over examples of what exceeds the three controls, for every kind and head.
+    """Sums over examples of what exceeds the controls, for every kind and head.
 
     Attributes:
         sums: [control, kinds, layer, head]; controls in the order of `CONTROLS`.
@@ -165,7 +148,8 @@ class Differences:
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))
-            self._add(2, cells.kind, mean_of_known(six @ SIGNS), greatest)
+            for number, contrast in ((2, contrasts.over_sum), (3, contrasts.over_product)):
+                self._add(number, cells.kind, mean_of_known(contrast(six)), greatest)
 
     def _add(self, control: int, kind: int, difference: Array, size: Array) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
@@ -188,7 +172,8 @@ class Differences:
         tests = student(self.sums, self.squares, self.units)
         with np.errstate(invalid="ignore"):
             found = {"same_key": self.same_key / self.units[1]}
-        for number, name in enumerate(("over_control", "over_same_key", "excess")):
+        for number, control in enumerate(CONTROLS):
+            name = control if control.startswith("excess") else f"over_{control}"
             found[name] = tests.mean[number]
             found[f"{name}_low"], found[f"{name}_high"] = tests.low[number], tests.high[number]
         p = intersection_union(tests.p)

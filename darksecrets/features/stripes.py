@@ -12,13 +12,17 @@ from darksecrets.features.tables import STRIPES
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
+from darksecrets.run.columns import RANDOM
 
+STATES_DRAWN = (RANDOM, "pretrained", "finetuned")
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]"}
 """Features whose names cannot be part of a file name."""
 
 
 def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: str) -> Figure:
     """Draw a feature's weights before and after, their difference, and the excess over control.
+
+    The first row has random weights, on the scale of the next two.
 
     Args:
         table: Columns ``task``, ``state``, ``feature``, ``layer``, ``head``, ``weight``,
@@ -33,13 +37,14 @@ def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: 
     columns = ["task", "state", "feature", "layer", "head", "weight", "control"]
     check_columns(table, columns, "stripes.csv")
     rows = table[table["feature"] == SPECIAL.get(feature, feature)]
-    states = {state: rows[rows["state"] == state] for state in ("pretrained", "finetuned")}
-    before, after = (maps_of(part, tasks, "weight") for part in states.values())
+    states = {state: rows[rows["state"] == state] for state in STATES_DRAWN}
+    by_chance, before, after = (maps_of(part, tasks, "weight") for part in states.values())
     change = subtract(after, before)
     excess = subtract(after, maps_of(states["finetuned"], tasks, "control"))
-    weight = largest(before, after)
+    weight = largest(by_chance, before, after)
     return head_grid(
         [
+            Row(RANDOM, by_chance, "Mean weight", weight),
             Row("pretrained", before, "Mean weight", weight),
             Row("finetuned", after, "Mean weight", weight),
             Row("difference", change, "Change", largest(change), DIFFERENCE),

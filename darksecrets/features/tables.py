@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.run.columns import HEAD, MAPS, P_VALUE, Q_VALUE, names, per_head
+from darksecrets.run.columns import (
+    HEAD,
+    LAYER,
+    MAPS,
+    P_VALUE,
+    Q_VALUE,
+    STATE_OF_MAPS,
+    TASK,
+    names,
+    per_head,
+)
 from darksecrets.run.tables import Column, Table, interval
 
 #: Shares of a token's attention, which may overlap (Clark et al. 2019).
@@ -51,9 +61,13 @@ OVER_CONTROLS = (
         "mean weight of a pair net of effects of the attending token, of the token attended to and "
         "of the distance, from contrasts of six cells",
     ),
+    *_over(
+        "excess_product",
+        "the same net of products of these effects: difference of geometric means of three cells",
+    ),
     replace(
         P_VALUE,
-        meaning="p-value of exceeding all three: the largest of three one-sided paired t-tests; "
+        meaning="p-value of exceeding all four: the largest of four one-sided paired t-tests; "
         "1 with fewer than 6 examples",
     ),
     replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
@@ -103,6 +117,25 @@ TOKEN_PAIRS = per_head(
     may_be_empty=True,
 )
 
+
+def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
+    """A correlation over heads, its interval and its test; empty if either side does not vary."""
+    column = Column(name, "number", f"{meaning}; empty if either does not vary", low=-1, high=1)
+    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(-1, 1), optional=True)
+    test = f"p-value of no correlation: random permutations of the heads, `{name}`"
+    return (
+        replace(column, optional=True),
+        *ends,
+        replace(P_VALUE, name=f"{name}_p", meaning=test, optional=True),
+        replace(
+            Q_VALUE,
+            name=f"{name}_q",
+            meaning="false discovery rate over all rows of the table",
+            optional=True,
+        ),
+    )
+
+
 TOKEN_PAIR_CORRELATIONS = Table(
     "token_pair_correlations",
     "Whether heads that attend to related tokens are diagonal heads.",
@@ -110,18 +143,10 @@ TOKEN_PAIR_CORRELATIONS = Table(
         *MAPS,
         _RELATION,
         Column("heads", "integer", "heads of the model with such a pair in reach", low=1),
-        *(
-            Column(
-                name,
-                "number",
-                f"Pearson's correlation over the heads of {what} with `diagonal`; "
-                "empty if either does not vary",
-                low=-1,
-                high=1,
-                optional=True,
-            )
-            for name, what in (("weight", "`weight`"), ("over_control", "`weight` − `control`"))
+        *_correlation(
+            "weight", "Pearson's correlation of `weight` with `diagonal`, over the heads"
         ),
+        *_correlation("over_control", "the same of `weight` − `control`"),
     ),
     key=(*names(*MAPS), "relation"),
     may_be_empty=True,
@@ -132,6 +157,13 @@ HEAD_STATISTICS = per_head(
     "Where the attention of every head goes, and how spread it is (Clark et al. 2019). "
     "`greatest entropy`: of uniform attention, for encoders with local attention.",
     Column("value", "number", "mean share of attention (entropies: in nats)", low=0),
+    Column(
+        "uniform",
+        "number",
+        "the same under uniform attention to the tokens in reach",
+        low=0,
+        control_of="value",
+    ),
     kind=Column("statistic", "text", "what gets the attention, or an entropy", values=STATISTICS),
 )
 
@@ -146,6 +178,167 @@ EQUAL_WORDS = per_head(
     may_be_empty=True,
 )
 
+#: What is measured of the tokens with a feature, per example; means over heads.
+GREATEST, PER_TOKEN, TOTAL, MOST_ATTENDED, FROM_CLS = ATTENTION_MEASURES = (
+    "greatest",
+    "per token",
+    "total",
+    "most attended",
+    "from [CLS]",
+)
+
+_SEEDS = Column("seeds", "integer", "models whose mean it is: seeds of fine-tuning", low=1)
+_LAYER_OR_ALL = replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True)
+_Q_OVER = "false discovery rate over all tasks{} and features"
+
+ATTENTION_LEVELS = Table(
+    "attention_levels",
+    "How much attention tokens with a feature get in a layer, or in the whole encoder; means over "
+    "heads, then over the examples with such a token.",
+    (
+        TASK,
+        STATE_OF_MAPS,
+        Column(
+            "measure",
+            "text",
+            f"`{GREATEST}`: as in `stripes.csv`; `{PER_TOKEN}`, `{TOTAL}`: mean and sum over all "
+            f"such tokens instead; `{MOST_ATTENDED}`: share of the maps whose most attended token "
+            f"has the feature; `{FROM_CLS}`: as in `cls_attention.csv` (last layer only)",
+            values=ATTENTION_MEASURES,
+        ),
+        _LAYER_OR_ALL,
+        _FEATURE,
+        _SEEDS,
+        replace(_WEIGHT, meaning="the measure"),
+        *interval("weight", "weight_low", "weight_high", unit="attention", bounds=(0, 1)),
+        replace(
+            _CONTROL,
+            meaning=f"the same for as many random tokens at likely positions; for `{GREATEST}` and "
+            f"`{FROM_CLS}` only",
+            optional=True,
+        ),
+        replace(_UNIFORM, meaning="the same under uniform attention to the tokens in reach"),
+        Column(
+            "to_special",
+            "number",
+            "`weight` divided by the mean of those of [CLS] and [SEP], over the same examples; "
+            "empty for these two",
+            low=0,
+            optional=True,
+        ),
+        *interval("to_special", "to_special_low", "to_special_high", optional=True),
+        Column(
+            "greatest_of_features",
+            "number",
+            "bootstrap probability, over examples, heads and seeds, that the feature has the "
+            "greatest of all features, both of `weight` − `uniform` and, if there is a control, of "
+            "`weight` − `control`",
+            low=0,
+            high=1,
+        ),
+        Column(
+            "greatest_of_tasks",
+            "number",
+            "the same, that the task has the greatest of all tasks for this feature",
+            low=0,
+            high=1,
+        ),
+        Column("tokens", "number", "mean number of such tokens in these examples", low=0),
+        replace(_EXAMPLES, meaning="examples with such a token", low=1),
+    ),
+    key=("task", "state", "measure", "layer", "feature"),
+)
+
+ATTENTION_CHANGES = Table(
+    "attention_changes",
+    "How fine-tuning changes the attention to tokens with a feature (`greatest` of "
+    "`attention_levels.csv`): `finetuned` − `pretrained`, paired over examples.",
+    (
+        TASK,
+        _LAYER_OR_ALL,
+        _FEATURE,
+        _SEEDS,
+        *_over("change", "mean difference over examples and heads"),
+        Column(
+            *("control", "number", "the same of random tokens at likely positions", "attention"),
+            low=-1,
+            high=1,
+            control_of="change",
+        ),
+        *_over("over_control", "`change` − `control`"),
+        replace(
+            P_VALUE,
+            meaning="p-value of no change over control, two-sided: the larger of two tests by "
+            "random signs, of the examples' differences and of the heads'",
+        ),
+        replace(
+            Q_VALUE, meaning=_Q_OVER.format("") + ", for the encoder and for its layers separately"
+        ),
+        replace(_EXAMPLES, meaning="examples with such a token", low=1),
+    ),
+    key=("task", "layer", "feature"),
+    may_be_empty=True,
+)
+
+ATTENTION_TRENDS = Table(
+    "attention_trends",
+    "Whether attention to tokens with a feature (`greatest` of `attention_levels.csv`) rises or "
+    "falls from layer to layer.",
+    (
+        TASK,
+        STATE_OF_MAPS,
+        _FEATURE,
+        _SEEDS,
+        Column("layers", "integer", "layers of the encoder", low=1),
+        Column(
+            "correlation",
+            "number",
+            "Spearman's rank correlation of the layer's weight with its number; 0 if all layers "
+            "have the same",
+            low=-1,
+            high=1,
+        ),
+        *interval("correlation", "correlation_low", "correlation_high", bounds=(-1, 1)),
+        Column(
+            *("control", "number", "the same of random tokens at likely positions"),
+            low=-1,
+            high=1,
+            control_of="correlation",
+        ),
+        replace(
+            P_VALUE,
+            meaning="p-value of no trend, two-sided: permutations of the layers (at least 2 / "
+            "their number's factorial)",
+        ),
+        replace(Q_VALUE, meaning=_Q_OVER.format("") + " of the state"),
+    ),
+    key=("task", "state", "feature"),
+)
+
+
+def _alike(name: str, meaning: str, low: float = -1) -> tuple[Column, ...]:
+    column = Column(name, "number", meaning, low=low, high=-low, optional=True)
+    bounds = (low, -low)
+    return column, *interval(name, f"{name}_low", f"{name}_high", bounds=bounds, optional=True)
+
+
+ATTENTION_ORIGINS = Table(
+    "attention_origins",
+    "Whether the stripes of the fine-tuned model come from pre-training: correlations over heads "
+    "of `weight` in `stripes.csv`; empty if the weights of a model do not vary.",
+    (
+        TASK,
+        _FEATURE,
+        _SEEDS,
+        Column("heads", "integer", "heads of the encoder", low=1),
+        *_alike("correlation", "Pearson's correlation of `pretrained` with `finetuned`"),
+        *_alike("random", "the same of `random` with `finetuned`"),
+        *_alike("difference", "`correlation` − `random`", low=-2),
+    ),
+    key=("task", "feature"),
+    may_be_empty=True,
+)
+
 TABLES = (
     STRIPES,
     CLS_ATTENTION,
@@ -153,4 +346,8 @@ TABLES = (
     EQUAL_WORDS,
     HEAD_STATISTICS,
     TOKEN_PAIR_CORRELATIONS,
+    ATTENTION_LEVELS,
+    ATTENTION_CHANGES,
+    ATTENTION_TRENDS,
+    ATTENTION_ORIGINS,
 )

@@ -29,7 +29,7 @@ def token_pairs(
     """Draw, for each relation, the heads' weights and their excess over the control.
 
     Below each heatmap is the correlation, over heads, of its values with the diagonal score. A dot
-    in the excess marks heads that exceed all three controls, with every seed (q < 0.05). Heads with
+    in the excess marks heads that exceed all four controls, with every seed (q < 0.05). Heads with
     local attention that can reach no related tokens are grey.
 
     Args:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import torch
 
 from darksecrets.data import metrics
-from darksecrets.data.batches import EncodedSplit, by_length, load_split
+from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.finetuning import tables
 from darksecrets.models import devices
-from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.progress import progress
+from darksecrets.stats.correlation import is_constant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,13 +102,18 @@ def write_results(
     """
     values = metrics.compute(task, logits, split.labels)
     run = {"task": task.name, "state": state, "seed": seed}
-    rows = [{**run, "metric": name, "score": 100 * value} for name, value in values.items()]
+    predicted = metrics.predict(task, logits)
+    constant = bool(is_constant(predicted))
+    rows = [
+        {**run, "metric": name, "score": 100 * value, "constant": constant}
+        for name, value in values.items()
+    ]
     tables.SCORES.write(pd.DataFrame(rows), scores)
     table = pd.DataFrame(
         {
             "idx": split.idx,
             "label": split.labels,
-            "prediction": metrics.predict(task, logits),
+            "prediction": predicted,
             **{f"logit_{k}": logits[:, k] for k in range(logits.shape[1])},
         }
     )
@@ -122,48 +127,3 @@ def write_results(
         ", ".join(f"{name} {100 * value:.1f}" for name, value in values.items()),
     )
     return values
-
-
-def evaluate_pretrained(
-    model_folder: Path,
-    dataset_folder: Path,
-    *,
-    task: Task,
-    seed: int,
-    max_length: int,
-    threads: int,
-    scores: Path,
-    predictions: Path,
-) -> dict[str, Any]:
-    """Score the pre-trained encoder with a random, untrained classifier.
-
-    Args:
-        model_folder: The pre-trained checkpoint.
-        dataset_folder: A data set on disk, see the data contract.
-        task: The data set's task.
-        seed: Seed of the classifier, the same one that fine-tuning with this seed begins with.
-        max_length: Longest sequence kept, in tokens.
-        threads: Number of CPU threads.
-        scores: File for the scores, see `write_results`.
-        predictions: File for the predictions.
-
-    Returns:
-        For the provenance: the scores, and which parameters were randomly initialized.
-    """
-    torch.set_num_threads(threads)
-    split = load_split(dataset_folder, "validation", load_tokenizer(model_folder), task, max_length)
-    model, new = load_classifier(model_folder, task, seed)
-    model = devices.place(model)
-    batch_size = batch_size_for(model, split)
-    logits = evaluate(model, split, f"Scoring {task.name}", batch_size)
-    values = write_results(
-        logits, split, task, "pretrained", seed, scores=scores, predictions=predictions
-    )
-    return {
-        "seed": seed,
-        "scores": values,
-        "new_parameters": new,
-        "validation_examples": len(split),
-        "device": str(model.device),
-        "scoring_batch_size": batch_size,
-    }

@@ -1,27 +1,40 @@
-"""Table 1: scores of the three states of the model on every task (section 4.3)."""
+"""Table 1: scores of the states of the model on every task, and their differences (section 4.3)."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from darksecrets.data.metrics import METRICS
-from darksecrets.finetuning.tables import BASELINES, SCORES
+from darksecrets.finetuning.comparison import gain_metric
+from darksecrets.finetuning.tables import (
+    BASELINES,
+    MEAN_DIFFERENCES,
+    SCORE_DIFFERENCES,
+    SCORE_MEANS,
+    SCORES,
+)
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
+from darksecrets.stats import LEVEL
 
 STATES = {
     "pretrained": "pretrained",
+    "frozen": "frozen",
     "finetuned-from-normal": "from normal",
     "finetuned": "finetuned",
 }
-"""The columns of the paper's table, in its order, with short names for the headings."""
+"""The states, in the order of the paper's table, with short names for the headings."""
+PAPER_STATES = [state for state in STATES if state != "frozen"]
+CONSTANT = "†"
+"""Marks models that predict the same for every example."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
 _PUBLISHED = {"F1/Acc": ["f1", "accuracy"], "Acc": ["accuracy"]}
@@ -33,7 +46,10 @@ class Table1:
     """Content of the table; `markdown`, `html` and `latex` write it.
 
     Attributes:
-        scores: Columns ``task``, ``state``, ``seed``, ``metric``, ``score`` (×100).
+        scores: Table `tables.SCORES`.
+        means: Table `tables.SCORE_MEANS`, whose intervals stand beside the scores.
+        differences: Table `tables.SCORE_DIFFERENCES`, shown below them.
+        averaged: Table `tables.MEAN_DIFFERENCES`.
         tasks: The tasks to show, in this order, with their metrics.
         label: The run, its model and its data in a few words.
         baselines: Columns ``task``, ``baseline``, ``metric``, ``score`` (×100), or None.
@@ -43,6 +59,9 @@ class Table1:
     """
 
     scores: pd.DataFrame
+    means: pd.DataFrame
+    differences: pd.DataFrame
+    averaged: pd.DataFrame
     tasks: Mapping[str, Sequence[str]]
     label: str
     baselines: pd.DataFrame | None = None
@@ -64,13 +83,15 @@ class Table1:
 class _Markup:
     """How an output format writes numbers."""
 
-    score: str
-    """Template of a score with its spread."""
+    interval: str
+    """Template of a number and half of its interval."""
+    constant: str
+    """Mark of models that predict the same for every example."""
     absent: str
 
 
-_PLAIN = _Markup(score="{mean:.1f} ± {sd:.1f}", absent="—")
-_LATEX = _Markup(score=r"${mean:.1f}_{{\pm {sd:.1f}}}$", absent="--")
+_PLAIN = _Markup(interval="{value} ± {reach:.1f}", constant=CONSTANT, absent="—")
+_LATEX = _Markup(interval=r"${value}_{{\pm {reach:.1f}}}$", constant=r"$^\dagger$", absent="--")
 
 _CSS = """
 body { font: 14px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 1.5em; }
@@ -82,7 +103,7 @@ tbody tr:first-child td { border-top: 1px solid; }
 """
 
 _Column = tuple[str, str, list[list[str]]]
-"""Group, heading, and for every task the lines of its cell: one, or one per metric."""
+"""Group, heading, and for every task the lines of its cell: one, or one for every metric."""
 
 
 def draw(sources: Sources) -> dict[str, str]:
@@ -90,6 +111,9 @@ def draw(sources: Sources) -> dict[str, str]:
     published = sources.paths("published")
     table = Table1(
         scores=sources.table(SCORES, "scores"),
+        means=sources.table(SCORE_MEANS, "means"),
+        differences=sources.table(SCORE_DIFFERENCES, "differences"),
+        averaged=sources.table(MEAN_DIFFERENCES, "mean_differences"),
         tasks=sources.metrics,
         label=sources.label,
         baselines=sources.table(BASELINES, "baselines"),
@@ -113,7 +137,7 @@ def read_paper(path: Path) -> pd.DataFrame:
     for row in pd.read_csv(path, dtype=str).to_dict("records"):
         task = "MNLI" if row["task"] == "MNLI-m" else row["task"]
         metrics = _PUBLISHED[row["metric"]] if task != "STS-B" else ["pearson"]
-        for state in STATES:
+        for state in PAPER_STATES:
             scores = map(float, row[state.replace("-", "_")].split("/"))
             for metric, score in zip(metrics, scores, strict=True):
                 rows.append((task, state, metric, score, row["size"]))
@@ -147,66 +171,74 @@ def read_sizes(folders: Mapping[str, Path]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["task", "split", "examples"])
 
 
-def summarise(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean, sample standard deviation and number of seeds of every score.
-
-    Returns:
-        Columns ``task``, ``state``, ``metric``, ``mean``, ``sd`` (NaN for one seed), ``n``. If a
-        score is undefined (the correlation of a constant), so is the mean.
-    """
-    groups = scores.groupby(["task", "state", "metric"], sort=False)["score"]
-    return pd.DataFrame(
-        {"mean": groups.mean(skipna=False), "sd": groups.std(ddof=1), "n": groups.size()}
-    ).reset_index()
-
-
-def gain_metric(metrics: Sequence[str]) -> str:
-    """The metric used for the mean difference: accuracy, or the main one of a task without it.
-
-    The paper does not name it; with accuracy, and Pearson's correlation for STS-B, its Table 1
-    gives its 35.9 points (F1 for MRPC and QQP would give 48.0).
-    """
-    return "accuracy" if "accuracy" in metrics else metrics[0]
-
-
 def gain(scores: pd.DataFrame, tasks: Mapping[str, Sequence[str]]) -> tuple[float, list[str]]:
-    """Mean over tasks of `finetuned` − `pretrained`, seeds averaged first (section 4.3).
+    """Mean over tasks of `finetuned` − `pretrained` in the paper's table (section 4.3).
 
     Args:
-        scores: Columns ``task``, ``state``, ``seed``, ``metric``, ``score``.
+        scores: Columns ``task``, ``state``, ``metric``, ``score``.
         tasks: The metrics of every task.
 
     Returns:
         Points, and the tasks that have both scores; NaN and an empty list if there are none.
     """
-    summary = summarise(scores)
     differences = {}
     for task, metrics in tasks.items():
-        rows = summary[(summary["task"] == task) & (summary["metric"] == gain_metric(metrics))]
-        mean = rows.set_index("state")["mean"].dropna()
-        if {"finetuned", "pretrained"} <= set(mean.index):
-            differences[task] = float(mean["finetuned"] - mean["pretrained"])
+        rows = scores[(scores["task"] == task) & (scores["metric"] == gain_metric(metrics))]
+        score = rows.set_index("state")["score"]
+        if {"finetuned", "pretrained"} <= set(score.index):
+            differences[task] = float(score["finetuned"] - score["pretrained"])
     return float(pd.Series(differences, dtype=float).mean()), list(differences)
 
 
 def markdown(table: Table1) -> str:
-    """Write Table 1 as Markdown with notes below; two metrics of a task share a cell."""
-    columns = _columns(table, _PLAIN)
-    header = [f"{name} ({group})" if group == "paper" else name for group, name, _ in columns]
-    rows = _joined(columns)
+    """Write Table 1 as Markdown, with notes and the table of differences below."""
+    parts = [
+        *_markdown(_columns(table, _PLAIN)),
+        "",
+        *(f"- {note}" for note in _notes(table)),
+        "",
+        *_markdown(_differences(table, _PLAIN)),
+        "",
+        *(f"- {note}" for note in _notes_on_differences(table)),
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _markdown(columns: Sequence[_Column]) -> list[str]:
+    """Lines of a Markdown table, one row for every metric of a task."""
+    header = [_one_line(group, name) for group, name, _ in columns]
+    rows = _rows(columns)
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     aligned = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
 
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(map(str.ljust, cells, widths)) + " |"
 
-    notes = [f"- {note}" for note in _notes(table)]
-    return "\n".join([line(header), line(aligned), *map(line, rows), "", *notes, ""])
+    return [line(header), line(aligned), *map(line, rows)]
+
+
+def _one_line(group: str, name: str) -> str:
+    """A heading that says what group it belongs to, if this is not plain."""
+    if group == "paper":
+        return f"{name} ({group})"
+    return f"{group} {name}" if group.endswith("−") else name
 
 
 def html(table: Table1) -> str:
     """Write Table 1 as an HTML page: Snakemake's report shows HTML, but not Markdown."""
-    columns = _columns(table, _PLAIN)
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Table 1</title>',
+        f"<style>{_CSS}</style>",
+        *_html(_columns(table, _PLAIN), _notes(table)),
+        *_html(_differences(table, _PLAIN), _notes_on_differences(table)),
+        "</html>\n",
+    ]
+    return "\n".join(lines)
+
+
+def _html(columns: Sequence[_Column], notes: Sequence[str]) -> list[str]:
+    """Lines of an HTML table, one row for every metric of a task, and of the notes below."""
 
     def row(tag: str, cells: Iterable[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
@@ -214,32 +246,40 @@ def html(table: Table1) -> str:
     groups = "".join(
         f'<th colspan="{width}">{group}</th>' for group, width in _spans([c[0] for c in columns])
     )
-    lines = [
-        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Table 1</title>',
-        f"<style>{_CSS}</style>",
+    return [
         f"<table>\n<thead>\n<tr>{groups}</tr>",
         row("th", [name for _, name, _ in columns]),
         "</thead>\n<tbody>",
-        *(row("td", cells) for cells in _joined(columns)),
+        *(row("td", cells) for cells in _rows(columns)),
         "</tbody>\n</table>\n<ul>",
-        *(f"<li>{escape(note)}</li>" for note in _notes(table)),
-        "</ul>\n</html>\n",
+        *(f"<li>{escape(note)}</li>" for note in notes),
+        "</ul>",
     ]
-    return "\n".join(lines)
 
 
 def latex(table: Table1) -> str:
-    """Write Table 1 as a LaTeX float over both columns; it needs the package booktabs.
-
-    Two metrics of a task are in two rows: side by side, with their standard deviations, they would
-    be wider than the page.
-    """
-    columns = _columns(table, _LATEX)
+    """Write Table 1 as a LaTeX float over both columns; it needs the package booktabs."""
+    notes = [*_notes(table), *_notes_on_differences(table)]
     lines = [
         r"% Needs \usepackage{booktabs}.",
         r"\begin{table*}",
         r"  \centering\scriptsize",
-        r"  \setlength{\tabcolsep}{3pt}",
+        r"  \setlength{\tabcolsep}{2pt}",
+        *_tabular(_columns(table, _LATEX)),
+        "",
+        r"  \medskip",
+        *_tabular(_differences(table, _LATEX)),
+        rf"  \caption{{{' '.join(_escape(note) for note in notes)}}}",
+        r"  \label{tab:table1}",
+        r"\end{table*}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _tabular(columns: Sequence[_Column]) -> list[str]:
+    """Lines of a LaTeX table, one row for every metric of a task."""
+    return [
         rf"  \begin{{tabular}}{{@{{}}ll{'r' * (len(columns) - 2)}@{{}}}}",
         r"    \toprule",
         *(f"    {text}" for text in _spanners([group for group, _, _ in columns])),
@@ -248,22 +288,11 @@ def latex(table: Table1) -> str:
         *(f"    {' & '.join(row)} \\\\" for row in _rows(columns)),
         r"    \bottomrule",
         r"  \end{tabular}",
-        rf"  \caption{{{' '.join(_escape(note) for note in _notes(table))}}}",
-        r"  \label{tab:table1}",
-        r"\end{table*}",
-        "",
     ]
-    return "\n".join(lines)
-
-
-def _joined(columns: Sequence[_Column]) -> list[list[str]]:
-    """One row per task, with the lines of a cell side by side."""
-    cells = [[" / ".join(lines) for lines in column] for _, _, column in columns]
-    return [list(row) for row in zip(*cells, strict=True)]
 
 
 def _rows(columns: Sequence[_Column]) -> list[list[str]]:
-    """One row per line of a task's cells."""
+    """One row for every line of a task's cells."""
     rows: list[list[str]] = []
     for task in zip(*(cells for _, _, cells in columns), strict=True):
         for i in range(max(map(len, task))):
@@ -272,26 +301,23 @@ def _rows(columns: Sequence[_Column]) -> list[list[str]]:
 
 
 def _columns(table: Table1, markup: _Markup) -> list[_Column]:
-    """Every column of the table, from left to right."""
-    ours = summarise(table.scores)
-    columns: list[_Column] = [
-        ("", "Task", [[task] for task in table.tasks]),
-        ("", "Metric", [[METRICS[m].title for m in metrics] for metrics in table.tasks.values()]),
-    ]
+    """Every column of the scores, from left to right."""
+    columns = _tasks_and_metrics(table)
     if table.sizes is not None:
         totals = table.sizes.groupby("task")["examples"].sum()
         columns.append(("", "Train + val.", [[f"{totals[task]:,}"] for task in table.tasks]))
+
+    def add(group: str, name: str, rows: pd.DataFrame, write: _Write) -> None:
+        columns.append((group, name, _cells(rows, table.tasks, write, markup)))
+
     for state, name in STATES.items():
-        columns.append(("ours", name, _cells(ours, state, table.tasks, markup)))
+        add("ours", name, table.means[table.means["model"] == state], _score)
     if table.baselines is not None:
-        baselines = summarise(table.baselines.rename(columns={"baseline": "state"}))
-        for name in baselines["state"].unique():
-            cells = _cells(baselines, name, table.tasks, markup)
-            columns.append(("baselines", name.replace("-", " "), cells))
+        for name in table.baselines["baseline"].unique():
+            add("baselines", name, table.baselines[table.baselines["baseline"] == name], _plain)
     if table.paper is not None:
-        paper = summarise(table.paper)
-        for state, name in STATES.items():
-            columns.append(("paper", name, _cells(paper, state, table.tasks, markup)))
+        for state in PAPER_STATES:
+            add("paper", STATES[state], table.paper[table.paper["state"] == state], _plain)
         sizes = table.paper.drop_duplicates("task").set_index("task")["size"]
         columns.append(
             ("paper", "size", [[sizes.get(task, markup.absent)] for task in table.tasks])
@@ -299,24 +325,62 @@ def _columns(table: Table1, markup: _Markup) -> list[_Column]:
     return columns
 
 
+def _differences(table: Table1, markup: _Markup) -> list[_Column]:
+    """Every column of the differences; the last row is the mean over the tasks."""
+    columns = _tasks_and_metrics(table)
+    columns[0][2].append(["mean"])
+    columns[1][2].append([""])
+    names = {**STATES, "majority": "majority"}
+    for averaged in table.averaged.to_dict("records"):
+        model, reference = averaged["model"], averaged["reference"]
+        of_pair = table.differences[
+            (table.differences["model"] == model) & (table.differences["reference"] == reference)
+        ]
+        cells = _cells(of_pair, table.tasks, _difference, markup)
+        cells.append([_difference(averaged, markup)])
+        columns.append((f"{names[model]} −", names[reference], cells))
+    return columns
+
+
+def _tasks_and_metrics(table: Table1) -> list[_Column]:
+    titles = [[METRICS[m].title for m in metrics] for metrics in table.tasks.values()]
+    return [("", "Task", [[task] for task in table.tasks]), ("", "Metric", titles)]
+
+
+_Row = Mapping[Any, Any]
+_Write = Callable[[_Row, _Markup], str]
+
+
 def _cells(
-    summary: pd.DataFrame, state: str, tasks: Mapping[str, Sequence[str]], markup: _Markup
+    rows: pd.DataFrame, tasks: Mapping[str, Sequence[str]], write: _Write, markup: _Markup
 ) -> list[list[str]]:
-    """One column of scores: for every task, one per metric, or the mark for missing scores."""
-    rows = summary[summary["state"] == state].set_index(["task", "metric"])
-    scores = {key: (row["mean"], row["sd"]) for key, row in rows.iterrows()}
-    cells = []
-    for task, metrics in tasks.items():
-        known = [scores.get((task, metric)) for metric in metrics]
-        texts = [markup.absent if score is None else _score(*score, markup) for score in known]
-        cells.append(texts if any(known) else [markup.absent])
-    return cells
+    """One column: for every task, one line per metric, or the mark for what is missing."""
+    texts = {(row["task"], row["metric"]): write(row, markup) for row in rows.to_dict("records")}
+    return [
+        [texts.get((task, metric), markup.absent) for metric in metrics]
+        for task, metrics in tasks.items()
+    ]
 
 
-def _score(mean: float, sd: float, markup: _Markup) -> str:
-    if pd.isna(mean):
-        return "n/a"
-    return f"{mean:.1f}" if pd.isna(sd) else markup.score.format(mean=mean, sd=sd)
+def _plain(row: _Row, _: _Markup) -> str:
+    """A score without an interval."""
+    return f"{row['score']:.1f}"
+
+
+def _score(row: _Row, markup: _Markup) -> str:
+    """A score with its interval, marked if the prediction is constant."""
+    text = _with_interval(_plain(row, markup), row, markup)
+    return text + markup.constant if row["constant"] > 0 else text
+
+
+def _difference(row: _Row, markup: _Markup) -> str:
+    """A difference with its interval, marked if it is significant."""
+    text = _with_interval(f"{row['difference']:+.1f}", row, markup)
+    return f"{text}*" if row["q_value"] < LEVEL else text
+
+
+def _with_interval(value: str, row: _Row, markup: _Markup) -> str:
+    return markup.interval.format(value=value, reach=(row["ci_high"] - row["ci_low"]) / 2)
 
 
 def _spans(groups: Iterable[str]) -> list[tuple[str, int]]:
@@ -328,7 +392,7 @@ def _spanners(groups: Iterable[str]) -> list[str]:
     """For LaTeX: the row above the headings that names groups of columns, and the rules below."""
     cells, rules, start = [], [], 1
     for group, width in _spans(groups):
-        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{group}}}")
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_escape(group)}}}")
         if group:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
@@ -336,25 +400,73 @@ def _spanners(groups: Iterable[str]) -> list[str]:
 
 
 def _notes(table: Table1) -> list[str]:
-    """The notes below the table, in sentences."""
-    points, tasks = gain(table.scores, table.tasks)
+    """The notes below the scores, in sentences."""
     notes = [
         f"Scores × 100 on the validation set, {_seeds(table.scores)}.",
-        "Columns: pretrained = nothing fine-tuned, the classifier freshly drawn; from normal ="
-        " all weights drawn from a normal distribution, then fine-tuned; finetuned = the"
-        " pre-trained weights, then fine-tuned.",
+        "Columns: pretrained = nothing fine-tuned, the classifier freshly drawn; frozen = only the"
+        " classifier trained, on the pre-trained encoder; from normal = all weights drawn from a"
+        " normal distribution, then fine-tuned; finetuned = the pre-trained weights, then"
+        " fine-tuned.",
+        *_on_constants(table.scores),
     ]
-    if tasks:
-        over = f"mean over {len(tasks)} tasks of the " if len(tasks) > 1 else ""
+    if regressions := [task for task, metrics in table.tasks.items() if not _counted(metrics)]:
         notes.append(
-            f"Finetuned − pretrained: {points:.1f} points, the {over}difference in"
-            f" {_gained({task: gain_metric(table.tasks[task]) for task in tasks})}."
+            f"The sign of an untrained regression's output is arbitrary: for {_listed(regressions)}"
+            " (pretrained), it is the one that fits the training split better."
         )
-    if tasks and table.paper is not None:
-        theirs, both = gain(table.paper, {task: table.tasks[task] for task in tasks})
-        which = "the same tasks" if both == tasks else f"the {len(both)} of these tasks that it has"
-        notes.append(f"In the paper: {theirs:.1f} points over {which}.")
+    if table.paper is not None and table.sizes is not None:
+        notes.append(
+            "Sizes: ours are those of the training and validation sets; the paper's include the"
+            " test sets of MRPC and STS-B."
+        )
     return [*notes, f"{table.label[0].upper()}{table.label[1:]}."]
+
+
+def _notes_on_differences(table: Table1) -> list[str]:
+    """The notes below the differences, in sentences."""
+    metrics = {task: gain_metric(metrics) for task, metrics in table.tasks.items()}
+    notes = [
+        "Differences of scores on the same examples and seeds ± half of their 95 % intervals;"
+        f" * = q < {LEVEL:g}, the false discovery rate over all of them (in the last row, over the"
+        " means).",
+    ]
+    chosen = table.averaged[
+        (table.averaged["model"] == "finetuned") & (table.averaged["reference"] == "pretrained")
+    ]
+    for row in chosen.to_dict("records"):
+        over = f"mean over {row['tasks']} tasks of the " if row["tasks"] > 1 else ""
+        notes.append(
+            f"Finetuned − pretrained: {row['difference']:.1f} points (95 % interval"
+            f" {row['ci_low']:.1f} to {row['ci_high']:.1f}), the {over}difference in"
+            f" {_gained(metrics)}."
+        )
+    if table.paper is not None:
+        theirs, both = gain(table.paper, table.tasks)
+        which = f"{len(both)} of these tasks" if len(both) < len(table.tasks) else "the same tasks"
+        notes.append(f"In the paper: {theirs:.1f} points over {which}.")
+    return notes
+
+
+def _on_constants(scores: pd.DataFrame) -> list[str]:
+    """The note on models that predict the same for every example, with their numbers of seeds."""
+    models = scores.drop_duplicates(["task", "state", "seed"])
+    counts = models.groupby(["task", "state"], sort=False)["constant"].agg(["sum", "size"])
+    found = [
+        f"{row['task']} {STATES[row['state']]} ({row['sum']} of {row['size']} seeds)"
+        for row in counts[counts["sum"] > 0].reset_index().to_dict("records")
+    ]
+    if not found:
+        return []
+    return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
+
+
+def _counted(metrics: Sequence[str]) -> bool:
+    """Whether a task with these metrics has classes."""
+    return METRICS[metrics[0]].counted is not None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _gained(metrics: Mapping[str, str]) -> str:
@@ -382,9 +494,11 @@ def _seeds(scores: pd.DataFrame) -> str:
     counts = scores.groupby(["task", "state"], sort=False)["seed"].nunique().reset_index(name="n")
     usual = int(counts["n"].mode().max())
     others = [f"{r.n} for {r.task} {r.state}" for r in counts.itertuples() if r.n != usual]
-    spread = "mean ± sample standard deviation over " if counts["n"].max() > 1 else ""
-    text = f"{spread}n = {usual} seed{'s' if usual > 1 else ''}"
-    return text + (f" ({', '.join(others)})" if others else "")
+    several = counts["n"].max() > 1
+    over = "examples and seeds" if several else "examples"
+    text = f"{'means over ' if several else ''}n = {usual} seed{'s' if usual > 1 else ''}"
+    text += f" ({', '.join(others)})" if others else ""
+    return f"{text}, ± half of the 95 % interval over {over}"
 
 
 def _heading(name: str) -> str:
@@ -397,5 +511,12 @@ def _escape(text: str) -> str:
     """Escape text for LaTeX."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {letter: rf"\{letter}" for letter in "&%$#_{}"}
-    special |= {"×": r"$\times$", "±": r"$\pm$", "·": r"$\cdot$", "—": "--", "−": "$-$"}
+    special |= {
+        "×": r"$\times$",
+        "±": r"$\pm$",
+        "†": r"$\dagger$",
+        "·": r"$\cdot$",
+        "—": "--",
+        "−": "$-$",
+    }
     return "".join(special.get(letter, letter) for letter in text)

@@ -31,6 +31,7 @@ from darksecrets.plotting.style import (
     new_figure,
     style,
 )
+from darksecrets.run.columns import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,9 @@ PANELS = {
 }
 
 
-def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
+def figure3(
+    table: pd.DataFrame, example: Example, run_label: str, by_chance: pd.DataFrame | None = None
+) -> Figure:
     """Draw the weight of every head beside its controls, and maps of some heads on one sentence.
 
     There is a row of heatmaps for each direction, in the paper's colours, with layer 1 at the top.
@@ -63,6 +66,8 @@ def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
         table: ``framenet_heads.csv``.
         example: The maps saved with the table.
         run_label: The run, its model and its data in a few words, for the small print.
+        by_chance: The same table of an encoder with random weights: how many of its heads stand
+            out is written above the figure.
 
     Raises:
         InputError: When columns, layers or heads are missing.
@@ -72,6 +77,7 @@ def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
         figure = new_figure(PAGE, 6.4)
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[1, 1.2])[:, 0]
         _heads(above, table)
+        above.suptitle(_title(table, by_chance), fontsize=7)
         panels = below.subplots(
             3, len(example.heads), squeeze=False, height_ratios=[1.5, 1, 1], sharey="row"
         )
@@ -86,7 +92,9 @@ def figure3(table: pd.DataFrame, example: Example, run_label: str) -> Figure:
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
     example = Example.load(sources.file("example"))
-    return figure3(sources.table(HEADS), example, sources.label)
+    table = sources.table(HEADS)
+    by_chance = table["state"] == RANDOM
+    return figure3(table[~by_chance], example, sources.label, table[by_chance])
 
 
 def _heads(figure: SubFigure, table: pd.DataFrame) -> None:
@@ -116,9 +124,18 @@ def _heads(figure: SubFigure, table: pd.DataFrame) -> None:
             place: dict[str, Any] = {"location": "bottom", "aspect": aspect, "pad": 0.02}
             bar = colour_bar(figure, meshes[0], text, ax=under, **place)
             bar.locator = MaxNLocator(aspect // 6)
-    sentences = int(table["sentences"].iloc[0])
-    marks = "Frame: above the 99th percentile. Dot: exceeds all controls."
-    figure.suptitle(f"{sentences} sentences. {marks}", fontsize=7)
+
+
+def _title(table: pd.DataFrame, by_chance: pd.DataFrame | None) -> str:
+    """What marks mean, and how many heads with random weights would be marked."""
+    title = (
+        f"{int(table['sentences'].iloc[0])} sentences. Frame: above the 99th percentile. "
+        "Dot: exceeds all controls"
+    )
+    if by_chance is None:
+        return f"{title}."
+    marked = int(by_chance["stands_out"].sum())
+    return f"{title} (of random weights, {marked} of {len(by_chance)})."
 
 
 def _mark(axes: Axes, rows: pd.DataFrame, *, frames: bool) -> None:

@@ -1,20 +1,23 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are three controls; a head stands out only if it
+averaged over sentences. Beyond the paper there are four controls; a head stands out only if it
 exceeds all of them.
 
 - *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
   to some distance gives the moved links as much.
 - *key*: the word attended to stays, and other words attend to it. A head that attends to this word
   from anywhere (a vertical stripe) gives it as much from these.
-- *additive*: a linked pair has the weight that three effects add up to: of the attending word, of
-  the word attended to, and of the distance. A head that mixes a stripe with some distances may
-  exceed the other two controls, but not this one.
+- *sum*: a linked pair has the weight that three effects add up to: of the attending word, of the
+  word attended to, and of the distance. A head that mixes a stripe with some distances may exceed
+  the first two controls, but not this one.
+- *product*: a linked pair has the product of such effects. A head that attends to a class of words
+  within some distance may exceed the other controls, but not this one.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +32,7 @@ from darksecrets.framenet.tables import DIRECTIONS, HEADS
 from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
 from darksecrets.stats.additive import additive_contrasts
+from darksecrets.stats.contrasts import hexagons, over_product
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_intervals, mean_of_known, sign_flips
 from darksecrets.stats.percentiles import above_percentile
@@ -251,6 +255,33 @@ def excess(sentence: Sentence) -> Array:
     return np.stack(values)
 
 
+def excess_product(sentence: Sentence) -> Array:
+    """Multiplicative control: how far the linked pairs exceed the product of three effects.
+
+    Around every linked pair are sets of six pairs of words in which these effects cancel, see
+    `darksecrets.stats.contrasts`; the other five are not linked in either direction.
+
+    Returns:
+        [direction, layer, head] mean over the sets around a linked pair of word pieces, then over
+        these pairs; NaN if none has such a set.
+    """
+    linked = [
+        {(i, j) for q, k in _directed(sentence.links, d) for i in q.tolist() for j in k.tolist()}
+        for d in range(len(DIRECTIONS))
+    ]
+    related = np.zeros(sentence.maps.shape[-2:], dtype=np.bool_)
+    for pair in itertools.chain(*linked):
+        related[pair] = True
+    values = np.full((len(DIRECTIONS), *sentence.maps.shape[:2]), np.nan)
+    for direction, pairs in enumerate(linked):
+        found = [hexagons(pair, sentence.usable, sentence.usable, related) for pair in pairs]
+        six = [sentence.maps[:, :, *np.moveaxis(of, -1, 0)] for of in found if len(of)]
+        if six:
+            means = [over_product(one.astype(np.float64)).mean(axis=-1) for one in six]
+            values[direction] = np.mean(means, axis=0)
+    return values
+
+
 @dataclass(frozen=True)
 class Weights:
     """Weights of every head in every sentence; most are [sentence, direction, layer, head].
@@ -260,6 +291,8 @@ class Weights:
         moved: From `moved`.
         unlinked: From `unlinked`.
         excess: From `excess`.
+        excess_product: From `excess_product`.
+        uniform: [sentence] the weight of every pair under uniform attention, 1 / length.
         groups: [sentence] number of the group: sentences with the same elements.
     """
 
@@ -267,29 +300,32 @@ class Weights:
     moved: Array
     unlinked: Array
     excess: Array
+    excess_product: Array
+    uniform: Array
     groups: Positions
 
 
 def measure(sentences: Iterable[Sentence]) -> Weights:
     """Measure the links and their controls; memory holds one sentence at a time."""
     values: list[Array] = []
+    uniform: list[float] = []
     groups: list[int] = []
     seen: dict[str | int, int] = {}
     for sentence in sentences:
         name = len(values) if sentence.elements is None else sentence.elements
+        uniform.append(1 / sentence.maps.shape[-1])
         groups.append(seen.setdefault(name, len(seen)))
         functions = (along, moved, unlinked)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
-        values.append(np.stack([*by_direction, excess(sentence)]))
-    linked, at_other_places, from_others, left = np.stack(values, axis=1)
-    return Weights(linked, at_other_places, from_others, left, np.array(groups))
+        values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
+    return Weights(*np.stack(values, axis=1), np.array(uniform), np.array(groups))
 
 
 def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
-    """Tidy table of the heads (Figure 3); `tables.HEADS` explains its columns.
+    """Tidy table of a model's heads (Figure 3); `tables.HEADS` explains its columns.
 
     Each control has a paired one-sided test over the sentences, by random sign changes that
-    sentences with the same elements share. A head's p-value is the largest of its three; it is
+    sentences with the same elements share. A head's p-value is the largest of its four; it is
     corrected over all heads and both directions.
 
     Args:
@@ -303,6 +339,7 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "control": weights.linked - weights.moved,
         "unlinked": weights.linked - weights.unlinked,
         "excess": weights.excess,
+        "excess_product": weights.excess_product,
     }
     groups = weights.groups
     together = np.stack([*gaps.values()], axis=1)
@@ -319,13 +356,15 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "elements": np.full(p.shape, len(np.unique(groups))),
         "above_percentile": np.stack([above_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
+        "uniform": np.full(p.shape, weights.uniform.mean()),
         "linked": mean_of_known(np.where(compared, weights.linked, np.nan), axis=0),
         "unlinked": mean_of_known(weights.unlinked, axis=0),
         "unlinked_sentences": compared.sum(axis=0),
         "excess_sentences": (~np.isnan(weights.excess)).sum(axis=0),
+        "excess_product_sentences": (~np.isnan(weights.excess_product)).sum(axis=0),
     }
     for number, (name, gap) in enumerate(gaps.items()):
-        column = name if name == "excess" else f"over_{name}"
+        column = name if name.startswith("excess") else f"over_{name}"
         values[column] = mean_of_known(gap, axis=0)
         values[f"{column}_low"], values[f"{column}_high"] = mean_intervals(
             gap, draws, rng, groups=groups
@@ -333,7 +372,8 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         values[f"{column}_p"] = tests.p[number]
     values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
     values["stands_out"] = family < LEVEL
-    return pd.DataFrame({name: values[name].ravel() for name in HEADS.names})
+    columns = [name for name in HEADS.names if name in values]  # not those that name the model
+    return pd.DataFrame({name: values[name].ravel() for name in columns})
 
 
 def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

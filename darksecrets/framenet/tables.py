@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.columns import HEAD, LAYER, P_VALUE, Q_VALUE
+from darksecrets.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
 from darksecrets.run.tables import Column, Table, interval
 
 ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
@@ -54,11 +54,17 @@ def _over(name: str, meaning: str, *, optional: bool = True) -> tuple[Column, ..
     return column, *ends, replace(P_VALUE, name=f"{name}_p", meaning=test)
 
 
+_MODEL = MAPS[1:]
+"""All maps are of the same sentences, so there is no task."""
+
 HEADS = Table(
     "framenet_heads",
     "Attention of every head along frame-semantic links, with its controls (Figure 3). A head "
-    "stands out if it exceeds three controls: the distance, the word attended to, and both added.",
+    "stands out if it exceeds four controls: the distance, the word attended to, and both, added "
+    f"and multiplied. States are `pretrained` and, to compare, `{RANDOM}`; each is tested on its "
+    "own.",
     (
+        *_MODEL,
         _DIRECTION,
         LAYER,
         HEAD,
@@ -81,6 +87,11 @@ HEADS = Table(
             "the same for the links at all positions of their sentences, distances kept",
             control_of="weight",
         ),
+        _weight(
+            "uniform",
+            "the same under uniform attention: mean of 1 / length",
+            control_of="weight",
+        ),
         *_over(
             "over_control", "`weight` − `control`: more than at the same distance", optional=False
         ),
@@ -99,9 +110,13 @@ HEADS = Table(
             "word attended to and the distance, fitted to the other pairs of the sentence",
         ),
         Column("excess_sentences", "integer", "sentences in which these effects are known", low=0),
-        replace(
-            P_VALUE, meaning="p-value of exceeding all three: the largest of the three p-values"
+        *_over(
+            "excess_product",
+            "the same for products of these effects: difference of geometric means of three "
+            "weights each, over the sets of six pairs of words in which all effects cancel",
         ),
+        Column("excess_product_sentences", "integer", "sentences with such sets", low=0),
+        replace(P_VALUE, meaning="p-value of exceeding all four: the largest of the p-values"),
         replace(Q_VALUE, meaning="false discovery rate over all heads and both directions"),
         replace(
             P_VALUE,
@@ -110,7 +125,7 @@ HEADS = Table(
         ),
         Column("stands_out", "flag", "`p_family` < 0.05"),
     ),
-    key=("direction", "layer", "head"),
+    key=(*names(*_MODEL), "direction", "layer", "head"),
     every=("layer", "head"),
 )
 

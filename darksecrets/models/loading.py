@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from darksecrets.models import checkpoints
 from darksecrets.run.errors import InputError
@@ -192,6 +192,13 @@ def _set_segment_ids(tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfi
     tokenizer.model_input_names = names
 
 
+class Draw(NamedTuple):
+    """How to draw weights with `draw_from_normal`."""
+
+    seed: int
+    std: float
+
+
 def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
     """Draw all weights of a model from a normal distribution, in place (section 4.3).
 
@@ -200,7 +207,8 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
     as in the initialisation of BERT (Devlin et al. 2018). The paper only says "normal
     distribution"; layer-norm scales of about 0.02 would leave no signal to train on.
 
-    The draw depends only on ``seed`` and the shapes.
+    The draw depends only on ``seed`` and the shapes. With one seed, an encoder without a classifier
+    gets the weights that the encoder of `finetuned-from-normal` has before its training.
     """
     import torch
 

@@ -26,16 +26,18 @@ from darksecrets.plotting.style import (
     style,
     wrapped,
 )
+from darksecrets.run.columns import RANDOM
 from darksecrets.run.errors import InputError
 
-STATES = ("pretrained", "finetuned")
+STATES = {RANDOM: "ran-\ndom", "pretrained": "pre-\ntrained", "finetuned": "fine-\ntuned"}
+"""Bars of a task, from the left, and what is written below them."""
 PAPER_RANGE = (0.32, 0.61)
 """Smallest (MRPC) and largest (QQP) share of heterogeneous maps that the paper's text reports."""
 STACK = tuple(reversed(PATTERNS))
 """From the bottom. Heterogeneous is first, so that its share, which the paper reports, is easy to
 read."""
 
-_WIDTH = 0.38  # of a bar; tasks are 1 apart
+_WIDTH, _APART = 0.27, 0.29  # of the bars of a task; tasks are 1 apart
 _OFFSETS = (-0.42, -0.28, 0.2, 0.31, 0.42)  # of the whiskers, in bar widths
 _WRITTEN = 0.06  # the smallest share whose number is written into its bar
 _LUMINOUS = 0.45  # text on colours below this luminance is white
@@ -61,7 +63,7 @@ _PUBLISHED = _View("Published (follow-up)", "share")
 def figure2(
     table: pd.DataFrame, tasks: Sequence[str], run_label: str, published: pd.DataFrame | None = None
 ) -> Figure:
-    """Draw stacked shares, pretrained beside finetuned, as classified and corrected.
+    """Draw stacked shares of every state, as classified and corrected.
 
     A whisker is the 95% interval of a pattern's share, drawn at the upper end of its part of the
     bar; for the uppermost pattern, at the lower end. Shares and intervals of several seeds are
@@ -74,7 +76,7 @@ def figure2(
         run_label: The run, its model and its data in a few words, for the small print.
         published: For a run of the paper, the shares that the follow-up reports: ``task``,
             ``model`` (`pretrained`, `finetuned`), ``pattern``, ``share``. They are drawn in a row
-            below, and the paper's range of heterogeneous maps in every row.
+            below, without random weights, and the paper's range of heterogeneous maps in every row.
 
     Raises:
         InputError: When columns, or rows of a task, are missing.
@@ -110,12 +112,19 @@ def draw(sources: Sources) -> Figure:
 def _panel(axes: Axes, view: _View, table: pd.DataFrame, tasks: Sequence[str]) -> None:
     axes.set_label(view.title)
     for number, task in enumerate(tasks):
-        for side, state in enumerate(STATES):
-            _bar(axes, view, _select(table, task, state, view), number + (side - 0.5) * 0.42)
+        for place, state in zip(_places(number), STATES, strict=True):
+            if view is not _PUBLISHED or state != RANDOM:
+                _bar(axes, view, _select(table, task, state, view), place)
     axes.set(xlim=(-0.5, len(tasks) - 0.5), ylim=(0, 1), ylabel="Share of maps")
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25%", "50%", "75%", "100%"])
     axes.set_title(view.title, loc="left")
     axes.tick_params(axis="x", length=0)
+
+
+def _places(task: int) -> list[float]:
+    """Where the bars of a task are."""
+    middle = (len(STATES) - 1) / 2
+    return [task + (side - middle) * _APART for side in range(len(STATES))]
 
 
 def _select(table: pd.DataFrame, task: str, state: str, view: _View) -> pd.DataFrame:
@@ -189,9 +198,9 @@ def _range(axes: Axes) -> None:
 
 
 def _name_bars(axes: Axes, tasks: Sequence[str]) -> None:
-    """Write its state under every bar, and the task under both bars."""
-    places = [number + (side - 0.5) * 0.42 for number in range(len(tasks)) for side in (0, 1)]
-    axes.set_xticks(places, labels=["pre-\ntrained", "fine-\ntuned"] * len(tasks), fontsize=SMALL)
+    """Write its state under every bar, and the task under all of its bars."""
+    places = [place for number in range(len(tasks)) for place in _places(number)]
+    axes.set_xticks(places, labels=[*STATES.values()] * len(tasks), fontsize=SMALL)
     for number, task in enumerate(tasks):
         axes.annotate(
             wrapped(task, PAGE / (len(tasks) + 1)),

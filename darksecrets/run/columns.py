@@ -8,6 +8,8 @@ from darksecrets.run.tables import Column, Table
 
 STATES = ("pretrained", "finetuned-from-normal", "finetuned")
 """How a model was made, in the order of Table 1."""
+RANDOM = "random"
+"""State of an encoder whose weights are all drawn from a normal distribution, and never trained."""
 
 TASK = Column("task", "text", "task of the model")
 STATE = Column("state", "text", "how the model was made", values=STATES)
@@ -18,10 +20,20 @@ IDX = Column("idx", "integer", "number of the example in the validation split", 
 
 MODEL = (TASK, STATE, SEED)
 """Columns that identify a model; the classifier of `pretrained` is drawn from the seed."""
+STATE_OF_MAPS = replace(
+    STATE,
+    meaning=f"how the model was made; `{RANDOM}`: all weights drawn from a normal distribution, "
+    "nothing trained",
+    values=(*STATES, RANDOM),
+)
 MAPS = (
     TASK,
-    STATE,
-    replace(SEED, optional=True, meaning="seed of fine-tuning; empty for `pretrained`"),
+    STATE_OF_MAPS,
+    replace(
+        SEED,
+        optional=True,
+        meaning=f"seed of fine-tuning, or of the draw of `{RANDOM}`; empty for `pretrained`",
+    ),
 )
 """Columns that identify the model of maps; those of `pretrained` do not depend on a seed."""
 

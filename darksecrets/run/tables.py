@@ -493,14 +493,16 @@ def _listed(schema: pyarrow.Schema) -> str:
     return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
-def identify(table: pd.DataFrame, task: str, model: str) -> pd.DataFrame:
+def identify(table: pd.DataFrame, task: str | None, model: str) -> pd.DataFrame:
     """Prepend the columns that identify the model of the maps: ``task``, ``state``, ``seed``.
 
     Args:
         table: A table of one model on one task.
-        task: The task.
+        task: The task; None for no such column.
         model: Folder of the maps: ``pretrained`` (without a seed) or, say, ``finetuned/seed-1``.
     """
     state, _, seed = model.partition("/seed-")
     names = {"task": task, "state": state, "seed": int(seed) if seed else pd.NA}
+    if task is None:
+        del names["task"]
     return pd.concat([pd.DataFrame(names, index=table.index), table], axis=1)

@@ -26,12 +26,20 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == jobs["evaluate_pretrained"] == 7
     assert jobs["finetune"] == jobs["extract_attention"] == 14
-    assert jobs["table1"] == jobs["figure3"] == jobs["figure4"] == jobs["figure5"] == 1
+    assert (
+        jobs["table1"]
+        == jobs["compare_scores"]
+        == jobs["figure3"]
+        == jobs["figure4"]
+        == jobs["figure5"]
+        == 1
+    )
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
-    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 14)
+    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 21)
+    assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
     assert jobs["sweep_heads"] == 7
-    assert jobs["classify_maps"] == 14
+    assert jobs["classify_maps"] == 21
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
@@ -46,7 +54,8 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == tasks * seeds
-    assert jobs["classify_maps"] == tasks * (1 + seeds)
+    assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
+    assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
@@ -237,9 +246,10 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
     made_up = {
         column.name: False if column.kind == "flag" else 1 if column.kind == "integer" else 0.5
         for column in HEADS.columns
-        if column.name not in ("direction", "layer", "head", "weight")
+        if column.name not in ("state", "direction", "layer", "head", "weight")
     }
-    table = pd.concat(heads).assign(**made_up)[list(HEADS.names)]
+    own = pd.concat(heads).assign(**made_up, state="pretrained")
+    table = pd.concat([own, own.assign(state="random", weight=0.1)])[list(HEADS.names)]
     HEADS.write(table.sample(frac=1, random_state=1), tables / "framenet_heads.csv")
     snakemake(
         *(tmp_path, "results/smoke/tables/framenet_correlation.csv"),
@@ -286,7 +296,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     assert {name for name, *_ in changed - drawn} == {
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
-        *("estimate_pattern_shares", "claims"),
+        *("estimate_pattern_shares", "compare_attention", "claims"),
     }
 
 

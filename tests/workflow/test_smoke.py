@@ -74,15 +74,37 @@ def test_the_run_shows_a_line_a_step_and_ends_with_table_1(said):
 
 def test_table1_has_every_state_task_and_seed_and_agrees_with_the_predictions(run):
     table = pd.read_csv(run / "tables" / "table1.csv")
-    assert list(table.columns) == ["task", "state", "seed", "metric", "score"]
+    assert list(table.columns) == ["task", "state", "seed", "metric", "score", "constant"]
     rows = table.groupby(["task", "state", "seed"]).size()
-    assert len(rows) == len(TASKS) * 3 * len(SEEDS)
+    assert len(rows) == len(TASKS) * 4 * len(SEEDS)
     for row in table[table.task == "RTE"].itertuples():
         name = f"{row.task}/{row.state}/seed-{row.seed}.csv"
         predictions = pd.read_csv(run / "predictions" / name)
         logits = predictions.filter(like="logit_").to_numpy()
         accuracy = np.mean(logits.argmax(axis=1) == predictions["label"])
         assert row.score == pytest.approx(100 * accuracy, abs=1e-6)
+        assert row.constant == (predictions["prediction"].nunique() == 1)
+
+
+def test_scores_are_compared_over_the_seeds(run):
+    table = pd.read_csv(run / "tables" / "table1.csv")
+    of_state = table.groupby(["task", "metric", "state"])["score"].mean()
+    means = pd.read_csv(run / "tables" / "score_means.csv").set_index(["task", "metric", "model"])
+    assert set(means.index.unique("model")) == {
+        *table["state"].unique(),
+        *("majority", "bag of words"),
+    }
+    for key, score in of_state.items():
+        assert means.loc[key, "score"] == pytest.approx(score, abs=1e-6)
+    differences = pd.read_csv(run / "tables" / "score_differences.csv")
+    assert set(differences["seeds"]) == {len(SEEDS)}
+    for row in differences.itertuples():
+        first, second = (
+            means.loc[(row.task, row.metric, name), "score"] for name in (row.model, row.reference)
+        )
+        assert row.difference == pytest.approx(first - second, abs=1e-6)
+    averaged = pd.read_csv(run / "tables" / "mean_differences.csv")
+    assert set(averaged["tasks"]) == {len(TASKS)}
 
 
 def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
@@ -103,7 +125,8 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
 
 def test_tables_of_features_have_every_task_and_model(run):
     heads = 36
-    models = {("pretrained", 0), ("finetuned", 1), ("finetuned", 2)}  # the first has no seed
+    # The first has no seed.
+    models = {("pretrained", 0), ("finetuned", 1), ("finetuned", 2), ("random", 1)}
     for name in ("stripes", "cls_attention", "token_pairs", "head_statistics", "equal_words"):
         table = pd.read_csv(run / "tables" / f"{name}.csv")
         tasks = set(TASKS) - ({"SST-2"} if name == "equal_words" else set())
@@ -115,6 +138,20 @@ def test_tables_of_features_have_every_task_and_model(run):
                 assert len(rows) % (heads * len(models)) == 0
     special = pd.read_csv(run / "tables" / "stripes.csv").query("feature in ['[CLS]', '[SEP]']")
     assert (special["examples"] == 6).all()
+
+
+def test_random_weights_are_measured_and_their_maps_removed(run):
+    assert not list(run.glob("attention/[!F]*/random"))
+    table = pd.read_csv(run / "tables" / "head_statistics.csv")
+    assert set(table.loc[table["state"] == "random", "task"]) == set(TASKS)
+    levels = pd.read_csv(run / "tables" / "attention_levels.csv")
+    assert set(levels["state"]) == {"pretrained", "finetuned", "random"}
+    seeds = levels.groupby("state")["seeds"].unique()
+    assert (seeds["finetuned"].tolist(), seeds["random"].tolist()) == ([len(SEEDS)], [1])
+    keys = ["task", "state", "layer", "feature"]
+    stripes = pd.read_csv(run / "tables" / "stripes.csv").groupby(keys)["weight"].mean()
+    own = levels[levels["measure"] == "greatest"].dropna(subset="layer").set_index(keys)["weight"]
+    assert np.allclose(own, stripes.reindex(own.index), rtol=1e-5)
 
 
 def test_stripes_agree_with_the_stores(run):
@@ -139,7 +176,10 @@ def test_framenet_table_agrees_with_links_and_store(run):
     heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
     store = AttentionStore.open(run / "attention" / "FrameNet" / "pretrained")
     assert (heads["sentences"] == store.examples).all()
-    assert len(heads) == 2 * store.layers * store.heads
+    assert heads["state"].value_counts().to_dict() == dict.fromkeys(
+        ("pretrained", "random"), 2 * store.layers * store.heads
+    )
+    heads = heads[heads["state"] == "pretrained"]
     total = 0.0
     for example, idx in enumerate(store.idx):
         starts, ends = store.offsets(example).T
@@ -209,7 +249,7 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     assert len(of_store) == store.examples * store.layers * store.heads
     assert set(of_store.idx) == set(store.idx)
     table = pd.read_csv(run / "tables" / "patterns.csv")
-    assert len(table) == len(TASKS) * (1 + len(SEEDS)) * 5
+    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 5
     shares = table[(table.task == "RTE") & (table.seed == 2)].set_index("pattern")["share"]
     counted = of_store["pattern"].value_counts(normalize=True).reindex(shares.index).fillna(0)
     assert np.allclose(shares, counted, atol=1e-8)

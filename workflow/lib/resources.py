@@ -47,6 +47,8 @@ _START_OF_TABLES = 1.0  # until NumPy and pandas are imported
 _START_OF_CLASSIFIER = 3.2  # until torch is imported and a store opened
 _UPDATE = 0.01  # of an update of the weights, besides its operations
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
+_PER_EXAMPLE = 110  # numbers kept of an example and layer: measures and controls of all features
+_EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
@@ -146,12 +148,17 @@ def finetuning(work: Work) -> Need:
     )
 
 
-def prediction(work: Work) -> Need:
-    """One pass of the validation set through a classifier."""
+def frozen(work: Work) -> Need:
+    """One pass of all examples through the encoder, and training a classifier on its outputs."""
+    settings, examples = work.config["fine_tuning"], _rows(work)
+    steps = settings["epochs"] * math.ceil(work.train / settings["batch_size"])
+    features = 8 * work.model.hidden * examples / MB
+    texts = work.encoding(work.train)
     return Need(
-        memory=_IMPORTS_MB + 8 * work.model.weights / MB + work.encoding(work.validation),
-        operations=work.forward(work.validation),
+        memory=_IMPORTS_MB + 8 * work.model.weights / MB + features + texts,
+        operations=work.forward(examples) + work.forward(steps),
         start=_START,
+        seconds=_UPDATE * steps,
     )
 
 
@@ -313,6 +320,19 @@ def reading_stores(number: int) -> Callable[[Work], Need]:
     return lambda work: table(seconds=number * work.maps / _MAP_BYTES_PER_SECOND)
 
 
+def attention_tables(work: Work) -> Need:
+    """Comparing models by the attention of every example, which is kept for all tasks at once."""
+    models = len(work.config["tasks"]) * (2 + len(work.config["seeds"]))
+    numbers = _PER_EXAMPLE * work.model.layers * work.sample * models
+    return table(2 * 8 * numbers / MB, seconds=1 + numbers / _EXAMPLES_PER_SECOND)
+
+
+def comparing_scores(work: Work) -> Need:
+    """Resampling the scores of all tasks, seeds and states of the model together."""
+    predictions = len(work.config["tasks"]) * len(work.config["seeds"]) * work.validation
+    return table(300, seconds=1 + 4e-5 * predictions)
+
+
 READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE - _START_OF_TABLES)
 """Need of every rule that declares no resources."""
 SAMPLING = table()
@@ -452,7 +472,8 @@ def disk_asked(needed: Need) -> int:
 def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     """Bytes that a whole run leaves: its data, models and attention maps.
 
-    Not included: checkpoints while trainings run, and chunks until they are gathered.
+    Not included: checkpoints while trainings run, chunks until they are gathered, and maps of
+    random weights until they are measured.
 
     Args:
         config: A resolved configuration.

@@ -9,13 +9,14 @@ Snakemake's output.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import re
 import shutil
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -257,12 +258,17 @@ def closing(
     lines, links = [""], [Path(path) for path in made[:FILES]]
     if str(table) in made:
         text = table.read_text(encoding="utf-8")
-        lines += ["Table 1", "", *(row for row in text.splitlines() if row.startswith("|")), ""]
+        lines += ["Table 1", "", *_first_table(text), ""]
         wanted = (results / name for name in ("report.html", "figures", "tables"))
         links = [path for path in wanted if path.exists()]
     lines += [f"  {path}" for path in links]
     lines += ["", f"Done in {screen.spent}. Full log: {relative(logs)}"]
     return "\n".join(lines), links
+
+
+def _first_table(text: str) -> Iterator[str]:
+    """Lines of the Markdown table that a page begins with."""
+    return itertools.takewhile(lambda line: line.startswith("|"), text.splitlines())
 
 
 def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:

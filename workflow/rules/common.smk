@@ -62,7 +62,7 @@ wildcard_constraints:
     task="|".join(map(re.escape, config["tasks"])),
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
-    model=r"pretrained|finetuned/seed-\d+",
+    model=r"pretrained|(finetuned|random)/seed-\d+",
     chunk=r"\d+",
     chunks=r"\d+",
 
@@ -76,12 +76,19 @@ def gpus_here() -> list[str]:
 GPU = min(1, len(gpus_here())) if config["gpu"] == "auto" else config["gpu"]
 FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
+# An encoder that learned nothing, beside every statistic of maps.
+RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
+# Models whose maps are measured.
+MEASURED = ("pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"]), RANDOM_MODEL)
+SCORED_STATES = ("pretrained", "frozen", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
 OF_EXAMPLES = ("text", "labels", "range")
+# What the classifier on a frozen encoder is trained with.
+OF_FROZEN = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
 ANNOTATIONS = configuration.annotated_by(config)
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
@@ -104,6 +111,25 @@ def per_task(pattern: str) -> list[str]:
 def per_task_and_seed(pattern: str) -> list[str]:
     """The pattern for every task and fine-tuning seed of the run."""
     return expand(pattern, task=config["tasks"], seed=config["seeds"])
+
+
+def scored(pattern: str) -> list[str]:
+    """The pattern for every task, scored state and seed."""
+    return expand(pattern, state=SCORED_STATES, task=config["tasks"], seed=config["seeds"])
+
+
+def entries_to_score() -> dict[str, dict]:
+    """What comparing scores needs to know of every task."""
+    needed = (*OF_EXAMPLES, "metrics")
+    return {
+        task: {key: value for key, value in entry.items() if key in needed}
+        for task, entry in config["tasks"].items()
+    }
+
+
+def without(section: Mapping, *keys: str) -> dict:
+    """A section of the configuration without some keys, so that editing these reruns nothing."""
+    return {key: value for key, value in section.items() if key not in keys}
 
 
 def entry_of_task(*keys: str) -> Callable:
@@ -159,10 +185,7 @@ def labelled_files() -> list[str]:
 
 def pattern_maps() -> list[str]:
     """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return [
-        *per_task("<results>/patterns/{task}/pretrained.parquet"),
-        *per_task_and_seed("<results>/patterns/{task}/finetuned/seed-{seed}.parquet"),
-    ]
+    return expand("<results>/patterns/{task}/{model}.parquet", model=MEASURED, task=config["tasks"])
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
@@ -198,10 +221,9 @@ def tasks_of(table: str) -> list[str]:
 
 def measured(wildcards) -> list[str]:
     """A measure's tables, one for every task and model that has it."""
-    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     tasks, table = tasks_of(wildcards.table), wildcards.table
-    return expand(pattern, task=tasks, model=models, table=table)
+    return expand(pattern, task=tasks, model=MEASURED, table=table)
 
 
 def classifier_folder(wildcards) -> str:

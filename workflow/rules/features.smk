@@ -43,6 +43,7 @@ rule measure_attention:
         store="<results>/attention/{task}/{model}",
     output:
         **{name: f"<results>/features/{{task}}/{{model}}/{name}.csv" for name in MEASURES},
+        examples="<results>/features/{task}/{model}/examples.npz",
         provenance="<results>/features/{task}/{model}/provenance.json",
     log:
         "<logs>/measure_attention/{task}/{model}.log",
@@ -72,6 +73,43 @@ collect(
 )
 RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)]
 TABLES_LEFT_OUT |= {name for name in MEASURES if not tasks_of(name)}
+
+
+rule compare_attention:
+    """Compare what models attend to, example by example: levels, changes, trends, origins."""
+    input:
+        examples=expand(
+            "<results>/features/{task}/{model}/examples.npz", task=config["tasks"], model=MEASURED
+        ),
+    output:
+        levels="<results>/tables/attention_levels.csv",
+        changes="<results>/tables/attention_changes.csv",
+        trends="<results>/tables/attention_trends.csv",
+        origins="<results>/tables/attention_origins.csv",
+        provenance="<results>/tables/attention_levels.provenance.json",
+    log:
+        "<logs>/compare_attention.log",
+    benchmark:
+        "<benchmarks>/compare_attention.tsv"
+    group:
+        "features"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.attention_tables),
+    params:
+        tasks=list(config["tasks"]),
+        models=MEASURED,
+        draws=9999,
+        resamples=1000,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Compare what models attend to"
+    script:
+        "../../scripts/compare_attention.py"
+
+
+RESULTS_OF_RUN += rules.compare_attention.output[:4]
 
 
 figure(
@@ -139,6 +177,9 @@ rule correlate_token_pairs:
         "features"
     conda:
         "../../envs/figures.yaml"
+    params:
+        draws=9999,
+        seed=lookup(dpath="samples/seed", within=config),
     message:
         "Correlate the attention to related tokens with the diagonal"
     script:

@@ -1,5 +1,4 @@
-# Sections 3 and 4.3: the three states of the model, their scores, and what fine-tuning changes in the
-# attention.
+# Sections 3 and 4.3: the states of the model, their scores, and what fine-tuning changes in the attention.
 
 
 CHANGES = "Section 4.3: what fine-tuning changes"
@@ -26,7 +25,7 @@ rule finetune:
         **ask(resources.finetuning, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        fine_tuning=lookup(dpath="fine_tuning", within=config),
+        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
     message:
         "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
@@ -34,13 +33,15 @@ rule finetune:
 
 
 rule evaluate_pretrained:
-    """Score the pre-trained weights with an untrained classifier."""
+    """Score the pre-trained weights with an untrained classifier, and with a trained one."""
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
     output:
         scores="<results>/scores/{task}/pretrained/seed-{seed}.csv",
         predictions="<results>/predictions/{task}/pretrained/seed-{seed}.csv",
+        frozen_scores="<results>/scores/{task}/frozen/seed-{seed}.csv",
+        frozen_predictions="<results>/predictions/{task}/frozen/seed-{seed}.csv",
         provenance="<results>/scores/{task}/pretrained/seed-{seed}.provenance.json",
     log:
         "<logs>/evaluate_pretrained/{task}/seed-{seed}.log",
@@ -52,9 +53,10 @@ rule evaluate_pretrained:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.prediction, gpu=True),
+        **ask(resources.frozen, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
+        classifier={key: config["fine_tuning"][key] for key in OF_FROZEN},
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"
@@ -68,6 +70,7 @@ rule evaluate_baselines:
         dataset="<results>/data/{task}",
     output:
         scores="<results>/scores/{task}/baselines.csv",
+        predictions="<results>/predictions/{task}/baselines.csv",
         provenance="<results>/scores/{task}/baselines.provenance.json",
     log:
         "<logs>/evaluate_baselines/{task}.log",
@@ -93,12 +96,38 @@ collect(
     group="scores",
     table="table1",
     metrics=METRICS_OF_TASKS,
-    tables=[
-        *per_task_and_seed("<results>/scores/{task}/pretrained/seed-{seed}.csv"),
-        *per_task_and_seed("<results>/scores/{task}/finetuned/seed-{seed}.csv"),
-        *per_task_and_seed("<results>/scores/{task}/finetuned-from-normal/seed-{seed}.csv"),
-    ],
+    tables=scored("<results>/scores/{task}/{state}/seed-{seed}.csv"),
 )
+
+
+rule compare_scores:
+    """Intervals of all scores, and tests of their differences, over examples and seeds."""
+    input:
+        predictions=scored("<results>/predictions/{task}/{state}/seed-{seed}.csv"),
+        baselines=per_task("<results>/predictions/{task}/baselines.csv"),
+    output:
+        means="<results>/tables/score_means.csv",
+        differences="<results>/tables/score_differences.csv",
+        mean_differences="<results>/tables/mean_differences.csv",
+        provenance="<results>/tables/score_differences.provenance.json",
+    log:
+        "<logs>/compare_scores.log",
+    benchmark:
+        "<benchmarks>/compare_scores.tsv"
+    group:
+        "scores"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.comparing_scores),
+    params:
+        tasks=entries_to_score(),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Compare the scores of all models"
+    script:
+        "../../scripts/compare_scores.py"
 
 
 collect(
@@ -125,10 +154,13 @@ collect(
 
 
 rule table1:
-    """Table 1: scores of the three states of the model."""
+    """Table 1: scores of the states of the model, and their differences."""
     input:
         scores="<results>/tables/table1.csv",
         baselines="<results>/tables/baselines.csv",
+        means="<results>/tables/score_means.csv",
+        differences="<results>/tables/score_differences.csv",
+        mean_differences="<results>/tables/mean_differences.csv",
         data=per_task("<results>/data/{task}"),
         published=shipped("paper/table1.csv") if PAPER else [],
     output:

@@ -53,12 +53,13 @@ rule collect_framenet_links:
 
 
 rule extract_framenet_attention:
-    """Store the maps of the pre-trained model on the sentences with links."""
+    """Store the maps of the pre-trained model, and of random weights, on the sentences with links."""
     input:
         links="<results>/tables/framenet_links.csv",
         model="<results>/models/pretrained",
     output:
         store=directory("<results>/attention/FrameNet/pretrained"),
+        random=directory(f"<results>/attention/FrameNet/{RANDOM_MODEL}"),
     log:
         "<logs>/extract_framenet_attention.log",
     benchmark:
@@ -71,6 +72,8 @@ rule extract_framenet_attention:
     resources:
         **ask(resources.all_maps, gpu=True),
     params:
+        seed=config["seeds"][0],
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -80,10 +83,11 @@ rule extract_framenet_attention:
 
 
 rule compute_framenet_heads:
-    """Measure every head along the links, and compare it with three controls."""
+    """Measure every head along the links, and compare it with four controls."""
     input:
         links="<results>/tables/framenet_links.csv",
         store="<results>/attention/FrameNet/pretrained",
+        random=f"<results>/attention/FrameNet/{RANDOM_MODEL}",
     output:
         table="<results>/tables/framenet_heads.csv",
         example="<results>/tables/framenet_example.npz",
@@ -102,6 +106,7 @@ rule compute_framenet_heads:
     params:
         draws=lookup(dpath="framenet/draws", within=config),
         seed=lookup(dpath="framenet/seed", within=config),
+        random=RANDOM_MODEL,
     message:
         "Measure the attention along frame-semantic links"
     script:

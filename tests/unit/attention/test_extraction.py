@@ -19,7 +19,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, FNet
 
 from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore
-from darksecrets.models import devices
+from darksecrets.models import devices, loading
 from darksecrets.run.errors import InputError
 
 # A weight is rounded to 11 significant bits, or to multiples of 2**-24 where it is tiny; the rest
@@ -87,6 +87,30 @@ def test_maps_are_the_classifiers_own(family: str, task: str, inputs: Path, tmp_
         np.testing.assert_allclose(maps.sum(axis=-1, dtype=float), 1, atol=2.0**-10)
         spread = max(spread, expected.std())
     assert spread > 0.1  # heads are far from uniform, so the comparison is meaningful
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "electra"])
+def test_random_weights_are_those_that_fine_tuning_from_normal_begins_with(
+    family: str, inputs: Path, tmp_path: Path
+) -> None:
+    """The encoder of a classifier drawn with the same seed, run by transformers itself."""
+    task = TASKS["MRPC"]
+    folder = save_classifier(tmp_path / "model", family, task)
+    examples = extraction.read_sample(inputs / "data", inputs / "sample.csv")
+    draw = loading.Draw(seed=3, std=0.4)
+    extraction.extract(folder, examples, tmp_path / "store", max_length=14, draw=draw)
+    store = AttentionStore.open(tmp_path / "store")
+    model, _ = loading.load_classifier(folder, task, seed=9, attention="eager")
+    loading.draw_from_normal(model, 3, 0.4)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    for example, idx in enumerate(store.idx - 10):
+        encoded = tokenizer(
+            FIRST[idx], SECOND[idx], truncation=True, max_length=14, return_tensors="pt"
+        )
+        with torch.no_grad():
+            expected = torch.cat(model(**encoded, output_attentions=True).attentions).numpy()
+        np.testing.assert_allclose(store.maps(example), expected, rtol=RELATIVE, atol=ABSOLUTE)
+    assert expected.std() > 0.05
 
 
 def test_maps_do_not_depend_on_the_padding(bert: Path, inputs: Path, tmp_path: Path) -> None:

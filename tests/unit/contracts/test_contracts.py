@@ -50,8 +50,8 @@ def test_what_is_estimated_for_every_head_has_a_control_or_an_interval():
         for table in contracts.TABLES.values()
         if "head" in table.every and not any(c.control_of or c.interval_of for c in table.columns)
     }
-    # Cosine has the spread over examples; the others count maps and attention as they are.
-    assert without == {"cosine", "pattern_heads", "pattern_maps", "head_statistics"}
+    # Cosine has the spread over examples; the others count maps as they are.
+    assert without == {"cosine", "pattern_heads", "pattern_maps"}
 
 
 def test_vocabularies_are_those_of_the_code():

@@ -7,6 +7,9 @@ from scipy import stats
 
 from darksecrets.features.diagonal import diagonal_correlations
 from darksecrets.features.labels import RELATIONS
+from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS
+
+DRAWS = 999
 
 
 def pairs(layers=3, heads=4):
@@ -26,7 +29,7 @@ def pairs(layers=3, heads=4):
 
 def test_every_state_seed_and_relation_has_its_correlations():
     table = pairs()
-    found = diagonal_correlations(table)
+    found = diagonal_correlations(table, DRAWS, 0)
     assert len(found) == 3 * (4 + 3)
     assert (found["heads"] == 12).all()
     assert found["seed"].isna().sum() == 4 + 3
@@ -44,18 +47,50 @@ def test_every_state_seed_and_relation_has_its_correlations():
         assert row.over_control == pytest.approx(expected, abs=1e-12)
 
 
+def test_tests_and_intervals_are_those_of_scipy():
+    table = pairs(layers=2, heads=6)
+    table = table[(table["task"] == "RTE") & (table["state"] == "pretrained")]
+    found = diagonal_correlations(table, 4999, 0)
+    for row in found.itertuples():
+        heads = table[table["relation"] == row.relation]
+        both = heads["weight"].to_numpy(), heads["diagonal"].to_numpy()
+        method = stats.PermutationMethod(n_resamples=4999, rng=np.random.default_rng(1))
+        # five standard deviations of the difference of two such shares
+        expected = stats.pearsonr(*both, method=method).pvalue
+        assert row.weight_p == pytest.approx(expected, abs=5 * (0.5 / 4999) ** 0.5)
+        drawn = np.random.default_rng(2).integers(12, size=(3000, 12))
+        means = [stats.pearsonr(both[0][d], both[1][d]).statistic for d in drawn]
+        np.testing.assert_allclose(
+            (row.weight_low, row.weight_high), np.quantile(means, (0.025, 0.975)), atol=0.06
+        )
+    q = stats.false_discovery_control(found["weight_p"])
+    np.testing.assert_allclose(found["weight_q"], q)
+
+
+def test_a_correlation_is_found_no_more_often_than_stated():
+    """Weights that have nothing to do with the diagonal, and weights that follow it."""
+    tables = [pairs().assign(weight=lambda t, s=s: noise(len(t), s)) for s in range(20)]
+    found = pd.concat([diagonal_correlations(table, 499, 0) for table in tables])
+    assert (found["weight_p"] < 0.05).sum() <= stats.binom.ppf(0.999, len(found), 0.05)
+    assert (found["weight_q"] < 0.05).mean() < 0.01
+    follows = pairs().assign(weight=lambda t: t["diagonal"] + 0.1 * noise(len(t), 0))
+    assert (diagonal_correlations(follows, 499, 0)["weight_q"] < 0.05).all()
+
+
+def noise(size, seed):
+    return np.random.default_rng([9, seed]).random(size)
+
+
 def test_heads_that_are_all_alike_have_no_correlation():
     table = pairs().assign(weight=0.5)
-    found = diagonal_correlations(table)
+    found = diagonal_correlations(table, DRAWS, 0)
     assert found["weight"].isna().all()
     assert found["over_control"].notna().all()
 
 
 def test_no_relation_at_all():
-    found = diagonal_correlations(pairs().head(0))
-    assert list(found.columns) == [
-        *("task", "state", "seed", "relation", "heads", "weight", "over_control")
-    ]
+    found = diagonal_correlations(pairs().head(0), DRAWS, 0)
+    assert list(found.columns) == list(TOKEN_PAIR_CORRELATIONS.names)
     assert found.empty
 
 
@@ -65,6 +100,6 @@ def test_heads_that_reach_no_related_tokens_are_left_out():
     reaches = table["layer"] > 1
     columns = {"examples": 0, "weight": 0.0, "control": 0.0}
     masked = table.assign(**{name: table[name].where(reaches, no) for name, no in columns.items()})
-    found = diagonal_correlations(masked)
+    found = diagonal_correlations(masked, DRAWS, 0)
     assert (found["heads"] == 8).all()
-    pd.testing.assert_frame_equal(found, diagonal_correlations(table[reaches]))
+    pd.testing.assert_frame_equal(found, diagonal_correlations(table[reaches], DRAWS, 0))

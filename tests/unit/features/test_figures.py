@@ -26,7 +26,7 @@ MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-na
 FIGURES = ("figure6", "stripes", "figure7", "token_pairs", "statistics")
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
 PAIR_VALUES = ["weight", "control", "diagonal", "q_value", "examples"]
-STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2))
+STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2), ("random", 1))
 
 
 def table(column, kinds, values, tasks=ALL, layers=4, heads=3):
@@ -98,6 +98,8 @@ def test_stripes_show_both_states_their_difference_and_the_control(striped, feat
         before = expected(select(rows, state="pretrained"), "weight")
         after = expected(select(rows, state="finetuned"), "weight")
         control = expected(select(rows, state="finetuned"), "control")
+        by_chance = expected(select(rows, state="random"), "weight")
+        np.testing.assert_allclose(shown(figure, f"random {task}"), by_chance)
         np.testing.assert_allclose(shown(figure, f"pretrained {task}"), before)
         np.testing.assert_allclose(shown(figure, f"finetuned {task}"), after)
         np.testing.assert_allclose(shown(figure, f"difference {task}"), after - before)
@@ -132,6 +134,9 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
                     weight, control = rows[rows["head"] == head][["weight", "control"]].mean()
                     assert mesh[number, head - 1] == pytest.approx(weight)
                     assert below[number, head - 1] == pytest.approx(weight - control)
+    most = select(data, state="random")["weight"].max()
+    (bar,) = (a for a in figure.axes if a.get_label() == "colour bar 1")
+    assert bar.get_xlabel().endswith(f"(random: ≤ {most:.2f})")
     low, high = mesh_in(figure, "RTE over control").get_clim()
     assert low == -high, "no difference is white"
     assert set(seventh.FEATURES) == set(FEATURES)
@@ -142,7 +147,7 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
 def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
     data = table("relation", RELATIONS, PAIR_VALUES)
     data.loc[data["head"] == 2, "q_value"] = 0.01
-    correlations = diagonal_correlations(data)
+    correlations = diagonal_correlations(data, 99, 0)
     figure = token_pairs(data, FEW, LABEL, correlations=correlations)
     for relation in RELATIONS:
         arrow = relation.replace(" to ", " → ")
@@ -168,7 +173,7 @@ def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
 def test_heads_that_reach_no_related_tokens_are_grey():
     data = table("relation", RELATIONS, PAIR_VALUES)
     data.loc[data["layer"] == 3, ["weight", "control", "examples"]] = 0
-    figure = token_pairs(data, FEW, LABEL, correlations=diagonal_correlations(data))
+    figure = token_pairs(data, FEW, LABEL, correlations=diagonal_correlations(data, 99, 0))
     for name in ("verb → subject QQP", "verb → subject\nover control QQP"):
         axes = axes_named(figure, name)
         drawn = np.ma.masked_invalid(mesh_of(axes).get_array()).reshape(4, 3)
@@ -187,7 +192,7 @@ def test_head_statistics_are_means_over_the_heads_of_a_layer():
         rows = select(data, task="SST-2", state="pretrained", statistic=name)
         means = [rows[rows["layer"] == layer]["value"].mean() for layer in range(1, 5)]
         np.testing.assert_allclose(line.get_ydata(), means)
-    with pytest.raises(InputError, match="no rows for pretrained QQP"):
+    with pytest.raises(InputError, match="no rows for random QQP"):
         head_statistics(data, ["RTE", "QQP"], LABEL)
 
 
@@ -207,7 +212,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
         "token_pairs": lambda: token_pairs(
             data := table("relation", RELATIONS, PAIR_VALUES, tasks),
             *(tasks, LABEL),
-            correlations=diagonal_correlations(data),
+            correlations=diagonal_correlations(data, 99, 0),
         ),
         "statistics": lambda: head_statistics(
             table("statistic", [*STATISTICS], ["value"], tasks), tasks, LABEL

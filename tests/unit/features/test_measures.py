@@ -14,59 +14,21 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 from glue import TASKS
+from made_up_maps import HEADS, LAYERS, LENGTHS, Even, can, random_tokens, save
 from tiny_models import save_classifier
 from toy_data import save_dataset
 
 from darksecrets.attention import extraction
-from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.attention.store import AttentionStore
 from darksecrets.features import measures
-from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
+from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import DRAWS, measure
 from darksecrets.features.tables import OVER_CONTROLS, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
 
-LAYERS, HEADS = 2, 3
-LENGTHS = [23, 17, 17, 17, 9, 9, 5]
 #: Sums over a row in single precision.
 CLOSE = {"rel": 2e-6, "abs": 1e-9}
-
-
-def random_tokens(length: int, idx: int, rng: np.random.Generator) -> Tokens:
-    """Build two sentences with random features, pairs and equal words; some examples lack some."""
-    middle = length // 2
-    segments = (np.arange(length) > middle).astype(np.int64)
-    special = np.isin(np.arange(length), [0, middle, length - 1])
-    features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
-    rates = rng.choice([0, 0.1, 0.4], size=len(WORD_FEATURES))
-    features[:, :-2] = (rng.random((length, len(WORD_FEATURES))) < rates) & ~special[:, None]
-    features[0, -2], features[1:, -1] = True, special[1:]
-
-    def pairs(count: int, *, across: bool) -> npt.NDArray[np.int64]:
-        words = np.flatnonzero(~special)
-        every = [
-            (a, b)
-            for a in words.tolist()
-            for b in words.tolist()
-            if a != b and (segments[a] != segments[b]) == across
-        ]
-        chosen = rng.permutation(len(every))[:count]
-        return np.array([every[i] for i in sorted(chosen)], dtype=np.int64).reshape(-1, 2)
-
-    related = tuple(pairs(int(n), across=False) for n in rng.integers(0, 4, len(RELATIONS)))
-    equal = pairs(int(rng.integers(0, 4)), across=True)
-    return Tokens(idx, segments, special, features, related, equal)
-
-
-def save(folder: Path, maps: list[npt.NDArray[np.float16]], windows=()) -> AttentionStore:
-    lengths = [one.shape[-1] for one in maps]
-    examples = pd.DataFrame({"idx": range(len(maps)), "tokens": [["w"] * n for n in lengths]})
-    for name in ("segments", "special", "starts", "ends"):
-        examples[name] = [[0] * n for n in lengths]
-    with write_store(folder, examples, *maps[0].shape[:2], windows) as writer:
-        for one in maps:
-            writer.append(one)
-    return AttentionStore.open(folder)
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +60,6 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
 
 def mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else 0.0
-
-
-def can(store: AttentionStore, layer: int, i: int, j: int) -> bool:
-    """Whether a query may attend to a key."""
-    window = store.windows[layer] if store.windows else None
-    return window is None or abs(i - j) <= window
 
 
 def received(a: npt.NDArray[np.float64], token: int, reaching) -> float:
@@ -197,7 +153,15 @@ def under_uniform(store: AttentionStore, tokens: list[Tokens]) -> dict[str, Call
             values += [reduce(near)] if near else []
         return mean(values)
 
-    return {"stripes": of_stripes, "cls_attention": of_cls, "pairs": of_pairs}
+    def of_statistics(name: str, layer: int) -> float:
+        return mean(statistic(Even(store, tokens), tokens, name, layer, 0))
+
+    return {
+        "stripes": of_stripes,
+        "cls_attention": of_cls,
+        "pairs": of_pairs,
+        "statistics": of_statistics,
+    }
 
 
 def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[Tokens]) -> None:
@@ -255,6 +219,8 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
                 row = statistics.pop((name, layer + 1, head + 1))
                 expected = mean(statistic(store, tokens, name, layer, head))
                 assert row.value == pytest.approx(expected, rel=1e-5, abs=1e-7)
+                even = uniform["statistics"](name, layer)
+                assert row.uniform == pytest.approx(even, rel=1e-5, abs=1e-7)
     assert not stripes
     assert not cls
     assert not pairs
@@ -290,6 +256,18 @@ def test_a_uniform_head_is_uniform_in_any_reach(tmp_path: Path, tokens) -> None:
     pairs = found["token_pairs"]
     assert (pairs["weight"].between(1 / 9 - 1e-4, 1 / 5 + 1e-4) | (pairs["examples"] == 0)).all()
     assert found["stripes"]["weight"].between(1 / 9 - 1e-4, 1 / 5 + 1e-4).all()
+
+
+def test_under_uniform_attention_every_value_is_its_baseline(tmp_path: Path, tokens) -> None:
+    """A store of uniform maps goes through the same code; half precision has 11 bits."""
+    maps = [np.full((LAYERS, HEADS, n, n), 1 / n, dtype=np.float16) for n in LENGTHS]
+    found = measure(save(tmp_path / "store", maps), tokens, 1)
+    for name in ("stripes", "cls_attention", "token_pairs", "equal_words"):
+        table = found[name]
+        np.testing.assert_allclose(table["weight"], table["uniform"], rtol=2.0**-11)
+        np.testing.assert_allclose(table["control"], table["uniform"], rtol=2.0**-11)
+    statistics = found["head_statistics"]
+    np.testing.assert_allclose(statistics["value"], statistics["uniform"], rtol=2.0**-10)
 
 
 def test_a_real_model(tmp_path: Path) -> None:

@@ -1,34 +1,31 @@
-"""Three controls of related pairs, against loops; and on heads that know nothing."""
+"""Four controls of related pairs, against loops; and on heads that know nothing."""
 
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
-import adversaries
 import numpy as np
 import pandas as pd
 import pytest
-from adversaries import ADVERSARIES, Text
+from adversarial.maps import ADVERSARIES, noise
+from adversarial.pairs import NONE, measured, save, sentence
 from scipy import stats
 
-from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import measure
 from darksecrets.features.pairs import (
     ROUNDING,
-    SIGNS,
     Differences,
     PairCells,
     hexagons,
     other_queries,
 )
 from darksecrets.features.tokens import Tokens
+from darksecrets.stats.contrasts import SIGNS
 from darksecrets.stats.paired import FEWEST
 
 NAMES = list(ADVERSARIES)
-NONE = np.empty((0, 2), dtype=np.int64)
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -82,60 +79,12 @@ def test_other_queries_attend_to_the_same_keys():
     )
 
 
-def save(folder: Path, maps: list[np.ndarray], windows=()) -> AttentionStore:
-    examples = pd.DataFrame(
-        {"idx": range(len(maps)), "tokens": [["w"] * m.shape[-1] for m in maps]}
-    )
-    for name in ("segments", "special", "starts", "ends"):
-        examples[name] = [[0] * m.shape[-1] for m in maps]
-    with write_store(folder, examples, *maps[0].shape[:2], windows) as writer:
-        for one in maps:
-            writer.append(one)
-    return AttentionStore.open(folder)
-
-
-def sentence(idx: int, length: int, random: np.random.Generator) -> tuple[Text, Tokens]:
-    """A sentence in which every pronoun stands for the nearest noun before it."""
-    usable = np.isin(np.arange(length), range(1, length - 1))
-    kinds = random.choice(3, size=length, p=[0.15, 0.3, 0.55])
-    text = Text(usable, usable & (kinds == 0), usable & (kinds == 1))
-    nouns = np.flatnonzero(text.nouns)
-    pairs = [
-        (p, nouns[nouns < p].max()) for p in np.flatnonzero(text.pronouns) if (nouns < p).any()
-    ]
-    related = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    of_relation = [related if name == "pronoun to noun" else NONE for name in RELATIONS]
-    features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
-    features[0, -2] = features[-1, -1] = True
-    tokens = Tokens(idx, np.zeros(length, np.int64), ~usable, features, tuple(of_relation), NONE)
-    return text, tokens
-
-
-def planted(text: Text, pairs: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Noise; half of a pronoun's weight goes to its noun."""
-    a = adversaries.noise(text, random)
-    for query, key in pairs.tolist():
-        a[query] /= 2
-        a[query, key] += 0.5
-    return a
-
-
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """The table of 8 made-up tasks of 80 sentences, with 20 heads of noise and 1 that knows."""
     random, folder = rng(3), tmp_path_factory.mktemp("stores")
-    tables = []
-    for task in range(8):
-        maps, tokens = [], []
-        for idx, length in enumerate(
-            sorted(random.integers(9, 20, size=80).tolist(), reverse=True)
-        ):
-            text, one = sentence(idx, length, random)
-            knows = planted(text, one.pairs[2], random)[None, None]
-            maps.append(np.concatenate([adversaries.heads(text, random, 20), knows], axis=1))
-            tokens.append(one)
-        tables.append(measure(save(folder / str(task), maps), tokens, task)["token_pairs"])
-    return tables
+    every = [*ADVERSARIES.values(), *[noise] * 20]
+    return [measured(folder / str(task), "token_pairs", random, every, [0.5]) for task in range(8)]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,7 +103,7 @@ def test_a_stripe_on_nouns_exceeds_the_distance_alone(found):
 def test_noise_passes_no_more_often_than_stated_and_a_head_that_knows_does(found):
     noise = pd.concat([t[t["head"].between(len(NAMES) + 1, len(NAMES) + 20)] for t in found])
     assert (noise["p_value"] < 0.05).sum() <= stats.binom.ppf(0.999, len(noise), 0.05)
-    for name in ("over_control", "over_same_key", "excess"):
+    for name in ("over_control", "over_same_key", "excess", "excess_product"):
         above = (noise[f"{name}_low"] > 0).sum()
         assert above <= stats.binom.ppf(0.999, len(noise), 0.025), name
     for table in found:
@@ -183,7 +132,8 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         ("equal", tables["equal_words"], np.mean),
     ):
         for row in table.itertuples():
-            gaps: dict[str, list[float]] = {"over_control": [], "over_same_key": [], "excess": []}
+            names = ("over_control", "over_same_key", "excess", "excess_product")
+            gaps: dict[str, list[float]] = {name: [] for name in names}
             same_key = []
             for cells in drawn[name]:
                 if name == "pairs" and RELATIONS[cells.kind] != row.relation:
@@ -204,7 +154,14 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                         sum(s * a[i, j] for s, (i, j) in zip(SIGNS, c, strict=True))
                         for c in cells.six
                     ]
-                    gaps["excess"].append(np.mean(six))
+                    largest = max(a[i, j] for c in cells.six for i, j in c)
+                    close = abs(np.mean(six)) <= ROUNDING * largest
+                    gaps["excess"].append(0 if close else np.mean(six))
+                    three = [[a[i, j] for i, j in c] for c in cells.six]
+                    means = [np.prod([w[s::2] for w in three], axis=1) ** (1 / 3) for s in (0, 1)]
+                    product = np.mean(means[0] - means[1])
+                    close = abs(product) <= ROUNDING * largest
+                    gaps["excess_product"].append(0 if close else product)
             p = []
             for key, values in gaps.items():
                 tested += len(values) >= FEWEST
@@ -236,8 +193,8 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     found = Differences(2, 2, 1)
     found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.fmax)
     found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.fmax)
-    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0]]
-    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0]]
+    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0]]
+    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
     assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
     expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]

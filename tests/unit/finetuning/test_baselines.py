@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from glue import TASKS
 from sklearn.metrics import accuracy_score, f1_score
 
+from darksecrets.data import metrics
 from darksecrets.data.builtin.tasks import generate, rows
-from darksecrets.finetuning.baselines import bag_of_words, majority
+from darksecrets.data.tasks import Task
+from darksecrets.finetuning import tables
+from darksecrets.finetuning.baselines import bag_of_words, evaluate_baselines, majority
 
 
 def _columns(table: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in table] for name in table[0]}
+
+
+def _scores(task: Task, predictions: Any, labels: Any) -> dict[str, float]:
+    return metrics.score(task, predictions, np.asarray(labels))
 
 
 # Main metric and the most that a bag of words may reach; by chance 0.5, for MNLI 0.33, for MRPC
@@ -33,7 +42,8 @@ _BOUNDS = {
 def test_words_alone_do_not_solve_the_built_in_corpus(name: str) -> None:
     splits = generate(name, {"train": 2000, "validation": 500}, 17)
     columns = {split: _columns(rows(examples)) for split, examples in splits.items()}
-    scores = bag_of_words(columns["train"], columns["validation"], TASKS[name])
+    predictions = bag_of_words(columns["train"], columns["validation"], TASKS[name])
+    scores = _scores(TASKS[name], predictions, columns["validation"]["label"])
     metric, most = _BOUNDS[name]
     assert set(scores) == set(TASKS[name].metrics)
     assert scores[metric] < most
@@ -43,7 +53,7 @@ def test_words_alone_solve_what_words_tell() -> None:
     good = [f"a good {word}" for word in ("film", "book", "play", "song")] * 10
     bad = [f"a bad {word}" for word in ("film", "book", "play", "song")] * 10
     table = {"sentence1": good + bad, "label": [1] * 40 + [0] * 40}
-    assert bag_of_words(table, table, TASKS["SST-2"])["accuracy"] == 1.0
+    assert bag_of_words(table, table, TASKS["SST-2"]).tolist() == table["label"]
 
 
 def test_each_sentence_of_a_pair_has_its_own_words() -> None:
@@ -51,7 +61,7 @@ def test_each_sentence_of_a_pair_has_its_own_words() -> None:
     first = ["good"] * 20 + ["bad"] * 20
     second = ["bad"] * 20 + ["good"] * 20
     table = {"sentence1": first, "sentence2": second, "label": [1] * 20 + [0] * 20}
-    assert bag_of_words(table, table, TASKS["MRPC"])["accuracy"] == 1.0
+    assert bag_of_words(table, table, TASKS["MRPC"]).tolist() == table["label"]
 
 
 def test_similarity_is_predicted_by_regression() -> None:
@@ -61,14 +71,28 @@ def test_similarity_is_predicted_by_regression() -> None:
         "sentence2": words * 10,
         "label": [5.0, 3.0, 1.0, 0.0] * 10,
     }
-    assert bag_of_words(table, table, TASKS["STS-B"])["pearson"] > 0.95
+    predictions = bag_of_words(table, table, TASKS["STS-B"])
+    assert _scores(TASKS["STS-B"], predictions, table["label"])["pearson"] > 0.95
 
 
 def test_the_commonest_label() -> None:
     train = {"sentence1": [""] * 5, "sentence2": [""] * 5, "label": [1, 1, 0, 1, 0]}
     truth = [0, 1, 1, 0, 1, 1]
-    scores = majority(train, {"label": truth}, TASKS["MRPC"])
+    scores = _scores(TASKS["MRPC"], majority(train, {"label": truth}, TASKS["MRPC"]), truth)
     assert scores["accuracy"] == pytest.approx(accuracy_score(truth, [1] * 6))
     assert scores["f1"] == pytest.approx(f1_score(truth, [1] * 6))
     mean = majority({"label": [1.0, 4.0]}, {"label": [0.0, 5.0, 2.0]}, TASKS["STS-B"])
-    assert mean == {"pearson": 0.0, "spearman": 0.0}
+    assert mean.tolist() == [2.5, 2.5, 2.5]
+    assert _scores(TASKS["STS-B"], mean, [0.0, 5.0, 2.0]) == {"pearson": 0.0, "spearman": 0.0}
+
+
+def test_the_tables_hold_both_baselines(tmp_path: Path) -> None:
+    train = {"sentence1": [*["good"] * 30, *["bad"] * 29], "label": [*[1] * 30, *[0] * 29]}
+    validation = {"idx": [7, 4], "sentence1": ["bad", "good"], "label": [0, 0]}
+    scores, predictions = evaluate_baselines(train, validation, TASKS["SST-2"])
+    tables.BASELINES.write(scores, tmp_path / "scores.csv")
+    tables.BASELINE_PREDICTIONS.write(predictions, tmp_path / "predictions.csv")
+    assert predictions["idx"].tolist() == [7, 4, 7, 4]
+    assert predictions["prediction"].tolist() == [1, 1, 0, 1]
+    accuracy = scores[scores["metric"] == "accuracy"].set_index("baseline")["score"]
+    assert accuracy.to_dict() == {"majority": 0, "bag of words": 50}

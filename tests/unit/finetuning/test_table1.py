@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import re
 import statistics
 import subprocess
@@ -23,15 +22,18 @@ from darksecrets.finetuning.table1 import (
     markdown,
     read_paper,
     read_sizes,
-    summarise,
 )
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 ALL = list(TASKS)
 METRICS = {name: task.metrics for name, task in TASKS.items()}
-STATES = ("pretrained", "finetuned-from-normal", "finetuned")
+STATES = ("pretrained", "frozen", "finetuned-from-normal", "finetuned")
+COMPARED = (("finetuned", "pretrained"), ("finetuned", "majority"), ("frozen", "pretrained"))
 LABEL = "run a_b · 50% of C&D (not comparable with the paper)"
+
+
+CONSTANT = {("RTE", "finetuned-from-normal", 1), ("QQP", "pretrained", 2)}
 
 
 def metrics(tasks: list[str]) -> dict[str, tuple[str, ...]]:
@@ -41,14 +43,65 @@ def metrics(tasks: list[str]) -> dict[str, tuple[str, ...]]:
 def scores(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
     random = np.random.default_rng(7)
     rows = [
-        (task, state, seed, metric, random.uniform(0, 100))
+        (task, state, seed, metric, random.uniform(0, 100), (task, state, seed) in CONSTANT)
         for task in tasks
         for state in STATES
         for seed in seeds
         for metric in TASKS[task].metrics
     ]
-    table = pd.DataFrame(rows, columns=["task", "state", "seed", "metric", "score"])
+    table = pd.DataFrame(rows, columns=["task", "state", "seed", "metric", "score", "constant"])
     return table.sample(frac=1, random_state=7)  # the order of rows must not matter
+
+
+def means(table: pd.DataFrame) -> pd.DataFrame:
+    random = np.random.default_rng(9)
+    rows = []
+    for key, part in table.groupby(["task", "state", "metric"]):
+        score, reach = part["score"].mean(), random.uniform(0, 9)
+        ends = (score, score - reach, score + reach)
+        rows.append((*key, *ends, part["score"].std(), len(part), 250, part["constant"].mean()))
+    names = ["task", "model", "metric", "score", "ci_low", "ci_high"]
+    return pd.DataFrame(rows, columns=[*names, "sd", "seeds", "examples", "constant"])
+
+
+def differences(tasks: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Of every task and metric, and over the tasks."""
+    random = np.random.default_rng(10)
+
+    def row() -> dict[str, float]:
+        middle, reach = random.uniform(-50, 50), random.uniform(0, 20)
+        ends = {"ci_low": middle - reach, "ci_high": middle + reach}
+        return {
+            "difference": middle,
+            **ends,
+            "p_value": 0.01,
+            "q_value": random.choice([0.01, 0.5]),
+        }
+
+    pairs = [{"model": model, "reference": reference} for model, reference in COMPARED]
+    of_tasks = [
+        {"task": task, **pair, "metric": metric, **row(), "seeds": 2, "examples": 250}
+        for pair in pairs
+        for task in tasks
+        for metric in TASKS[task].metrics
+    ]
+    counts = {"tasks": len(tasks), "seeds": 2, "examples": 250}
+    return pd.DataFrame(of_tasks), pd.DataFrame([{**pair, **row(), **counts} for pair in pairs])
+
+
+def table1(
+    table: pd.DataFrame,
+    tasks: list[str] = ALL,
+    label: str = LABEL,
+    of_baselines: pd.DataFrame | None = None,
+    of_sizes: pd.DataFrame | None = None,
+    paper: pd.DataFrame | None = None,
+) -> Table1:
+    of_tasks, over_tasks = differences(tasks)
+    return Table1(
+        *(table, means(table), of_tasks, over_tasks, metrics(tasks), label),
+        *(of_baselines, of_sizes, paper),
+    )
 
 
 def baselines(tasks: list[str]) -> pd.DataFrame:
@@ -82,82 +135,121 @@ def values(table: pd.DataFrame, task: str, state: str, metric: str) -> list[floa
     ]
 
 
-def parsed(text: str) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a Markdown table."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+def parsed(text: str, number: int = 0) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a Markdown page's table: 0, the scores, or 1, the differences."""
+    block = [part for part in text.split("\n\n") if part.startswith("|")][number]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()]
     return cells[0], cells[2:]
 
 
-@pytest.mark.parametrize("seeds", [(1,), (1, 2), (1, 2, 3, 4, 5)])
-def test_cells_are_mean_and_sample_deviation_over_seeds(seeds: tuple[int, ...]) -> None:
+def named(rows: list[list[str]]) -> list[list[str]]:
+    """The rows, with the task also in its second one."""
+    result: list[list[str]] = []
+    for row in rows:
+        result.append([row[0] or result[-1][0], *row[1:]])
+    return result
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3, 4, 5)])
+def test_cells_are_means_with_half_of_their_intervals(seeds: tuple[int, ...]) -> None:
     table = scores(ALL, seeds)
-    header, rows = parsed(markdown(Table1(table, METRICS, LABEL)))
-    assert header == ["Task", "Metric", "pretrained", "from normal", "finetuned"]
-    assert [row[0] for row in rows] == ALL
-    for task, row in zip(ALL, rows, strict=True):
+    header, rows = parsed(markdown(table1(table)))
+    assert header == ["Task", "Metric", "pretrained", "frozen", "from normal", "finetuned"]
+    pairs = [(task, metric) for task in ALL for metric in TASKS[task].metrics]
+    intervals = means(table).set_index(["task", "model", "metric"])
+    for (task, metric), row in zip(pairs, named(rows), strict=True):
+        assert row[0] == task
         for state, cell in zip(STATES, row[2:], strict=True):
-            expected = []
-            for metric in TASKS[task].metrics:
-                of_seeds = values(table, task, state, metric)
-                assert len(of_seeds) == len(seeds)
-                text = f"{statistics.fmean(of_seeds):.1f}"
-                if len(seeds) > 1:
-                    text += f" ± {statistics.stdev(of_seeds):.1f}"
-                expected.append(text)
-            assert cell == " / ".join(expected)
+            of_seeds = values(table, task, state, metric)
+            assert len(of_seeds) == len(seeds)
+            reach = np.ptp(intervals.loc[(task, state, metric), ["ci_low", "ci_high"]]) / 2
+            mark = "†" if {(task, state, seed) for seed in seeds} & CONSTANT else ""
+            assert cell == f"{statistics.fmean(of_seeds):.1f} ± {reach:.1f}{mark}"
+
+
+def test_models_that_predict_one_class_are_named_below() -> None:
+    text = markdown(table1(scores(ALL, (1, 2, 3))))
+    noted = "† Predicts the same for every example: "
+    (line,) = [line for line in text.splitlines() if noted in line]
+    assert "QQP pretrained (1 of 3 seeds)" in line
+    assert "RTE from normal (1 of 3 seeds)" in line
+    assert noted not in markdown(table1(scores(["SST-2"], (1,)), ["SST-2"]))
+
+
+def test_the_sign_of_an_untrained_regression_is_explained_where_there_is_one() -> None:
+    assert "arbitrary: for STS-B (pretrained)" in markdown(table1(scores(ALL, (1,))))
+    assert "arbitrary" not in markdown(table1(scores(["RTE"], (1,)), ["RTE"]))
+
+
+def test_differences_stand_below_with_their_intervals_and_significance() -> None:
+    header, rows = parsed(markdown(table1(scores(ALL, (1,)))), 1)
+    assert header == [
+        *("Task", "Metric", "finetuned − pretrained", "finetuned − majority"),
+        "frozen − pretrained",
+    ]
+    of_tasks, over_tasks = differences(ALL)
+    rows = named(rows)
+    for number, pair in enumerate(COMPARED):
+        chosen = of_tasks[(of_tasks["model"] == pair[0]) & (of_tasks["reference"] == pair[1])]
+        expected = [*chosen.to_dict("records"), over_tasks.iloc[number].to_dict()]
+        assert [row[0] for row in rows] == [*chosen["task"], "mean"]
+        for row, found in zip(expected, rows, strict=True):
+            reach = (row["ci_high"] - row["ci_low"]) / 2
+            mark = "*" if row["q_value"] == 0.01 else ""
+            assert found[2 + number] == f"{row['difference']:+.1f} ± {reach:.1f}{mark}"
 
 
 def test_metrics_are_paired_as_in_the_paper() -> None:
-    _, rows = parsed(markdown(Table1(scores(ALL, (1,)), METRICS, LABEL)))
-    assert {row[0]: row[1] for row in rows} == {
-        "MRPC": "F1 / Acc",
-        "STS-B": "Pearson / Spearman",
-        "SST-2": "Acc",
-        "QQP": "F1 / Acc",
-        "RTE": "Acc",
-        "QNLI": "Acc",
-        "MNLI": "Acc",
+    _, rows = parsed(markdown(table1(scores(ALL, (1,)))))
+    found: dict[str, list[str]] = {}
+    for row in named(rows):
+        found.setdefault(row[0], []).append(row[1])
+    assert found == {
+        "MRPC": ["F1", "Acc"],
+        "STS-B": ["Pearson", "Spearman"],
+        "SST-2": ["Acc"],
+        "QQP": ["F1", "Acc"],
+        "RTE": ["Acc"],
+        "QNLI": ["Acc"],
+        "MNLI": ["Acc"],
     }
 
 
 def test_sizes_and_baselines_have_columns_of_their_own() -> None:
-    given = baselines(["MRPC", "RTE"])
-    table = Table1(
-        scores(["MRPC", "RTE"], (1,)),
-        metrics(["RTE", "MRPC"]),
-        LABEL,
-        baselines=given,
-        sizes=sizes(["MRPC", "RTE"]),
-    )
+    given, chosen = baselines(["MRPC", "RTE"]), ["RTE", "MRPC"]
+    table = table1(scores(chosen, (1,)), chosen, LABEL, given, sizes(chosen))
     header, rows = parsed(markdown(table))
-    assert [row[0] for row in rows] == ["RTE", "MRPC"]
-    assert {row[header.index("Train + val.")] for row in rows} == {"4,076"}
+    assert [row[0] for row in rows] == ["RTE", "MRPC", ""]
+    assert [row[header.index("Train + val.")] for row in rows] == ["4,076", "4,076", ""]
     for name in ("majority", "bag of words"):
-        for row in rows:
-            of_task = given[(given["task"] == row[0]) & (given["baseline"] == name)]
-            expected = " / ".join(f"{score:.1f}" for score in of_task["score"])
-            assert row[header.index(name)] == expected
+        for task in chosen:
+            of_task = given[(given["task"] == task) & (given["baseline"] == name)]
+            found = [row[header.index(name)] for row in named(rows) if row[0] == task]
+            assert found == [f"{score:.1f}" for score in of_task["score"]]
 
 
 def test_latex_and_html_hold_the_numbers_of_markdown(paper: pd.DataFrame) -> None:
-    table = Table1(scores(ALL, (1, 2)), METRICS, LABEL, baselines(ALL), sizes(ALL), paper)
-    _, rows = parsed(markdown(table))
-    numbers = [re.findall(r"\d+\.\d", " ".join(row)) for row in rows]
+    table = table1(scores(ALL, (1, 2)), ALL, LABEL, baselines(ALL), sizes(ALL), paper)
+    rows = [row for number in (0, 1) for row in parsed(markdown(table), number)[1]]
 
     in_html = _Cells()
     in_html.feed(html(table))
     assert in_html.rows == rows
 
-    body = latex(table).split(r"\midrule")[1].split(r"\bottomrule")[0]
-    lines = [line.split("&") for line in body.replace(r"\\", "").strip().splitlines()]
-    columns = latex(table).split(r"\begin{tabular}{@{}")[1].split("@{}}")[0]
-    assert {len(line) for line in lines} == {len(columns)} == {12}
-    for task, expected in zip(ALL, numbers, strict=True):
-        start = next(i for i, line in enumerate(lines) if line[0].strip() == task)
-        of_task = lines[start : start + len(TASKS[task].metrics)]
-        found = re.findall(r"\d+\.\d", " ".join(" ".join(line) for line in of_task))
-        assert sorted(found) == sorted(expected)
+    bodies = [part.split(r"\bottomrule")[0] for part in latex(table).split(r"\midrule")[1:]]
+    lines = [
+        [cell.strip() for cell in line.replace(r"\\", "").split("&")]
+        for body in bodies
+        for line in body.strip().splitlines()
+    ]
+    widths = [len(part.split("@{}}")[0]) for part in latex(table).split(r"{tabular}{@{}")[1:]]
+    assert [len(lines[0]), len(lines[-1])] == widths == [13, 5]
+    number = re.compile(r"[-+]?\d+\.\d")
+    assert [[number.findall(cell) for cell in line] for line in lines] == [
+        [number.findall(cell) for cell in row] for row in rows
+    ]
+    body = "".join(bodies)
+    assert body.count(r"^\dagger") == sum("†" in cell for row in rows for cell in row) > 0
 
 
 class _Cells(HTMLParser):
@@ -173,29 +265,36 @@ class _Cells(HTMLParser):
             self.rows.append([])
         self.inside = tag == "td"
 
+        if self.inside:
+            self.rows[-1].append("")
+
     def handle_data(self, data: str) -> None:
-        if self.inside and data.strip():
-            self.rows[-1].append(data)
+        if self.inside:
+            self.rows[-1][-1] += data
 
     def handle_endtag(self, tag: str) -> None:
         self.inside = False
         if tag == "thead":
-            self.rows.clear()
+            del self.rows[-2:]
 
 
 def test_the_papers_numbers_appear_only_when_asked_for(paper: pd.DataFrame) -> None:
     ours = scores(ALL, (1, 2))
-    with_paper = Table1(ours, METRICS, "run paper", paper=paper)
-    without = Table1(ours, METRICS, "run demo")
+    with_paper = table1(ours, ALL, "run paper", of_sizes=sizes(ALL), paper=paper)
+    without = table1(ours, ALL, "run demo", of_sizes=sizes(ALL))
     for write in (markdown, html, latex):
         assert "5.8K" in write(with_paper)
         assert "35.9" in write(with_paper)
-        assert not re.search(r"paper|5\.8K|35\.9", write(without), re.IGNORECASE)
+        assert "test sets of MRPC and STS-B" in write(with_paper)
+        assert not re.search(r"paper|5\.8K|test sets", write(without), re.IGNORECASE)
     header, rows = parsed(markdown(with_paper))
-    mrpc, stsb = rows[0], rows[1]
-    assert mrpc[header.index("finetuned (paper)")] == "87.9 / 82.3"
-    assert mrpc[header.index("from normal (paper)")] == "81.2 / 68.3"
-    assert stsb[header.index("pretrained (paper)")] == "33.1 / —"
+    found = {tuple(row[:2]): row for row in named(rows)}
+    published = header.index("finetuned (paper)")
+    assert [found["MRPC", metric][published] for metric in ("F1", "Acc")] == ["87.9", "82.3"]
+    published = header.index("from normal (paper)")
+    assert [found["MRPC", metric][published] for metric in ("F1", "Acc")] == ["81.2", "68.3"]
+    published = header.index("pretrained (paper)")
+    assert [found["STS-B", m][published] for m in ("Pearson", "Spearman")] == ["33.1", "—"]
 
 
 def test_the_papers_mean_difference_is_of_accuracy_and_pearson(
@@ -218,47 +317,39 @@ def test_the_papers_mean_difference_is_of_accuracy_and_pearson(
     assert tasks == ALL
 
 
-def test_the_mean_difference_is_of_means_over_seeds_over_the_tasks_shown() -> None:
-    table = scores(ALL, (1, 2, 3))
+def test_the_mean_difference_is_said_with_its_interval_and_metrics() -> None:
     chosen = ["MRPC", "STS-B", "RTE"]
-    expected = statistics.fmean(
-        statistics.fmean(values(table, task, "finetuned", metric))
-        - statistics.fmean(values(table, task, "pretrained", metric))
-        for task, metric in (("MRPC", "accuracy"), ("STS-B", "pearson"), ("RTE", "accuracy"))
-    )
-    assert gain(table, metrics(chosen)) == (pytest.approx(expected), chosen)
-    text = markdown(Table1(table, metrics(chosen), LABEL))
-    assert f"Finetuned − pretrained: {expected:.1f} points, the mean over 3 tasks" in text
+    row = differences(chosen)[1].iloc[0]
+    text = markdown(table1(scores(chosen, (1, 2)), chosen))
+    low, high = (f"{row[end]:.1f}" for end in ("ci_low", "ci_high"))
+    assert (
+        f"Finetuned − pretrained: {row['difference']:.1f} points (95 % interval {low} to {high}),"
+        " the mean over 3 tasks of the difference in accuracy (Pearson's correlation for STS-B)."
+    ) in text
+    text = markdown(table1(scores(["STS-B"], (1, 2)), ["STS-B"]))
+    assert "the difference in Pearson's correlation for STS-B." in text
 
 
-def test_a_state_or_a_score_that_is_missing_is_marked_and_not_averaged() -> None:
+def test_a_state_that_is_missing_is_marked() -> None:
     table = scores(["SST-2", "RTE"], (1, 2))
-    table = table[~((table["task"] == "RTE") & (table["state"] == "pretrained"))].copy()
-    undefined = (table["task"] == "SST-2") & (table["state"] == "finetuned") & (table["seed"] == 2)
-    table.loc[undefined, "score"] = math.nan
-    header, rows = parsed(markdown(Table1(table, metrics(["SST-2", "RTE"]), LABEL)))
+    table = table[~((table["task"] == "RTE") & (table["state"] == "pretrained"))]
+    header, rows = parsed(markdown(table1(table, ["SST-2", "RTE"])))
     assert rows[1][header.index("pretrained")] == "—"
-    assert rows[0][header.index("finetuned")] == "n/a"
-    assert gain(table, metrics(["SST-2", "RTE"]))[1] == []
-    assert "points" not in markdown(Table1(table, metrics(["SST-2", "RTE"]), LABEL))
+    assert rows[0][header.index("pretrained")] != "—"
 
 
 def test_the_number_of_seeds_is_said_and_what_differs_is_named() -> None:
-    assert "n = 1 seed." in markdown(Table1(scores(ALL, (4,)), METRICS, LABEL))
+    text = markdown(table1(scores(ALL, (4,))))
+    assert "n = 1 seed, ± half of the 95 % interval over examples." in text
     table = scores(["SST-2", "RTE"], (1, 2, 3))
     drop = (table["task"] == "RTE") & (table["state"] == "pretrained") & (table["seed"] > 1)
-    text = markdown(Table1(table[~drop], metrics(["SST-2", "RTE"]), LABEL))
-    assert "over n = 3 seeds (1 for RTE pretrained)." in text
-
-
-def test_summary_of_one_seed_has_no_deviation() -> None:
-    summary = summarise(scores(["RTE"], (1,)))
-    assert summary["sd"].isna().all()
-    assert set(summary["n"]) == {1}
+    text = markdown(table1(table[~drop], ["SST-2", "RTE"]))
+    assert "means over n = 3 seeds (1 for RTE pretrained), ± half of the 95 % interval" in text
+    assert "over examples and seeds." in text
 
 
 def test_the_run_is_named_and_escaped() -> None:
-    table = Table1(scores(["RTE"], (1,)), metrics(["RTE"]), LABEL)
+    table = table1(scores(["RTE"], (1,)), ["RTE"])
     assert LABEL[1:] in markdown(table)
     assert r"un a\_b $\cdot$ 50\% of C\&D (not comparable with the paper)" in latex(table)
     assert "un a_b · 50% of C&amp;D" in html(table)
@@ -266,7 +357,7 @@ def test_the_run_is_named_and_escaped() -> None:
 
 @needs("pdflatex", "booktabs.sty")
 def test_latex_compiles(tmp_path: Path, paper: pd.DataFrame) -> None:
-    table = Table1(scores(ALL, (1, 2)), METRICS, LABEL, baselines(ALL), sizes(ALL), paper)
+    table = table1(scores(ALL, (1, 2)), ALL, LABEL, baselines(ALL), sizes(ALL), paper)
     preamble = r"\documentclass[11pt,twocolumn,a4paper]{article}\usepackage[margin=2.5cm]{geometry}"
     document = (
         f"{preamble}\\usepackage{{booktabs}}\\begin{{document}}{latex(table)}\\end{{document}}"
@@ -285,10 +376,11 @@ def test_latex_compiles(tmp_path: Path, paper: pd.DataFrame) -> None:
 
 def test_a_table_without_columns_or_tasks_is_refused() -> None:
     table = scores(["RTE"], (1,))
+    others = (means(table), *differences(["RTE"]))
     with pytest.raises(InputError, match="lacks seed"):
-        Table1(table.drop(columns="seed"), metrics(["RTE"]), LABEL)
+        Table1(table.drop(columns="seed"), *others, metrics(["RTE"]), LABEL)
     with pytest.raises(InputError, match="lacks QNLI"):
-        Table1(table, metrics(["RTE", "QNLI"]), LABEL)
+        Table1(table, *others, metrics(["RTE", "QNLI"]), LABEL)
 
 
 def test_sizes_come_from_the_summary_of_the_data(tmp_path: Path) -> None:

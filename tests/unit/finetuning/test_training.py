@@ -228,7 +228,8 @@ def test_tables(task: str, inputs: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(logits, expected, atol=1e-5)
 
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert list(scores.columns) == ["task", "state", "seed", "metric", "score"]
+    assert list(scores.columns) == ["task", "state", "seed", "metric", "score", "constant"]
+    assert set(scores["constant"]) == {predictions["prediction"].nunique() == 1}
     assert scores["metric"].tolist() == list(TASKS[task].metrics)
     assert set(scores["state"]) == {"finetuned"}
     assert set(scores["seed"]) == {3}
@@ -252,31 +253,6 @@ def test_tables(task: str, inputs: Path, tmp_path: Path) -> None:
     losses = curve[curve["split"] == "train"]
     assert losses["step"].tolist() == list(range(1, 3 * STEPS_PER_EPOCH + 1))
     assert losses["value"].iloc[-10:].mean() < losses["value"].iloc[:10].mean()
-
-
-def test_pretrained_is_scored_with_the_classifier_that_finetuning_begins_with(
-    inputs: Path, tmp_path: Path
-) -> None:
-    result = evaluation.evaluate_pretrained(
-        inputs / "model",
-        inputs / "MRPC",
-        task=TASKS["MRPC"],
-        seed=3,
-        max_length=32,
-        threads=1,
-        scores=tmp_path / "scores.csv",
-        predictions=tmp_path / "predictions.csv",
-    )
-    model, new = loading.load_classifier(inputs / "model", TASKS["MRPC"], seed=3)
-    model.save_pretrained(tmp_path / "model")
-    loading.load_tokenizer(inputs / "model").save_pretrained(tmp_path / "model")
-    expected = one_by_one(tmp_path / "model", inputs / "MRPC", TASKS["MRPC"])
-    found = pd.read_csv(tmp_path / "predictions.csv")
-    np.testing.assert_allclose(found.filter(like="logit_").to_numpy(), expected, atol=1e-6)
-    assert set(found["state"]) == {"pretrained"}
-    assert result["new_parameters"] == new == ["classifier.bias", "classifier.weight"]
-    scores = pd.read_csv(tmp_path / "scores.csv")["score"].tolist()
-    assert scores == pytest.approx([100 * value for value in result["scores"].values()])
 
 
 def test_evaluation_leaves_the_mode_of_the_model(inputs: Path) -> None:

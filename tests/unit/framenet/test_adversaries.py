@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-import adversaries
 import numpy as np
 import pytest
-from adversaries import ADVERSARIES, Text
+from adversarial import frames, maps
+from adversarial.maps import ADVERSARIES, Text
 from scipy.stats import binom
 
 from darksecrets.framenet import heads
@@ -18,47 +18,15 @@ from darksecrets.stats.paired import sign_flips
 NAMES = list(ADVERSARIES)
 
 
-def sentence(rng: np.random.Generator) -> tuple[Text, list[heads.Link]]:
-    """A sentence whose links lie as FrameNet's do: often from the first word, to the last ones."""
-    count = int(rng.integers(6, 13))
-    words = np.arange(1, count + 1)
-    first = 1 if rng.random() < 0.58 else int(rng.integers(2, count - 3))
-    last = count - 1 if rng.random() < 0.59 and count - 1 > first + 2 else None
-    predicate = last or int(rng.integers(first + 3, count + 1))
-    kinds = rng.choice(3, size=count + 2, p=[0.2, 0.3, 0.5])
-    if rng.random() < 0.5:
-        kinds[first] = 0  # elements are often pronouns
-    usable = np.isin(np.arange(count + 2), words)
-    text = Text(usable, usable & (kinds == 0), usable & (kinds == 1))
-    return text, [(np.array([first]), np.array([predicate]))]
-
-
-def planted(text: Text, links: list[heads.Link], rng: np.random.Generator) -> np.ndarray:
-    """Noise; in two thirds of the sentences, half of the weight follows the link both ways."""
-    a = adversaries.noise(text, rng)
-    if rng.random() < 2 / 3:
-        for element, predicate in links:
-            for query, key in ((element, predicate), (predicate, element)):
-                a[query] /= 2
-                a[query[:, None], key] += 0.5 / len(key)
-    return a
-
-
 @pytest.fixture(scope="module")
 def tables():
     """Tables of 25 made-up corpora of 60 sentences; each has 30 heads of noise and 1 that knows."""
     rng = np.random.default_rng(0)
-    found = []
-    for corpus in range(25):
-        sentences = []
-        for _ in range(60):
-            text, links = sentence(rng)
-            maps = adversaries.heads(text, rng, noises=30)
-            knows = planted(text, links, rng)[None, None].astype(np.float16)
-            maps = np.concatenate([maps, knows], axis=1)
-            sentences.append(Sentence(maps, links, text.usable))
-        found.append(table(measure(sentences), draws=999, seed=corpus))
-    return found
+    every = [*ADVERSARIES.values(), *[maps.noise] * 30]
+    return [
+        frames.measured(frames.corpus(rng, every, [(2 / 3, 0.5)]), draws=999, seed=corpus)
+        for corpus in range(25)
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,7 +43,7 @@ def test_noise_passes_no_more_often_than_stated(tables):
     passed = [rows["p_value"] < 0.05 for rows in noise]
     total = sum(len(rows) for rows in passed)
     assert sum(rows.sum() for rows in passed) <= binom.ppf(0.999, total, 0.05)
-    for control in ("over_control_p", "over_unlinked_p", "excess_p"):
+    for control in ("over_control_p", "over_unlinked_p", "excess_p", "excess_product_p"):
         share = np.mean([rows[control] < 0.05 for rows in noise])
         assert 0.02 < share < 0.08, f"{control}: neither too small nor too large"
     families = sum(bool(rows["stands_out"].any()) for rows in noise)
@@ -93,22 +61,12 @@ def test_heads_that_treat_words_alike_in_all_sentences_pass_no_more_often_than_s
     rng = np.random.default_rng(1)
     passed, families, alone = [], [], []
     for corpus in range(15):
-        scores = 1.5 * rng.standard_normal((1, 40, 30, 30))  # of 40 heads, for 30 words
-        sentences = []
-        for _ in range(60):
-            text, links = sentence(rng)
-            words = rng.choice(30, size=len(text.usable))
-            if rng.random() < 0.5:
-                words[links[0][0]], words[links[0][1]] = 0, rng.choice(3)  # "he", a few verbs
-            weights = np.exp(scores[:, :, words[:, None], words])
-            maps = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)
-            element = str(words[links[0][0][0]])
-            sentences.append(Sentence(maps, links, text.usable, element))
-        found = table(measure(sentences), draws=499, seed=corpus)
+        sentences = frames.alike(rng)
+        found = frames.measured(sentences, draws=499, seed=corpus)
         passed.append((found["p_value"] < 0.05).mean())
         families.append(bool(found["stands_out"].any()))
         unaware = [Sentence(s.maps, s.links, s.usable) for s in sentences]
-        alone.append((table(measure(unaware), draws=499, seed=corpus)["excess_p"] < 0.05).mean())
+        alone.append((frames.measured(unaware, draws=499, seed=corpus)["excess_p"] < 0.05).mean())
     assert np.mean(passed) < 0.05
     assert sum(families) <= binom.ppf(0.999, len(families), 0.05)
     assert np.mean(alone) > 0.08, "sentences are not independent"
@@ -133,10 +91,10 @@ def published():
 
         usable = np.isin(np.arange(length), np.arange(1, length - 1))
         words = ["", *(one.sentence[slice(*s)].lower() for s in spans), ""]
-        text = Text(usable, np.isin(words, pronouns), np.zeros(length, dtype=np.bool_))
+        none = np.zeros(length, dtype=np.bool_)
+        text = Text(usable, np.isin(words, pronouns), none, none)
         links = [(tokens(e.span), tokens(one.predicate)) for e in one.elements]
-        maps = adversaries.heads(text, np.random.default_rng(0))
-        found.append(Sentence(maps, links, usable))
+        found.append(Sentence(maps.heads(text, np.random.default_rng(0)), links, usable))
     return found
 
 

@@ -82,6 +82,14 @@ def test_figure3_shows_both_directions_beside_their_controls(layers, heads):
         assert len(set(limits)) == 1, "one scale"
 
 
+def test_figure3_says_how_many_heads_with_random_weights_stand_out():
+    weights = table(2, 3)
+    by_chance = weights.assign(stands_out=[True] * 2 + [False] * 10)
+    figure = figure3(weights, example([(1, 1)]), LABEL, by_chance)
+    (title,) = (part.get_suptitle() for part in figure.subfigs if part.get_suptitle())
+    assert title.endswith("Dot: exceeds all controls (of random weights, 2 of 12).")
+
+
 def test_figure3_without_words_of_no_link_says_so():
     weights = table(2, 3).assign(unlinked=np.nan, excess=np.nan)
     panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))

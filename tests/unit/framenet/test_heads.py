@@ -18,6 +18,7 @@ from darksecrets.framenet.tables import EXAMPLE
 from darksecrets.framenet.tables import HEADS as HEADS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
+from darksecrets.run.tables import identify
 
 LAYERS, HEADS = 2, 3
 
@@ -249,6 +250,40 @@ def test_excess_is_what_a_regression_on_dummies_leaves(store, direction) -> None
     assert compared >= 2 * LAYERS * HEADS
 
 
+@pytest.mark.parametrize("direction", [0, 1])
+def test_excess_over_the_product_is_that_of_all_sets_of_six_cells(store, direction) -> None:
+    """The six cells are searched for among all: every query, key, distance has both signs."""
+    weights = heads.measure(Linked(store, LINKS))
+    compared = 0
+    for idx, (elements, predicate) in enumerate(POSITIONS):
+        maps, words = maps_of(store, idx), range(1, len(SENTENCES[idx]) + 1)
+        linked = {(i, j) for e in elements for i in e for j in predicate}
+        both = linked | {(j, i) for i, j in linked}
+        means = []
+        for i, j in sorted({(j, i) for i, j in linked} if direction else linked):
+            found = []
+            for p, q, k, m in itertools.product(words, repeat=4):
+                plus, minus = [(i, j), (p, m), (q, k)], [(i, k), (p, j), (q, m)]
+                distances = [sorted(key - query for query, key in of) for of in (plus, minus)]
+                crossed = (j - i, k - i) == (m - q, m - p)  # which distances are the same
+                different = len({i, p, q}) == len({j, k, m}) == 3
+                balanced = different and crossed and distances[0] == distances[1]
+                if balanced and not both & {*plus[1:], *minus}:
+                    found.append((plus, minus))
+            if found:
+                geometric = [
+                    [np.prod([maps[..., a, b] for a, b in of], axis=0) ** (1 / 3) for of in pair]
+                    for pair in found
+                ]
+                means.append(np.mean([one - other for one, other in geometric], axis=0))
+        expected = np.mean(means, axis=0) if means else np.full((LAYERS, HEADS), np.nan)
+        assert weights.excess_product[idx, direction] == pytest.approx(
+            expected, abs=1e-9, nan_ok=True
+        )
+        compared += bool(means)
+    assert compared
+
+
 def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None:
     sentences = [*SENTENCES, ["kim", "is", "dim"]]  # where no element of two words fits
     links = [*LINKS, annotate(sentences[4], "dim", "kim is")]
@@ -262,6 +297,7 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None
         for name, others, count in (
             ("unlinked", weights.unlinked, row.unlinked_sentences),
             ("excess", weights.excess, row.excess_sentences),
+            ("excess_product", weights.excess_product, row.excess_product_sentences),
         ):
             known = [i for i in range(5) if not np.isnan(others[i][place])]
             assert count == len(known) > 0
@@ -277,7 +313,23 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None
     assert (none["unlinked_sentences"] == 0).all()
     assert (none["p_value"] == 1).all(), "nothing was compared"
     assert not none["stands_out"].any()
-    HEADS_TABLE.write(none, tmp_path / "heads.csv")
+    HEADS_TABLE.write(identify(none, None, "pretrained"), tmp_path / "heads.csv")
+
+
+def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path) -> None:
+    """A store of uniform maps goes through the same code; half precision has 11 bits."""
+    (tmp_path / "even").mkdir()
+    for path in store.folder.iterdir():
+        (tmp_path / "even" / path.name).write_bytes(path.read_bytes())
+    even = np.concatenate([np.full(LAYERS * HEADS * n**2, 1 / n) for n in store.lengths])
+    with (tmp_path / "even" / "maps.npy").open("r+b") as stream:
+        stream.seek(store.header)
+        stream.write(even.astype(np.float16).tobytes())
+    found = table_of(AttentionStore.open(tmp_path / "even"))
+    np.testing.assert_allclose(found["weight"], found["uniform"], rtol=2.0**-11)
+    np.testing.assert_allclose(found["uniform"], np.mean(1 / store.lengths))
+    assert not found["stands_out"].any()
+    assert (found["p_value"] == 1).all()
 
 
 def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
@@ -288,6 +340,7 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
         "over_control_p": weights.linked - weights.moved,
         "over_unlinked_p": weights.linked - weights.unlinked,
         "excess_p": weights.excess,
+        "excess_product_p": weights.excess_product,
     }
     for row in heads.table(weights, draws, 5).itertuples():
         place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
@@ -324,7 +377,7 @@ def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
     for seed in range(3):
         shape = (9, 2, 12, 12)
         random = np.random.default_rng(seed).random(shape)
-        found = heads.table(heads.Weights(random, random, random, random, np.arange(9)), 99, seed)
+        found = heads.table(heads.Weights(*[random] * 5, np.ones(9) / 12, np.arange(9)), 99, seed)
         assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 

@@ -30,7 +30,8 @@ def shares(tasks, seeds=(1,)):
     rng = np.random.default_rng(2)
     rows = []
     for task in tasks:
-        for state, seed in [("pretrained", None), *(("finetuned", seed) for seed in seeds)]:
+        models = [("random", 1), ("pretrained", None), *(("finetuned", seed) for seed in seeds)]
+        for state, seed in models:
             values = rng.dirichlet(np.full(5, 2.0), size=2)
             for name, share, corrected in zip(NAMES, *values, strict=True):
                 ends = (share - 0.01, share + 0.02, corrected, corrected - 0.03, corrected + 0.04)
@@ -69,7 +70,7 @@ def test_bars_have_the_heights_of_the_table_and_whiskers_its_intervals(seeds):
         bars = iter(axes_named(figure, title).patches)
         whiskers = iter(axes_named(figure, title).containers)
         for task in ALL[:3]:
-            for state in ("pretrained", "finetuned"):
+            for state in ("random", "pretrained", "finetuned"):
                 end = 0.0
                 for name in reversed(NAMES):
                     bar = next(bars)
@@ -109,10 +110,10 @@ def test_published_numbers_and_the_papers_range_are_drawn_only_when_given(root):
 
 def test_a_table_of_shares_with_holes_is_refused():
     table = shares(["RTE"])
-    with pytest.raises(InputError, match=r"lacks shares of MRPC, pretrained"):
+    with pytest.raises(InputError, match=r"lacks shares of MRPC, random"):
         figure2(table, ["MRPC"], LABEL)
     with pytest.raises(InputError, match="lacks shares of RTE, finetuned"):
-        figure2(table[table["state"] == "pretrained"], ["RTE"], LABEL)
+        figure2(table[table["state"] != "finetuned"], ["RTE"], LABEL)
     with pytest.raises(InputError, match="missing: corrected"):
         figure2(table.drop(columns="corrected"), ["RTE"], LABEL)
 

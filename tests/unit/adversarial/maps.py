@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+LONGEST = 64
+"""Tokens that a text may have."""
+
 Map = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
@@ -23,11 +26,13 @@ class Text:
         usable: [L] which are words.
         pronouns: [L] which are pronouns.
         nouns: [L] which are nouns.
+        frequent: [L] which of them are the most frequent noun of the texts.
     """
 
     usable: Mask
     pronouns: Mask
     nouns: Mask
+    frequent: Mask
 
     @property
     def words(self) -> npt.NDArray[np.int64]:
@@ -86,6 +91,26 @@ def noise(text: Text, rng: np.random.Generator) -> Map:
     return scores / scores.sum(axis=1, keepdims=True)
 
 
+def product(queries: Callable[[Text], Mask], keys: Callable[[Text], Mask], reach: Mask) -> Head:
+    """Some tokens attend to some tokens at some distances; what is left goes to [CLS].
+
+    Args:
+        queries: Which tokens attend so.
+        keys: Which they attend to.
+        reach: [2 * LONGEST + 1] at which distances, from -LONGEST; 0 is in the middle.
+    """
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        places = np.arange(len(text.usable))
+        near = reach[places - places[:, None] + LONGEST]
+        a = (queries(text)[:, None] & keys(text) & near).astype(np.float64)
+        a /= np.maximum(a.sum(axis=1, keepdims=True), 1)
+        a[:, 0] += 1 - a.sum(axis=1)
+        return a
+
+    return make
+
+
 def mixture(*heads: Head) -> Head:
     def make(text: Text, rng: np.random.Generator) -> Map:
         return np.mean([head(text, rng) for head in heads], axis=0)
@@ -98,6 +123,7 @@ SIMPLE: dict[str, Head] = {
     "last word but one": to(lambda text: text.words[-2:-1]),
     "any pronoun": to(lambda text: np.flatnonzero(text.pronouns)),
     "all nouns": to(lambda text: np.flatnonzero(text.nouns)),
+    "most frequent noun": to(lambda text: np.flatnonzero(text.frequent)),
     "one noun": to(lambda text: np.flatnonzero(text.nouns)[:1]),
     "[CLS]": to(lambda _: np.array([0])),
     "uniform": to(lambda text: np.arange(len(text.usable))),
@@ -111,8 +137,37 @@ MIXED: dict[str, Head] = {
     for one in ("first word", "last word but one", "any pronoun", "all nouns", "pronouns attend")
     for other in ("far left", "far right", "offset -3", "offset +3")
 }
-ADVERSARIES = SIMPLE | MIXED
+_DISTANCES = np.arange(-LONGEST, LONGEST + 1)
+_SIDES = {
+    "to the left": _DISTANCES < 0,
+    "to the right": _DISTANCES > 0,
+    "three to the left": _DISTANCES == -3,
+    "three to the right": _DISTANCES == 3,
+}
+_ANY: Callable[[Text], Mask] = lambda text: text.usable  # noqa: E731
+PRODUCTS: dict[str, Head] = {
+    **{
+        f"to pronouns {side}": product(_ANY, lambda text: text.pronouns, reach)
+        for side, reach in _SIDES.items()
+    },
+    **{
+        f"pronouns attend {side}": product(lambda text: text.pronouns, _ANY, reach)
+        for side, reach in _SIDES.items()
+    },
+}
+"""A class of words times a distance: no sum of effects."""
+
+ADVERSARIES = SIMPLE | MIXED | {f"product: {name}": head for name, head in PRODUCTS.items()}
 """Heads of which it is known that they follow no link. `noise` varies from draw to draw."""
+
+SUMS_OF_PRODUCTS: dict[str, Head] = {
+    f"{one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
+    for one, other in (
+        ("to pronouns to the left", "pronouns attend to the right"),
+        ("pronouns attend to the left", "to pronouns three to the right"),
+    )
+}
+"""Neither a sum nor a product of effects: a known limit of the tests of links and pairs."""
 
 
 def heads(text: Text, rng: np.random.Generator, noises: int = 0) -> npt.NDArray[np.float16]:

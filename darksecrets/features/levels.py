@@ -1,0 +1,195 @@
+"""How much attention tokens with a feature get, per layer and in the encoder (section 4.4, 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.features.labels import FEATURES
+from darksecrets.features.profiles import (
+    CONTROLLED,
+    ROUNDING,
+    Array,
+    Models,
+    Profiles,
+    check_paired,
+    layer_numbers,
+    stacked,
+    with_encoder,
+)
+from darksecrets.features.tables import ATTENTION_LEVELS, ATTENTION_MEASURES, FROM_CLS
+from darksecrets.stats.crossed import (
+    drawn_means,
+    drawn_weights,
+    interval_of_known,
+    probability_greatest,
+)
+from darksecrets.stats.paired import mean_of_known
+
+SPECIAL = [FEATURES.index(name) for name in ("[CLS]", "[SEP]")]
+
+
+#: Means this close are equal: they were stored in single precision.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Level:
+    """One measure of a state's models on a task; arrays are [features, places].
+
+    Attributes:
+        layers: The layer of each place; None for the whole encoder.
+        columns: Columns of the table that hold estimates, intervals and controls.
+        excess: [criteria, resamples, features, places] bootstrap values of `weight` − `uniform` and
+            of `weight` − `control`, if there is one, over examples, models and heads.
+        present: [features] which features the task has.
+    """
+
+    layers: list[int | None]
+    columns: dict[str, Array]
+    excess: Array
+    present: npt.NDArray[np.bool_]
+
+
+def level(
+    profiles: Sequence[Profiles], measure: str, resamples: int, seed: int, task: int
+) -> Level:
+    """Estimate a measure, with intervals over examples and models.
+
+    Args:
+        profiles: The models, on the same examples.
+        measure: One of `ATTENTION_MEASURES`.
+        resamples: Number of bootstrap samples.
+        seed: Seed of the samples; those of heads are the same for all tasks.
+        task: Number of the task, for the samples of examples.
+    """
+    layered = measure != FROM_CLS
+    last = profiles[0].weights[ATTENTION_MEASURES[0]].shape[-1]
+
+    def read(part: str) -> Array:
+        values = stacked(profiles, part, measure)
+        return with_encoder(values) if layered else values
+
+    def means(values: Array) -> Array:
+        return drawn_means(values, resamples, np.random.default_rng([seed, task]))
+
+    weights, others = read("weights"), {"uniform": read("uniform")}
+    heads = stacked(profiles, "heads", measure).mean(axis=0)
+    of_heads = {"uniform": heads}
+    if measure in CONTROLLED:
+        others["control"] = read("control")
+        of_heads["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
+    excess = []
+    for name, values in others.items():
+        moved = _of_drawn_heads(of_heads[name], resamples, seed, encoder=layered)
+        excess.append(means(_beyond_rounding(weights, values)) + moved)
+    drawn = means(weights)
+    columns = {name: _mean(values) for name, values in ({"weight": weights} | others).items()}
+    columns.setdefault("control", np.full(drawn.shape[1:], np.nan))
+    columns["weight_low"], columns["weight_high"] = interval_of_known(drawn)
+    columns |= _to_special(weights, drawn, means)
+    columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
+    places = layer_numbers(last) if layered else [last]
+    return Level(places, columns, np.stack(excess), profiles[0].tokens.sum(axis=0) > 0)
+
+
+def _beyond_rounding(weights: Array, others: Array) -> Array:
+    """Differences, those within half precision's rounding as 0."""
+    differences = weights - others
+    size = np.maximum(weights, others)
+    return np.where(np.abs(differences) <= ROUNDING * size, 0, differences)
+
+
+def _mean(values: Array) -> Array:
+    """[features, places] mean over examples, then over models."""
+    mean: Array = mean_of_known(values, axis=1).mean(axis=0)
+    return mean
+
+
+def _to_special(weights: Array, drawn: Array, means: Callable[[Array], Array]) -> dict[str, Array]:
+    """Ratio to the mean of [CLS] and [SEP] over the same examples; NaN for these two."""
+    special = mean_of_known(weights[:, :, SPECIAL], axis=2)[:, :, None]
+    beside = np.where(np.isnan(weights), np.nan, special)
+    beside[:, :, SPECIAL] = np.nan
+    under, drawn_under = _mean(beside), means(beside)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio, ratios = _mean(weights) / under, drawn / drawn_under
+    ratio = np.where(np.isfinite(ratio), ratio, np.nan)
+    ratios = np.where(np.isfinite(ratios) & np.isfinite(ratio), ratios, np.nan)
+    low, high = interval_of_known(ratios)
+    return {"to_special": ratio, "to_special_low": low, "to_special_high": high}
+
+
+def _of_drawn_heads(heads: Array, resamples: int, seed: int, *, encoder: bool) -> Array:
+    """How far means over heads move when heads are drawn with replacement.
+
+    Args:
+        heads: [features, layers, heads].
+        resamples: Number of bootstrap samples.
+        seed: Seed of the samples.
+        encoder: Whether the whole encoder follows the layers.
+
+    Returns:
+        [resamples, features, places] difference from the mean over all heads.
+    """
+    rng = np.random.default_rng(seed)
+    weights = drawn_weights(resamples, heads.shape[-1], rng)
+    moved: Array = np.einsum("rh,flh->rfl", weights, heads) - heads.mean(axis=-1)
+    if not encoder:
+        return moved
+    flat = heads.reshape(len(heads), -1)
+    weights = drawn_weights(resamples, flat.shape[-1], rng)
+    whole = weights @ flat.T - flat.mean(axis=-1)
+    return np.concatenate([moved, whole[:, :, None]], axis=-1)
+
+
+def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
+    """The table `attention_levels.csv`.
+
+    Args:
+        models: All models of the run.
+        resamples: Number of bootstrap samples.
+        seed: Their seed.
+
+    Raises:
+        InputError: See `profiles.check_paired`.
+    """
+    check_paired(models)
+    states = list(dict.fromkeys(state for of_task in models.values() for state in of_task))
+    parts: list[pd.DataFrame] = []
+    for state in states:
+        tasks = [task for task in models if state in models[task]]
+        for measure in ATTENTION_MEASURES:
+            found = [
+                level(models[task][state], measure, resamples, seed, number)
+                for number, task in enumerate(tasks)
+            ]
+            excess = np.stack([one.excess for one in found], axis=2)
+            of_tasks = probability_greatest(excess, TOLERANCE)
+            for number, task in enumerate(tasks):
+                one, profiles = found[number], models[task][state]
+                one.columns["greatest_of_tasks"] = of_tasks[number]
+                parts += [
+                    rows.assign(task=task, state=state, measure=measure, seeds=len(profiles))
+                    for rows in _rows(one, profiles[0])
+                ]
+    table = pd.concat(parts, ignore_index=True)
+    return table.astype({"layer": "Int64"})[list(ATTENTION_LEVELS.names)]
+
+
+def _rows(one: Level, profiles: Profiles) -> Iterator[pd.DataFrame]:
+    """A row per feature, for one place after the other."""
+    having = profiles.tokens > 0
+    counts = having.sum(axis=0)[one.present]
+    for place, layer in enumerate(one.layers):
+        columns = {name: values[one.present, place] for name, values in one.columns.items()}
+        yield pd.DataFrame(columns).assign(
+            layer=layer,
+            feature=np.array(FEATURES)[one.present],
+            tokens=profiles.tokens.sum(axis=0)[one.present] / counts,
+            examples=counts,
+        )

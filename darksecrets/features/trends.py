@@ -1,0 +1,126 @@
+"""Trends from layer to layer, and where stripes come from (section 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.features.labels import FEATURES
+from darksecrets.features.profiles import Array, Models, Profiles, check_paired, stacked
+from darksecrets.features.tables import ATTENTION_ORIGINS, ATTENTION_TRENDS, GREATEST
+from darksecrets.run.columns import RANDOM
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.correlation import is_constant
+from darksecrets.stats.crossed import drawn_means, interval_of_known
+from darksecrets.stats.paired import mean_of_known
+from darksecrets.stats.resampling import bootstrap_weights
+from darksecrets.stats.trend import rank_trends, trend_test
+from darksecrets.stats.weighted import pearson
+
+
+def trends(models: Models, draws: int, resamples: int, seed: int) -> pd.DataFrame:
+    """The table `attention_trends.csv`.
+
+    Intervals are over examples and models. The test is over layers: an encoder whose layers differ
+    at random has some trend on all examples alike.
+
+    Args:
+        models: All models of the run.
+        draws: Random permutations of the layers, where there are too many to try all.
+        resamples: Bootstrap samples of the intervals.
+        seed: Seed of both.
+
+    Raises:
+        InputError: See `profiles.check_paired`.
+    """
+    check_paired(models)
+    parts = [
+        _trends(profiles, draws, resamples, seed).assign(task=task, state=state)
+        for task, states in models.items()
+        for state, profiles in states.items()
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    table["q_value"] = table.groupby("state")["p_value"].transform(
+        lambda p: benjamini_hochberg(p.to_numpy())
+    )
+    return table[list(ATTENTION_TRENDS.names)]
+
+
+def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int) -> pd.DataFrame:
+    """A row per feature that the task has."""
+    present = profiles[0].tokens.sum(axis=0) > 0
+    weights, control = (
+        stacked(profiles, part, GREATEST)[:, :, present] for part in ("weights", "control")
+    )
+    mean, of_control = (mean_of_known(v, axis=1).mean(axis=0) for v in (weights, control))
+    rng = np.random.default_rng(seed)
+    drawn = drawn_means(weights, resamples, rng)
+    absent = np.isnan(drawn).any(axis=-1)  # a rare feature may be in none of the drawn examples
+    drawn_trends = np.where(absent, np.nan, rank_trends(np.nan_to_num(drawn)))
+    low, high = interval_of_known(drawn_trends)
+    return pd.DataFrame(
+        {
+            "feature": np.array(FEATURES)[present],
+            "seeds": len(profiles),
+            "layers": mean.shape[-1],
+            "correlation": rank_trends(mean),
+            "correlation_low": low,
+            "correlation_high": high,
+            "control": rank_trends(of_control),
+            "p_value": trend_test(mean, draws, rng),
+        }
+    )
+
+
+def origins(models: Models, resamples: int, seed: int) -> pd.DataFrame:
+    """The table `attention_origins.csv`, for tasks with all three states.
+
+    Args:
+        models: All models of the run.
+        resamples: Bootstrap samples of heads and models, for the intervals.
+        seed: Their seed.
+    """
+    wanted = ("pretrained", RANDOM, "finetuned")
+    rows = []
+    for task, states in models.items():
+        if not {*wanted} <= states.keys():
+            continue
+        before, by_chance, after = (stacked(states[state], "heads", GREATEST) for state in wanted)
+        for number in np.flatnonzero(states["finetuned"][0].tokens.sum(axis=0)):
+            sources = np.stack([before[0, number].ravel(), by_chance[0, number].ravel()])
+            targets = after[:, number].reshape(len(after), -1)
+            names = {"task": task, "feature": FEATURES[number], "seeds": len(after)}
+            heads = {"heads": targets.shape[-1]}
+            rows.append(names | heads | _alike(sources, targets, resamples, seed))
+    return pd.DataFrame(rows, columns=list(ATTENTION_ORIGINS.names))
+
+
+def _alike(sources: Array, targets: Array, resamples: int, seed: int) -> dict[str, float]:
+    """Correlations of the two sources with the targets, their difference, and intervals.
+
+    Args:
+        sources: [2, heads] weights of `pretrained` and of `random`.
+        targets: [models, heads] weights of `finetuned`.
+        resamples: Number of bootstrap samples.
+        seed: Their seed.
+    """
+    rng = np.random.default_rng(seed)
+    heads, models = sources.shape[-1], len(targets)
+    weights = np.concatenate(list(bootstrap_weights(resamples, heads, rng)))
+    chosen = np.concatenate(list(bootstrap_weights(resamples, models, rng))) / models
+    every = np.ones((1, heads), dtype=np.int64)
+    scorers = [pearson(sources, target) for target in targets]
+    value = np.mean([score(every)[0] for score in scorers], axis=0)
+    drawn = np.einsum("rm,mrs->rs", chosen, np.stack([score(weights) for score in scorers]))
+    value, drawn = (np.concatenate([v, v[..., :1] - v[..., 1:]], -1) for v in (value, drawn))
+    unknown = is_constant(sources) | bool(is_constant(targets).any())
+    missing = [*unknown, unknown.any()]
+    found: dict[str, float] = {}
+    for number, name in enumerate(("correlation", "random", "difference")):
+        ends = interval_of_known(drawn[:, number])
+        values = np.array([value[number], *ends])
+        values[:] = np.nan if missing[number] else values
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), values.tolist(), strict=True))
+    return found

@@ -1,0 +1,311 @@
+"""Intervals of scores, and tests of their differences, over examples and seeds (section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.data.tasks import Task
+from darksecrets.finetuning import tables
+from darksecrets.run.errors import InputError
+from darksecrets.run.tables import Table
+from darksecrets.stats import weighted
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.correlation import is_constant, standardized, without_rounding
+from darksecrets.stats.seeds import mean_over_seeds, permutation_p, resampled, swapped_differences
+
+Floats = npt.NDArray[np.float64]
+
+COMPARISONS = (
+    ("finetuned", "pretrained"),
+    ("finetuned", "frozen"),
+    ("finetuned", "majority"),
+    ("finetuned-from-normal", "finetuned"),
+    ("finetuned-from-normal", "pretrained"),
+    ("finetuned-from-normal", "majority"),
+    ("frozen", "pretrained"),
+)
+"""Models compared with what: first − second."""
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How scores are resampled.
+
+    Attributes:
+        resamples: Number of bootstrap samples, and of random permutations.
+        seed: Seed of both.
+    """
+
+    resamples: int
+    seed: int
+
+    def generator(self, task: str) -> np.random.Generator:
+        """Random numbers of a task, independent of those of other tasks."""
+        return np.random.default_rng([self.seed, *task.encode()])
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What every model predicts on the validation split of a task.
+
+    Attributes:
+        task: The task, with the metrics to score.
+        labels: [examples].
+        predictions: [seeds, examples] by state, and [1, examples] by baseline.
+    """
+
+    task: Task
+    labels: npt.NDArray[np.generic]
+    predictions: Mapping[str, npt.NDArray[np.generic]]
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return max(map(len, self.predictions.values()))
+
+
+def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
+    """Read the predictions on one task.
+
+    Args:
+        task: The task.
+        models: Tables `tables.predictions`, one for every state and seed.
+        baselines: Table `tables.BASELINE_PREDICTIONS`.
+
+    Raises:
+        InputError: Tables are of different examples, or states of different seeds.
+    """
+    declared = tables.predictions(task.num_labels)
+    columns = ["task", "state", "seed", "idx", "label", "prediction"]
+    parts = {str(path): declared.read(path, columns) for path in models}
+    rows: dict[str, dict[int, pd.DataFrame]] = {}
+    for part in parts.values():
+        rows.setdefault(part["state"].iloc[0], {})[int(part["seed"].iloc[0])] = part
+    seeds = {state: sorted(of_seeds) for state, of_seeds in rows.items()}
+    if len({tuple(of_state) for of_state in seeds.values()}) > 1:
+        found = ", ".join(f"{state} {of_state}" for state, of_state in seeds.items())
+        raise InputError(
+            f"{task.name}: found predictions of the seeds {found}; expected the same seeds for "
+            "every state. Run again to make those that are missing."
+        )
+    table = tables.BASELINE_PREDICTIONS.read(baselines)
+    parts |= {f"{baselines} ({name})": part for name, part in table.groupby("baseline")}
+    first = next(iter(parts.values()))
+    for path, part in parts.items():
+        if part["idx"].tolist() != first["idx"].tolist():
+            raise InputError(
+                f"{path}: found predictions of other examples than in {next(iter(parts))}; "
+                "expected those of one validation split. Remove both and run again."
+            )
+    kind: Any = np.float64 if task.is_regression else np.int64
+    stacked = {state: [of_seeds[seed] for seed in seeds[state]] for state, of_seeds in rows.items()}
+    stacked |= {str(name): [part] for name, part in table.groupby("baseline")}
+    return Outcomes(
+        task,
+        first["label"].to_numpy(dtype=kind),
+        {
+            name: np.stack([part["prediction"].to_numpy(dtype=kind) for part in of_seeds])
+            for name, of_seeds in stacked.items()
+        },
+    )
+
+
+def gain_metric(metrics: Sequence[str]) -> str:
+    """The metric used for mean differences: accuracy, or the main one of a task without it.
+
+    The paper does not name it; with accuracy, and Pearson's correlation for STS-B, its Table 1
+    gives its 35.9 points (F1 for MRPC and QQP would give 48.0).
+    """
+    return "accuracy" if "accuracy" in metrics else metrics[0]
+
+
+def compare(
+    all_outcomes: Sequence[Outcomes], resampling: Resampling
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Mean scores, their differences on every task, and the means of these over the tasks.
+
+    The p-value of a difference is the larger of two: that of its interval, which covers examples
+    and seeds, and that of a paired permutation test over the examples, which also holds if few
+    examples differ.
+
+    Args:
+        all_outcomes: Predictions of every task.
+        resampling: How scores are resampled.
+
+    Returns:
+        Rows of `tables.SCORE_MEANS`, `tables.SCORE_DIFFERENCES` and `tables.MEAN_DIFFERENCES`.
+    """
+    scores = [
+        _Scores(outcomes, metric, resampling)
+        for outcomes in all_outcomes
+        for metric in outcomes.task.metrics
+    ]
+    means, differences, averaged = [row for one in scores for row in one.means()], [], []
+    for pair in COMPARISONS:
+        compared = [one for one in scores if {*pair} <= set(one.values)]
+        found = [one.difference(*pair) for one in compared]
+        sides = dict(zip(("model", "reference"), pair, strict=True))
+        differences += [
+            {**one.identity, **sides, **difference.row(), "examples": one.examples}
+            for one, difference in zip(compared, found, strict=True)
+        ]
+        chosen = [n for n, one in enumerate(compared) if one.is_gain_metric]
+        if chosen:
+            size = sum(compared[n].examples for n in chosen)
+            mean = _mean([found[n] for n in chosen]).row()
+            averaged.append({**sides, **mean, "tasks": len(chosen), "examples": size})
+    return (
+        pd.DataFrame(means)[list(tables.SCORE_MEANS.names)],
+        _corrected(differences, tables.SCORE_DIFFERENCES),
+        _corrected(averaged, tables.MEAN_DIFFERENCES),
+    )
+
+
+def _corrected(rows: Sequence[Mapping[str, Any]], declared: Table) -> pd.DataFrame:
+    """The rows, with p-values corrected over all of them."""
+    table = pd.DataFrame(rows)
+    table["q_value"] = benjamini_hochberg(table["p_value"])
+    return table[list(declared.names)]
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """A difference of two models' scores.
+
+    Attributes:
+        values: [seeds].
+        of_examples: Variance of the mean over seeds that comes from the examples.
+        swapped: [1 + permutations], see `darksecrets.stats.seeds.swapped_differences`.
+    """
+
+    values: Floats
+    of_examples: float
+    swapped: Floats
+
+    def row(self) -> dict[str, Any]:
+        """Columns of the tables that hold differences."""
+        mean = mean_over_seeds(self.values, self.of_examples)
+        return {
+            "difference": PERCENT * mean.mean,
+            "ci_low": PERCENT * mean.low,
+            "ci_high": PERCENT * mean.high,
+            "p_value": max(mean.p, permutation_p(self.swapped)),
+            "seeds": len(self.values),
+        }
+
+
+def _mean(of_tasks: Sequence[_Difference]) -> _Difference:
+    """Mean over tasks, whose examples are independent; a seed draws one classifier for all."""
+    return _Difference(
+        np.mean([one.values for one in of_tasks], axis=0),
+        sum(one.of_examples for one in of_tasks) / len(of_tasks) ** 2,
+        np.mean([one.swapped for one in of_tasks], axis=0),
+    )
+
+
+class _Scores:
+    """Scores of all models in one metric.
+
+    Attributes:
+        values: [seeds] by model.
+        drawn: [resamples] means over the seeds, by model, on the same bootstrap samples.
+    """
+
+    def __init__(self, outcomes: Outcomes, metric: str, resampling: Resampling) -> None:
+        self.outcomes, self.metric, self.resampling = outcomes, metric, resampling
+        labels, models = outcomes.labels, outcomes.predictions
+        plain = METRICS[metric].plain
+        self.values = {
+            name: np.array([plain(row, labels) for row in rows]) for name, rows in models.items()
+        }
+        score = METRICS[metric].weighted(np.concatenate(list(models.values())), labels)
+        rng = resampling.generator(outcomes.task.name)
+        drawn = resampled(score, len(labels), resampling.resamples, rng)
+        ends = np.cumsum([len(rows) for rows in models.values()])[:-1]
+        parts = np.split(drawn, ends, axis=1)
+        self.drawn = {name: part.mean(axis=1) for name, part in zip(models, parts, strict=True)}
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Task and metric."""
+        return {"task": self.outcomes.task.name, "metric": self.metric}
+
+    @property
+    def examples(self) -> int:
+        """Number of examples."""
+        return len(self.outcomes.labels)
+
+    @property
+    def is_gain_metric(self) -> bool:
+        """Whether means over tasks are of this metric."""
+        return self.metric == gain_metric(self.outcomes.task.metrics)
+
+    def means(self) -> list[dict[str, Any]]:
+        """Rows of `tables.SCORE_MEANS`."""
+        return [self._mean(name, rows) for name, rows in self.outcomes.predictions.items()]
+
+    def _mean(self, name: str, predictions: npt.NDArray[np.generic]) -> dict[str, Any]:
+        values = self.values[name]
+        mean = mean_over_seeds(values, float(self.drawn[name].var(ddof=1)))
+        low, high = np.clip([mean.low, mean.high], METRICS[self.metric].lowest, 1.0)
+        return {
+            **self.identity,
+            "model": name,
+            "score": PERCENT * mean.mean,
+            "ci_low": PERCENT * low,
+            "ci_high": PERCENT * high,
+            "sd": PERCENT * values.std(ddof=1) if len(values) > 1 else np.nan,
+            "seeds": pd.NA if name in tables.BASELINE_NAMES else len(values),
+            "examples": self.examples,
+            "constant": float(is_constant(predictions).mean()),
+        }
+
+    def difference(self, first: str, second: str) -> _Difference:
+        """First − second, on the same examples and seeds."""
+        models, labels = self.outcomes.predictions, self.outcomes.labels
+        shape = (self.outcomes.seeds, len(labels))
+        sides = (np.broadcast_to(models[name], shape) for name in (first, second))
+        rng = self.resampling.generator(self.outcomes.task.name)
+        score = exchangeable(self.metric, *sides, labels=labels)
+        return _Difference(
+            self.values[first] - self.values[second],
+            float((self.drawn[first] - self.drawn[second]).var(ddof=1)),
+            swapped_differences(score, self.examples, self.resampling.resamples, rng),
+        )
+
+
+def exchangeable(
+    metric: str,
+    first: npt.NDArray[np.generic],
+    second: npt.NDArray[np.generic],
+    *,
+    labels: npt.NDArray[np.generic],
+) -> weighted.Weighted:
+    """Scores of sets that hold two models' predictions, so that weights can swap them.
+
+    Predictions are standardized before they are swapped where the score is a correlation, because
+    it does not depend on their scale; ranks are taken once, before.
+
+    Args:
+        metric: The score.
+        first: [seeds, examples].
+        second: [seeds, examples].
+        labels: [examples].
+    """
+    from scipy.stats import rankdata
+
+    gold = np.tile(labels, 2)
+    if metric not in ("pearson", "spearman"):
+        return METRICS[metric].weighted(np.concatenate([first, second], axis=1), gold)
+    sides = [without_rounding(first), without_rounding(second)]
+    if metric == "spearman":
+        sides, gold = [rankdata(side, axis=-1) for side in sides], rankdata(gold)
+    return weighted.pearson(np.concatenate([standardized(side) for side in sides], axis=1), gold)

@@ -1,0 +1,76 @@
+"""Do values rise or fall along an order, such as that of layers?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+_TIE = 1e-6  # relative to the greatest value: rounding errors of means
+_EXACT = 5040  # permutations that are all tried
+
+
+def rank_trends(profiles: Floats) -> Floats:
+    """Spearman's correlation of values with their place; 0 if all are the same.
+
+    Args:
+        profiles: [..., places].
+
+    Returns:
+        [...].
+    """
+    ranks = _scaled_ranks(profiles)
+    places = np.arange(profiles.shape[-1], dtype=np.float64)
+    result: Floats = ranks @ _scaled(places)
+    return np.clip(result, -1, 1)
+
+
+def permuted_places(places: int, draws: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """[permutations, places] all orders if there are at most `_EXACT`, else random ones."""
+    if math.factorial(places) <= _EXACT:
+        return np.array(list(itertools.permutations(range(places))), dtype=np.int64)
+    return rng.permuted(np.tile(np.arange(places), (draws, 1)), axis=1)
+
+
+def trend_test(profiles: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Two-sided permutation test of `rank_trends`: under the null, places are exchangeable.
+
+    It is exact for at most 7 places, and then counts each permutation once.
+
+    Args:
+        profiles: [..., places].
+        draws: Number of random permutations for more places.
+        rng: Source of randomness.
+
+    Returns:
+        [...] p-values.
+    """
+    ranks = _scaled_ranks(profiles)
+    orders = permuted_places(profiles.shape[-1], draws, rng)
+    line = _scaled(np.arange(profiles.shape[-1], dtype=np.float64))
+    observed = np.abs(ranks @ line)
+    extreme = (np.abs(ranks @ line[orders].T) >= observed[..., None] - 1e-9).sum(axis=-1)
+    every = math.factorial(profiles.shape[-1]) == len(orders)
+    p: Floats = extreme / len(orders) if every else (1 + extreme) / (1 + len(orders))
+    return p
+
+
+def _scaled_ranks(profiles: Floats) -> Floats:
+    """Ranks, equal values sharing their mean rank, scaled for a correlation; 0 if all are equal."""
+    from scipy.stats import rankdata
+
+    size = np.abs(profiles).max(axis=-1, keepdims=True)
+    below = profiles.max(axis=-1, keepdims=True) - profiles
+    steps = np.divide(-below, _TIE * size, out=np.zeros_like(profiles), where=size > 0)
+    return _scaled(rankdata(np.round(steps), axis=-1))
+
+
+def _scaled(values: Floats) -> Floats:
+    centred = values - values.mean(axis=-1, keepdims=True)
+    norm = np.sqrt((centred**2).sum(axis=-1, keepdims=True))
+    scaled: Floats = np.divide(centred, norm, out=np.zeros_like(centred), where=norm > 0)
+    return scaled

@@ -1,0 +1,313 @@
+"""How often each inference of the project passes on what knows nothing, and finds what is true.
+
+A trial counts how often a statement, such as "this head stands out", is made. For nulls the stated
+error rate bounds it; for *power* a true effect is there to be found; a *limit* is a null that the
+inference is known not to see through, as the protocol says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from glue import TASKS
+from scipy.stats import pearsonr
+
+from adversarial import frames, maps, pairs, sweeps
+from darksecrets.ablation.best import best
+from darksecrets.ablation.statistics import Resampling, effects
+from darksecrets.data.tasks import Task
+from darksecrets.features.diagonal import diagonal_correlations
+from darksecrets.patterns.agreement import agreements
+from darksecrets.patterns.classes import PATTERNS
+
+Flags = npt.NDArray[np.bool_]
+
+NULL, LIMIT, POWER = "null", "limit", "power"
+LEVEL, ONE_END = 0.05, 0.025
+"""Stated error rates: of tests, and of one end of a 95 % interval."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How often an inference passed.
+
+    Attributes:
+        inference: The table and what is said.
+        kind: The heads or data that it was tried on.
+        truth: `NULL`, `LIMIT` or `POWER`.
+        stated: Error rate that it states; for nulls, the share may not exceed it.
+        draws: For each independent draw of data, how often it passed.
+        tries: For each draw, how often it could have passed.
+    """
+
+    inference: str
+    kind: str
+    truth: str
+    stated: float
+    draws: tuple[int, ...]
+    tries: int
+
+    @property
+    def share(self) -> float:
+        """Share of the tries that passed."""
+        return sum(self.draws) / (len(self.draws) * self.tries)
+
+    def keeps_its_rate(self) -> bool:
+        """Whether the share is at most the stated one, up to 3.1 standard errors.
+
+        The tries of a draw depend on each other: all heads are compared with the same intact model.
+        So the error is that of the shares of the draws, and at least the error of as many
+        independent tries at the stated rate.
+        """
+        shares = np.array(self.draws) / self.tries
+        least = self.stated * (1 - self.stated) / shares.size / self.tries
+        spread = shares.var(ddof=1) / shares.size
+        return bool(self.share <= self.stated + 3.1 * np.sqrt(max(least, spread)))
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is drawn.
+
+    Attributes:
+        corpora: Corpora of sentences with links, and of texts with pairs.
+        sweeps: Sweeps of each kind.
+        noises: Heads of random weights in each corpus.
+        examples: Validation examples of a sweep.
+        layers: Layers of a sweep, with as many heads each.
+    """
+
+    corpora: int
+    sweeps: int
+    noises: int
+    examples: int
+    layers: int
+
+
+SMALL = Size(corpora=6, sweeps=20, noises=10, examples=150, layers=5)
+LARGE = Size(corpora=15, sweeps=50, noises=20, examples=200, layers=5)
+
+_NOISE = "random weights"
+_MIXTURES = "mixtures of two of them"
+_OFFSET = "one fixed offset (-3 to +3)"
+
+
+def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
+    """Heads that know nothing, and the kind of each."""
+    kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
+    kinds += [_MIXTURES] * len(maps.MIXED) + [f"product: {name}" for name in maps.PRODUCTS]
+    return [*maps.ADVERSARIES.values(), *[maps.noise] * noises], [*kinds, *[_NOISE] * noises]
+
+
+def by_kind(
+    inference: str, truth: str, kinds: Sequence[str], passed: Sequence[Flags], stated: float
+) -> Iterator[Trial]:
+    """A trial per kind from flags [heads, ...] of what passed, one array for each draw."""
+    every = np.stack([np.reshape(one, (len(kinds), -1)) for one in passed])
+    for kind in dict.fromkeys(kinds):
+        mine = every[:, [name == kind for name in kinds]].reshape(len(every), -1)
+        counts = tuple(mine.sum(axis=1).tolist())
+        yield Trial(inference, kind, truth, stated, counts, mine.shape[1])
+
+
+def once(
+    inference: str, kind: str, passed: Sequence[object], stated: float, truth: str = NULL
+) -> Trial:
+    """Whether anything passes in a draw."""
+    return Trial(inference, kind, truth, stated, tuple(int(np.any(one)) for one in passed), 1)
+
+
+def links(size: Size, folder: Path) -> Iterator[Trial]:
+    """FrameNet's links (section 4.2): tests of heads, and which of them stand out."""
+    rng = np.random.default_rng(0)
+    heads, kinds = _kinds(size.noises)
+    strengths = [(1 / 3, 0.25), (2 / 3, 0.25), (2 / 3, 0.5)]
+    followers = [
+        f"{weight:.0%} of the weight follows links in {share:.0%} of the sentences"
+        for share, weight in strengths
+    ]
+    p, family = [], []
+    for corpus in range(size.corpora):
+        every = [*heads, *maps.SUMS_OF_PRODUCTS.values()]
+        found = frames.measured(frames.corpus(rng, every, strengths), 999, corpus)
+        shaped = found.sort_values(["head", "direction"])[["p_value", "p_family"]].to_numpy()
+        p.append(shaped[:, 0].reshape(-1, 2) < LEVEL)
+        family.append(shaped[:, 1].reshape(-1, 2) < LEVEL)
+    n, limits = len(heads), [f"sum of products: {name}" for name in maps.SUMS_OF_PRODUCTS]
+    test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: stands_out"
+    yield from by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
+    yield from by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
+    yield once(f"{stands}, any head", "all of these heads", [one[:n] for one in family], LEVEL)
+    rest = slice(n, n + len(limits))
+    yield from by_kind(stands, LIMIT, limits, [one[rest] for one in family], LEVEL)
+    yield from by_kind(stands, POWER, followers, [one[rest.stop :] for one in family], LEVEL)
+    alike = [frames.measured(frames.alike(rng), 499, n) for n in range(size.corpora)]
+    kind = "random weights, words treated alike in all sentences"
+    yield from by_kind(
+        test, NULL, [kind], [one["p_value"].to_numpy()[None] < LEVEL for one in alike], LEVEL
+    )
+    yield once(f"{stands}, any head", kind, [one["stands_out"].to_numpy() for one in alike], LEVEL)
+
+
+def related(size: Size, folder: Path) -> Iterator[Trial]:
+    """Related tokens and equal words (sections 4.5 and 5)."""
+    rng = np.random.default_rng(1)
+    heads, kinds = _kinds(size.noises)
+    for table in ("token_pairs", "equal_words"):
+        p, q, r = [], [], []
+        for corpus in range(size.corpora):
+            found = pairs.measured(folder / f"{table}-{corpus}", table, rng, heads, [])
+            p.append(found["p_value"].to_numpy() < LEVEL)
+            q.append(found["q_value"].to_numpy() < LEVEL)
+            r.append(found)
+        yield from by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
+        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
+        if table == "token_pairs":
+            yield _diagonal(r, kinds)
+        yield from _related_power(table, size, folder, rng)
+
+
+def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
+    """Correlation of the excess over the control with the diagonal score, over heads of noise."""
+    passed = []
+    for table in found:
+        noise = table[[kind == _NOISE for kind in kinds]].assign(task="t", state="s", seed=1)
+        (row,) = diagonal_correlations(noise).to_dict("records")
+        over = noise["weight"] - noise["control"]
+        test = pearsonr(over, noise["diagonal"])
+        if not np.isclose(test.statistic, row["over_control"]):
+            raise AssertionError("the table has another correlation than SciPy")
+        passed.append(test.pvalue < LEVEL)
+    name = "token_pair_correlations: over_control, |r| beyond its 5 % point"
+    return once(name, _NOISE, passed, LEVEL)
+
+
+def _related_power(
+    table: str, size: Size, folder: Path, rng: np.random.Generator
+) -> Iterator[Trial]:
+    """Heads that follow the pairs, beside noise; and sums of products, which are a known limit."""
+    weights, q = [0.02, 0.05, 0.1], []
+    every = [*[maps.noise] * 20, *maps.SUMS_OF_PRODUCTS.values()]
+    for corpus in range(size.corpora):
+        found = pairs.measured(folder / f"{table}-power-{corpus}", table, rng, every, weights)
+        q.append(found["q_value"].to_numpy()[20:] < LEVEL)
+    name, n = f"{table}: q_value < 0.05", len(maps.SUMS_OF_PRODUCTS)
+    limits = [f"sum of products: {product}" for product in maps.SUMS_OF_PRODUCTS]
+    followers = [f"{weight:.0%} of the weight goes to the related token" for weight in weights]
+    yield from by_kind(name, LIMIT, limits, [one[:n] for one in q], LEVEL)
+    yield from by_kind(name, POWER, followers, [one[n:] for one in q], LEVEL)
+
+
+_METRICS = {"accuracy": sweeps.CLASSES, "f1": sweeps.CLASSES, "pearson": sweeps.REGRESSION}
+_SAMPLES = Resampling(bootstrap=200, permutations=999, splits=60, seed=3)
+
+
+def _task(metric: str) -> Task:
+    return dataclasses.replace(TASKS[_METRICS[metric]], metrics=(metric,))
+
+
+def ablation(size: Size, folder: Path) -> Iterator[Trial]:
+    """Effects of disabling (section 4.6): equal models, shuffled labels, and known effects."""
+    shape = sweeps.Shape(size.examples, size.layers, size.layers, sets=6)
+    alike = dataclasses.replace(shape, common=0.5)
+    for metric, name in _METRICS.items():
+        rng = np.random.default_rng(2)
+        for kind, of, change in (
+            ("equal models", shape, _unchanged),
+            ("equal models, all sets change alike", alike, _unchanged),
+            ("shuffled labels", shape, _shuffled),
+        ):
+            drawn = (change(sweeps.sweep(name, rng, of), rng) for _ in range(size.sweeps))
+            tables = [_statements(known, metric) for known in drawn]
+            yield from _ablation_nulls(metric, kind, tables)
+        yield from _ablation_power(metric, shape, size.sweeps)
+
+
+def _unchanged(known: sweeps.Known, rng: np.random.Generator) -> sweeps.Known:
+    return known
+
+
+def _shuffled(known: sweeps.Known, rng: np.random.Generator) -> sweeps.Known:
+    result = known.result
+    result = dataclasses.replace(result, labels=rng.permutation(result.labels))
+    return dataclasses.replace(known, result=result)
+
+
+def _statements(
+    known: sweeps.Known, metric: str
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Tables of effects, of their means, and of the best ones' gains."""
+    task = _task(metric)
+    return (*effects(known.result, task, _SAMPLES), best(known.result, task, _SAMPLES))
+
+
+def _ablation_nulls(
+    metric: str, kind: str, tables: Sequence[tuple[pd.DataFrame, ...]]
+) -> Iterator[Trial]:
+    for part in ("head", "layer", "set"):
+        rows = [effect[effect["kind"] == part] for effect, _, _ in tables]
+        p = [of["p_value"].to_numpy()[None] < LEVEL for of in rows]
+        q = [of["q_value"].to_numpy() < LEVEL for of in rows]
+        name = f"{part}_ablation ({metric})"
+        yield from by_kind(f"{name}: p_value < 0.05", NULL, [kind], p, LEVEL)
+        yield once(f"{name}: q_value < 0.05, any", kind, q, LEVEL)
+    for part in ("head", "layer"):
+        means = [of[of["kind"] == part].iloc[0] for _, of, _ in tables]
+        sure = [row["mean_low"] > 0 or row["mean_high"] < 0 for row in means]
+        yield once(f"survival ({metric}): mean effect of a {part} is not 0", kind, sure, LEVEL)
+        gains = [of[of["kind"] == part].iloc[0] for _, _, of in tables]
+        real = [row["ci_low"] > 0 for row in gains]
+        yield once(f"best_head ({metric}): gain of a {part} above 0", kind, real, ONE_END)
+
+
+def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Trial]:
+    """One head helps; its true gain is in the name."""
+    rng = np.random.default_rng(4)
+    for effect in (0.15, 0.35) if metric != "pearson" else (0.1, 0.2):
+        found, gained = [], []
+        for _ in range(draws):
+            known = sweeps.sweep(_METRICS[metric], rng, shape, {7: effect})
+            table, _, gains = _statements(known, metric)
+            row = table.iloc[6]
+            found.append(row["q_value"] < LEVEL and row["delta"] > 0)
+            gained.append(gains.iloc[0]["ci_low"] > 0)
+        kind = f"one head of {shape.layers**2} gains {100 * known.true[metric][7]:.1f} points"
+        name = f"({metric})"
+        yield once(f"head_ablation {name}: q_value < 0.05", kind, found, LEVEL, POWER)
+        yield once(f"best_head {name}: gain above 0", kind, gained, ONE_END, POWER)
+
+
+def annotators(size: Size, folder: Path) -> Iterator[Trial]:
+    """Agreement of two who label maps (section 4.1)."""
+    rng = np.random.default_rng(6)
+    for truth, kind, agree in ((NULL, "labels at random", 0.0), (POWER, "a fifth alike", 0.2)):
+        passed = []
+        for _ in range(size.sweeps):
+            one, other = rng.choice(list(PATTERNS), size=(2, 100), p=[0.3, 0.2, 0.2, 0.1, 0.2])
+            other = np.where(rng.random(100) < agree, one, other)
+            labels = pd.DataFrame(
+                {
+                    "map": np.tile(np.arange(100), 2),
+                    "label": np.concatenate([one, other]),
+                    "annotator": np.repeat(["a", "b"], 100),
+                    "pass": 1,
+                }
+            )
+            (pair,) = agreements(labels)
+            passed.append(pair.interval[0] > 0)
+        yield once("agreement: kappa's interval above 0", kind, passed, ONE_END, truth)
+
+
+INFERENCES: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
+    links,
+    related,
+    ablation,
+    annotators,
+)
+"""All of them; each draws from a seed of its own. To add one: a function, and an entry here."""

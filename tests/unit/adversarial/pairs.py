@@ -1,0 +1,112 @@
+"""Made-up texts with related tokens or equal words, and heads for them (sections 4.5 and 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from adversarial import maps
+from adversarial.maps import Head, Text
+from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.features.labels import FEATURES, RELATIONS
+from darksecrets.features.measures import measure
+from darksecrets.features.tokens import Tokens
+
+Pairs = npt.NDArray[np.int64]
+
+NONE: Pairs = np.empty((0, 2), dtype=np.int64)
+RELATION = "pronoun to noun"
+
+
+def save(
+    folder: Path, every: list[npt.NDArray[np.floating]], windows: tuple[int | None, ...] = ()
+) -> AttentionStore:
+    """Write maps, [layer, head, query, key] of each text, to a store."""
+    examples = pd.DataFrame(
+        {"idx": range(len(every)), "tokens": [["w"] * one.shape[-1] for one in every]}
+    )
+    for name in ("segments", "special", "starts", "ends"):
+        examples[name] = [[0] * one.shape[-1] for one in every]
+    with write_store(folder, examples, *every[0].shape[:2], windows) as writer:
+        for one in every:
+            writer.append(one)
+    return AttentionStore.open(folder)
+
+
+def _text(usable: maps.Mask, rng: np.random.Generator) -> Text:
+    kinds = rng.choice(3, size=len(usable), p=[0.15, 0.3, 0.55])
+    frequent = usable & (kinds == 1) & (rng.random(len(usable)) < 0.3)
+    return Text(usable, usable & (kinds == 0), usable & (kinds == 1), frequent)
+
+
+def sentence(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tokens]:
+    """A sentence in which every pronoun stands for the nearest noun before it."""
+    usable = np.isin(np.arange(length), range(1, length - 1))
+    text = _text(usable, rng)
+    nouns = np.flatnonzero(text.nouns)
+    pairs = [
+        (p, nouns[nouns < p].max()) for p in np.flatnonzero(text.pronouns) if (nouns < p).any()
+    ]
+    related = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return text, _tokens(idx, np.zeros(length, np.int64), usable, related, NONE)
+
+
+def two_sentences(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tokens]:
+    """Two sentences that have two words in common, at random places."""
+    middle = length // 2
+    usable = ~np.isin(np.arange(length), [0, middle, length - 1])
+    first, second = np.arange(1, middle), np.arange(middle + 1, length - 1)
+    equal = np.stack([rng.permutation(of)[:2] for of in (first, second)], axis=1)
+    segments = (np.arange(length) > middle).astype(np.int64)
+    both = np.concatenate([equal, equal[:, ::-1]])
+    return _text(usable, rng), _tokens(idx, segments, usable, NONE, both)
+
+
+def _tokens(idx: int, segments: Pairs, usable: maps.Mask, related: Pairs, equal: Pairs) -> Tokens:
+    of_relation = tuple(related if name == RELATION else NONE for name in RELATIONS)
+    features = np.zeros((len(usable), len(FEATURES)), dtype=np.bool_)
+    features[0, -2] = features[-1, -1] = True
+    return Tokens(idx, segments, ~usable, features, of_relation, equal)
+
+
+def planted(text: Text, pairs: Pairs, rng: np.random.Generator, weight: float = 0.5) -> maps.Map:
+    """Noise; some of the weight of the first token of a pair goes to the second."""
+    a = maps.noise(text, rng)
+    for query, key in pairs.tolist():
+        a[query] *= 1 - weight
+        a[query, key] += weight
+    return a
+
+
+def measured(
+    folder: Path,
+    table: str,
+    rng: np.random.Generator,
+    heads: list[Head],
+    weights: list[float],
+    texts: int = 80,
+) -> pd.DataFrame:
+    """Measure heads on made-up texts.
+
+    Args:
+        folder: Where to write their maps; must not exist.
+        table: `token_pairs` or `equal_words`.
+        rng: Source of randomness.
+        heads: Heads that know nothing of the pairs; all are in one layer.
+        weights: Of further heads that do, see `planted`.
+        texts: How many.
+    """
+    make = sentence if table == "token_pairs" else two_sentences
+    every, tokens = [], []
+    lengths = sorted(rng.integers(9, 20, size=texts).tolist(), reverse=True)
+    for idx, length in enumerate(lengths):
+        text, one = make(idx, length, rng)
+        pairs = one.pairs[RELATIONS.index(RELATION)] if table == "token_pairs" else one.equal
+        own = [head(text, rng) for head in heads]
+        own += [planted(text, pairs, rng, weight) for weight in weights]
+        every.append(np.array(own)[None].astype(np.float16))
+        tokens.append(one)
+    return measure(save(folder, every), tokens, int(rng.integers(2**31)))[table]
