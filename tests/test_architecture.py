@@ -27,7 +27,7 @@ LEVELS: tuple[set[str], ...] = (
     {"models"},
     {"attention"},
     SECTIONS,
-    {"text"},  # the sections' measures on a user's own text
+    {"text", "claims"},  # the sections' measures on a user's own text; what papers claim
     {"contracts"},  # every section's tables
     {""},  # the public names of the package itself
 )

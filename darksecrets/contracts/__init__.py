@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from darksecrets.ablation import tables as ablation
+from darksecrets.claims import tables as claims
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
@@ -24,6 +25,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.6: disabling heads and layers": ablation.TABLES,
+        "Claims of papers": claims.TABLES,
     }
 )
 """The tables of a run, by section of the paper."""

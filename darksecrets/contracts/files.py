@@ -134,7 +134,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("tables/typical_maps.npz", "the maps of `typical_maps.csv`: an array for each `map`"),
     (
         "figures/",
-        "every figure as `.pdf`, `.svg`, `.png`; `table1.md`, `table1.html`, `table1.tex`",
+        "every figure as `.pdf`, `.svg`, `.png`; `table1.md`, `table1.html`, `table1.tex`; "
+        "`claims.md`, `claims.html`",
     ),
     ("report.html", "Snakemake's self-contained report"),
     ("logs/, benchmarks/", "output of every job; its time and memory"),
@@ -171,7 +172,7 @@ TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
     *("pattern_quality", "stripes", "head_statistics", "token_pairs", "redundancy"),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
-    *("joint_ablation", "learning_curves", "report"),
+    *("joint_ablation", "learning_curves", "claims", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

@@ -321,7 +321,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
         *("estimate_pattern_shares", "compare_attention", "compare_scores"),
-        *("compare_seeds", "compare_rankings", "link_ablation"),
+        *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
     }
 
 

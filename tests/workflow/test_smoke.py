@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from darksecrets.claims.tables import CLAIMS
+
 TASKS, SEEDS = ("RTE", "SST-2", "STS-B"), (1, 2)
 
 
@@ -313,6 +315,16 @@ def test_report_holds_figures_and_captions(run):
         "Section 4.3",
     ):
         assert text in page
+
+
+def test_claims_are_decided_from_the_tables_of_the_run(run):
+    claims = CLAIMS.read(run / "tables" / "claims.csv")
+    assert len(claims) == 48
+    assert set(claims["verdict"]) == {"not comparable"}
+    lost = "is missing|does not match|not the table that|has no column|not made by"
+    assert not claims["reason"].str.contains(lost).any()
+    assert claims["value"].notna().sum() > 20, "most claims have a number, decided or not"
+    assert "| 48 |" in (run / "figures" / "claims.md").read_text()
 
 
 def test_results_can_be_traced_to_seeds_versions_and_data(run):

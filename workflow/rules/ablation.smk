@@ -444,6 +444,8 @@ figure(
 
 if JOINT:
     RESULTS_OF_RUN.append("<results>/tables/tolerated_heads.csv")
+else:
+    TABLES_LEFT_OUT |= {table.name for table in tables_of_ablation.JOINT}
 if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",
@@ -452,3 +454,5 @@ if SWEPT:
             *("seed_agreement", "worst_overlap", "worst_heads", "linked_ablation", "linked_groups"),
         ),
     )
+else:
+    TABLES_LEFT_OUT |= {table.name for table in tables_of_ablation.TABLES}

@@ -7,7 +7,10 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
+from darksecrets.ablation import tables as tables_of_ablation
+from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
@@ -285,6 +288,9 @@ def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
 
 
 RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figures and tables
+TABLES_LEFT_OUT: set[str] = (
+    set()
+)  # names of tables that this run does not make: each section adds its own
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
@@ -393,6 +399,14 @@ def collect(
     compat.describe(getattr(rules, name), what)
 
 
+def record_of(table: str) -> str:
+    """Provenance of a table of the run: that of the rule that makes it."""
+    for each in compat.rules_of(workflow, RULES):
+        if table in map(str, each.output):
+            return str(each.output.provenance)
+    return str(Path(table).with_suffix(".provenance.json"))
+
+
 def figure_files(*names: str, formats: tuple[str, ...] = ("pdf", "svg", "png")) -> list[str]:
     """Files of some figures, in every format."""
     return expand("<results>/figures/{name}.{format}", name=names, format=formats)
@@ -406,7 +420,8 @@ def add_code() -> None:
     """
     for each in compat.rules_of(workflow, RULES):
         if script := compat.script_of(each):
-            modules = filter(None, [compat.parameter(each, "module")])
+            one, several = (compat.parameter(each, name) for name in ("module", "modules"))
+            modules = [*([one] if one else []), *(several or [])]
             files = imports.files_of((RULES / script).resolve(), *modules)
             compat.add_parameter(each, "code", imports.digest(files))
 

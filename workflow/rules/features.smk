@@ -73,6 +73,7 @@ collect(
     choices="|".join(MEASURES),
 )
 RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)]
+TABLES_LEFT_OUT |= {name for name in MEASURES if not tasks_of(name)}
 
 
 rule compare_attention:

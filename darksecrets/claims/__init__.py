@@ -1,0 +1,1 @@
+"""What papers claim, and whether it holds in a run: a registry, and decisions from tables."""

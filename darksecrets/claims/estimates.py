@@ -1,0 +1,264 @@
+"""Estimates with 95% intervals: over several seeds, for several comparisons, against a threshold.
+
+Intervals are combined without the data behind them, so every rule here is conservative: sums and
+differences on the same examples are valid for any dependence between their terms.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from darksecrets.claims.answers import Answer
+
+_LEVEL = 0.95
+_RESOLVED = 1 / 2000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval.
+
+    Attributes:
+        name: What it is about, such as a task and a feature; empty for the run as a whole.
+        value: The number; NaN if it is unknown.
+        low: Lower end of the 95% interval.
+        high: Its upper end.
+        seeds: Number of fine-tuning seeds behind it; None if it does not depend on one.
+        degrees: Degrees of freedom of Student's distribution that the interval is from; infinite
+            for the normal distribution.
+        unknown: Why the number cannot be used to decide; empty if it can.
+    """
+
+    name: tuple[str, ...]
+    value: float
+    low: float
+    high: float
+    seeds: int | None = None
+    degrees: float = math.inf
+    unknown: str = ""
+
+    @classmethod
+    def missing(cls, name: tuple[str, ...], why: str) -> Estimate:
+        """An estimate that no table gives."""
+        return cls(name, math.nan, math.nan, math.nan, unknown=why)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can decide anything."""
+        return not self.unknown
+
+    def for_one_of(self, comparisons: int) -> Estimate:
+        """Widen the interval so that it is one of several that hold together (Bonferroni).
+
+        The sampling distribution is taken to be normal, or Student's, on each side; an estimate
+        without uncertainty stays as it is.
+        """
+        if comparisons < 2:
+            return self
+        factor = _wider(comparisons, self.degrees)
+        low = self.value - factor * (self.value - self.low)
+        return replace(self, low=low, high=self.value + factor * (self.high - self.value))
+
+
+@cache
+def _wider(comparisons: int, degrees: float) -> float:
+    from scipy import stats
+
+    tails = (1 - _LEVEL) / 2
+    usual, wide = (stats.t.isf(p, degrees) for p in (tails, tails / comparisons))
+    return float(wide / usual)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What an estimate is compared with: a number, or, if it is a probability, with certainty.
+
+    Attributes:
+        above: The statement is that the estimate is greater than this.
+        below: … less than this.
+        near: … within ``within`` of this.
+        within: Greatest distance from ``near``.
+        probable: The estimate is the probability that a statement is true, on the scale of
+            `normal`: true above 97.5%, false below 2.5%.
+    """
+
+    above: float | None = None
+    below: float | None = None
+    near: float | None = None
+    within: float | None = None
+    probable: bool = False
+
+    def __post_init__(self) -> None:
+        given = [side for side in (self.above, self.below, self.near) if side is not None]
+        if len(given) + self.probable != 1 or (self.near is None) != (self.within is None):
+            raise ValueError("needs one of above, below, probable, or near together with within")
+
+    def answer(self, estimate: Estimate) -> Answer:
+        """Whether the estimate is on the side claimed; open if its interval has both sides."""
+        if not estimate.is_known:
+            return Answer.OPEN
+        low, high = estimate.low, estimate.high
+        if self._floor is not None:
+            return _decide(low > self._floor, high <= self._floor)
+        if self.below is not None:
+            return _decide(high < self.below, low >= self.below)
+        least, greatest = self._around()
+        return _decide(least <= low and high <= greatest, high < least or low > greatest)
+
+    @property
+    def words(self) -> str:
+        """The region claimed, such as ``above 0``."""
+        if self.probable:
+            return "true in more than 97.5% of samples"
+        if self.above is not None:
+            return f"above {self.above:g}"
+        if self.below is not None:
+            return f"below {self.below:g}"
+        least, greatest = self._around()
+        return f"between {least:g} and {greatest:g}" if self.within else f"{self.near:g}"
+
+    @property
+    def refuted(self) -> str:
+        """What is found if the statement is false."""
+        return "true in less than 2.5% of samples" if self.probable else f"not {self.words}"
+
+    @property
+    def undecided(self) -> str:
+        """What is found if the statement is undecided."""
+        if self.probable:
+            return "true in some samples, false in others"
+        if self.near is None:
+            bound = self.above if self.above is not None else self.below
+            return f"the interval includes {bound:g}"
+        least, greatest = self._around()
+        return f"the interval is in part outside of {least:g} to {greatest:g}"
+
+    def margin(self, estimate: Estimate) -> float:
+        """How far the estimate is on the side claimed; the least one decides `every`."""
+        if self._floor is not None:
+            return estimate.low - self._floor
+        if self.below is not None:
+            return self.below - estimate.high
+        least, greatest = self._around()
+        return min(estimate.low - least, greatest - estimate.high)
+
+    @property
+    def _floor(self) -> float | None:
+        return 0.0 if self.probable else self.above
+
+    def _around(self) -> tuple[float, float]:
+        assert self.near is not None
+        assert self.within is not None
+        return self.near - self.within, self.near + self.within
+
+
+def _decide(yes: bool, no: bool) -> Answer:
+    if yes:
+        return Answer.YES
+    return Answer.NO if no else Answer.OPEN
+
+
+def normal(name: tuple[str, ...], probability: float) -> Estimate:
+    """A bootstrap probability that something is positive, as a normal deviate with its interval.
+
+    The interval excludes 0 if the probability is above 97.5% or below 2.5%, and can be corrected
+    like others. Probabilities beyond what a bootstrap resolves are those of 1 in 2,000.
+    """
+    from scipy import stats
+
+    value = float(stats.norm.ppf(min(max(probability, _RESOLVED), 1 - _RESOLVED)))
+    half = float(stats.norm.isf((1 - _LEVEL) / 2))
+    return Estimate(name, value, value - half, value + half)
+
+
+def as_probability(estimate: Estimate) -> Estimate:
+    """The probability behind an estimate of `normal`, without interval."""
+    from scipy import stats
+
+    value = float(stats.norm.cdf(estimate.value))
+    return replace(estimate, value=value, low=math.nan, high=math.nan)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much fine-tuning seeds differ.
+
+    Attributes:
+        deviation: Standard deviation over seeds.
+        degrees: Its degrees of freedom; 0 if no two seeds were compared.
+    """
+
+    deviation: float
+    degrees: int
+
+
+def spread(groups: Iterable[Sequence[float]]) -> Spread:
+    """The pooled standard deviation over seeds of several things, such as tasks.
+
+    Args:
+        groups: For each of the things, the values of its seeds.
+    """
+    known = [np.asarray(group) for group in groups if len(group) > 1]
+    degrees = sum(len(group) - 1 for group in known)
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in known)
+    return Spread(math.sqrt(squares / degrees) if degrees else 0.0, degrees)
+
+
+def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
+    """The mean over fine-tuning seeds, each with its own interval over the same examples.
+
+    The interval has two parts, added in quadrature: the mean half-width over the seeds, as all are
+    scored on the same examples; and Student's interval of the mean over seeds. The latter takes the
+    standard deviation pooled over all things of a question, with its degrees of freedom, as two or
+    three seeds say little by themselves; if the seeds of this thing differ more, their own.
+
+    Args:
+        parts: An estimate for every seed, two at least.
+        pooled: The spread over seeds of all things compared.
+    """
+    from scipy import stats
+
+    values = np.array([part.value for part in parts])
+    mean, count = float(values.mean()), len(parts)
+    below = float(np.mean([part.value - part.low for part in parts]))
+    above = float(np.mean([part.high - part.value for part in parts]))
+    t = float(stats.t.isf((1 - _LEVEL) / 2, pooled.degrees))
+    between = t * max(float(values.std(ddof=1)), pooled.deviation) / math.sqrt(count)
+    low, high = mean - math.hypot(below, between), mean + math.hypot(above, between)
+    return Estimate(parts[0].name, mean, low, high, count, pooled.degrees)
+
+
+def total(parts: Sequence[Estimate]) -> Estimate:
+    """The sum of estimates; valid for any dependence between them."""
+    first, *_ = parts
+    value, low, high = (
+        sum(getattr(part, end) for part in parts) for end in ("value", "low", "high")
+    )
+    return replace(first, value=value, low=low, high=high)
+
+
+def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate:
+    """`more` − `less`, with its interval.
+
+    Args:
+        more: The one subtracted from.
+        less: The one subtracted.
+        independent: Whether they are from different examples, such as those of two tasks; if not,
+            the interval is valid for any dependence.
+    """
+    name = (f"{' '.join(more.name)} − {' '.join(less.name)}",)
+    value = more.value - less.value
+    below = (more.value - more.low, less.high - less.value)
+    above = (more.high - more.value, less.value - less.low)
+    combine = math.hypot if independent else operator.add
+    seeds = [each.seeds for each in (more, less) if each.seeds is not None]
+    low, high = value - combine(*below), value + combine(*above)
+    unknown = more.unknown or less.unknown
+    degrees = min(more.degrees, less.degrees)
+    return Estimate(name, value, low, high, min(seeds, default=None), degrees, unknown)

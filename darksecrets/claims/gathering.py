@@ -1,0 +1,168 @@
+"""Gather the estimates that a question is about from rows of the run's tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from darksecrets.claims.estimates import Estimate, Spread, normal, over_seeds, spread, total
+from darksecrets.claims.registry import Question
+from darksecrets.claims.sources import Run, Tables, rows
+
+ABSENT = "not in this run"
+"""Why there is no estimate of a task that the run leaves out."""
+
+Name = tuple[str, ...]
+"""Values of the columns ``each`` that name one of the things compared."""
+
+
+def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> list[Estimate]:
+    """An estimate for each of the things that a question is about.
+
+    Args:
+        question: The question.
+        tasks: Tasks that it is about.
+        tables: The run's tables.
+        run: The run.
+
+    Raises:
+        UnansweredError: A table is missing.
+    """
+    frame = rows(question, tables, run)
+    each = [column for column in question.each if column in frame.columns]
+    parts = {
+        name: _by_seed(question, _labelled(each, name), group, run)
+        for name, group in _groups(question, each, tasks, frame, run).items()
+    }
+    pooled = spread([part.value for part in found] for found in parts.values())
+    return [_estimate(question, found, pooled, run) for found in parts.values()]
+
+
+def why_empty(question: Question) -> str:
+    """Why nothing was found."""
+    return f"{_file(question)} has no such rows"
+
+
+def _groups(
+    question: Question,
+    each: Sequence[str],
+    tasks: Sequence[str],
+    frame: pd.DataFrame,
+    run: Run,
+) -> dict[Name, pd.DataFrame]:
+    """Rows of each of the things; of those that are expected but not there, none."""
+    if not each:
+        return {(): frame}
+    found = list(zip(*(frame[column].astype(str) for column in each), strict=True))
+    names = _expected(question, each, tasks, frame)
+    kept = [name for name in names if name in set(found) or _is_needed(question, name, run)]
+    return {name: frame[[other == name for other in found]] for name in kept}
+
+
+def _expected(
+    question: Question, each: Sequence[str], tasks: Sequence[str], frame: pd.DataFrame
+) -> list[Name]:
+    """Names of the things that the statement is about, whether or not the run has them."""
+    if question.heads and {"layer", "head"} <= set(each):
+        rest = [column for column in each if column not in ("layer", "head")]
+        before = itertools.product(*(_values(question, name, tasks, frame) for name in rest))
+        heads = [(str(layer), str(head)) for layer, head in question.heads]
+        return [(*name, *head) for name, head in itertools.product(before, heads)]
+    return list(itertools.product(*(_values(question, name, tasks, frame) for name in each)))
+
+
+def _values(
+    question: Question, column: str, tasks: Sequence[str], frame: pd.DataFrame
+) -> list[str]:
+    """Values of a column that are expected: tasks, those of the entry, or those found."""
+    if column == "task":
+        return list(tasks)
+    wanted = question.where.get(column)
+    if wanted is None:
+        return [str(value) for value in frame[column].unique()]
+    return list(map(str, wanted)) if isinstance(wanted, tuple) else [str(wanted)]
+
+
+def _is_needed(question: Question, name: Name, run: Run) -> bool:
+    """Whether something without rows leaves a statement open."""
+    claimed = question.extreme.which if question.extreme else ()
+    return not question.if_present or name[0] not in run.tasks or name[-1] in claimed
+
+
+def _labelled(each: Sequence[str], name: Name) -> Name:
+    """Values with the names of columns that are numbers, such as ``layer 3``."""
+    return tuple(
+        f"{column} {value}" if value.isdigit() else value
+        for column, value in zip(each, name, strict=True)
+    )
+
+
+def _by_seed(question: Question, name: Name, group: pd.DataFrame, run: Run) -> list[Estimate]:
+    """The estimates of one thing: one for each seed, or a single one without seeds."""
+    if "task" in question.each and name and name[0] not in run.tasks:
+        return [Estimate.missing(name, ABSENT)]
+    if group.empty:
+        return [Estimate.missing(name, why_empty(question))]
+    if "seed" in group and group["seed"].notna().any():
+        seeds = [seed for _, seed in group.groupby("seed")]
+        return [replace(_one(question, name, seed), seeds=1) for seed in seeds]
+    found = _one(question, name, group)
+    return [replace(found, seeds=int(group["seeds"].min())) if "seeds" in group else found]
+
+
+def _one(question: Question, name: Name, group: pd.DataFrame) -> Estimate:
+    """The estimate of one row, or of the sum of several."""
+    parts = [_of_row(question, name, row) for row in group.to_dict("records")]
+    if question.add:
+        return total(parts)
+    if len(parts) > 1:
+        raise ValueError(
+            f"{question.table}: {len(parts)} rows of {name}; the claim's entry must tell them apart"
+        )
+    return parts[0]
+
+
+def _of_row(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
+    value = float(row["value"])
+    if question.exact:
+        return Estimate(name, value, value, value)
+    if question.threshold and question.threshold.probable:
+        return normal(name, value)
+    if question.test:
+        return Estimate(name, value, min(0.0, value), value)
+    return Estimate(name, value, float(row.get("low", math.nan)), float(row.get("high", math.nan)))
+
+
+def _estimate(question: Question, parts: Sequence[Estimate], pooled: Spread, run: Run) -> Estimate:
+    """The mean over seeds, and why it cannot decide: no value, no interval, too few seeds."""
+    estimate = over_seeds(parts, pooled) if len(parts) > 1 else parts[0]
+    if estimate.unknown or estimate.seeds is None:
+        return replace(estimate, unknown=estimate.unknown or _what_is_missing(question, estimate))
+    seeds, file = estimate.seeds, _file(question)
+    if seeds < len(run.seeds):
+        said = f"{file} has {_seeds(seeds)} of {len(run.seeds)}"
+        return replace(estimate, unknown=said)
+    if seeds < question.seeds:
+        return replace(estimate, unknown=_seeds(seeds))
+    return replace(estimate, unknown=_what_is_missing(question, estimate))
+
+
+def _what_is_missing(question: Question, estimate: Estimate) -> str:
+    if math.isnan(estimate.value):
+        return f"{_file(question)} has no value"
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return f"{_file(question)} has no interval"
+    return ""
+
+
+def _file(question: Question) -> str:
+    return " ".join(f"{name}.csv" for name in question.sources) or question.table
+
+
+def _seeds(number: int) -> str:
+    return "one seed" if number == 1 else f"{number} seeds"

@@ -1,0 +1,265 @@
+"""The registry of claims: a file per paper in ``darksecrets/resources/claims/``; see its README."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+
+from darksecrets.claims.estimates import Threshold
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+
+FOLDER = RESOURCES / "claims"
+
+Quantifier = Literal["every", "some", "greatest", "least"]
+Rows = Callable[..., Any]
+"""A section's function: tables in, a table with ``value``, ``low``, ``high`` out."""
+
+SETTINGS = "settings"
+"""In place of a table: the settings of fine-tuning, rows of ``setting`` and ``value``."""
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The statement that one thing has the greatest, or least, value of all.
+
+    Attributes:
+        of: The column that names the things compared.
+        which: The one claimed, or several that exceed all others.
+        greatest: Whether it is claimed to be the greatest; else the least.
+    """
+
+    of: str
+    which: tuple[str, ...]
+    greatest: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """How a claim is decided from rows of a table.
+
+    Attributes:
+        table: The table; or a function ``<section>.claims.<name>`` that is given ``tables``.
+        tables: Tables of the function.
+        value: The column with the number; its interval is the declared one. A function returns
+            ``value``, ``low`` and ``high``.
+        where: Values, or lists of values, of columns; other rows are left out.
+        metric: Keeps the rows of this metric, or of a task's main metric if it lacks this one.
+        heads: Keeps these heads, each a layer and a head, from 1.
+        each: Columns that distinguish the things the statement is about; seeds are averaged.
+        add: The column whose rows are added up.
+        exact: Whether the number has no uncertainty, such as a setting.
+        test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
+            disprove it: the interval is from 0 to the value.
+        if_present: Whether things without rows are left out, such as features that a task lacks.
+        tasks: Tasks that the statement is about; all of the paper's if empty.
+        quantifier: For which of the things the statement is made.
+        threshold: What the numbers are compared with.
+        extreme: Or, which is the greatest or least.
+        seeds: Number of seeds that a decision about fine-tuned models needs.
+        undecidable: Why the number decides nothing, if it does not.
+    """
+
+    table: str
+    tables: tuple[str, ...] = ()
+    value: str = "value"
+    where: Mapping[str, Any] = field(default_factory=dict)
+    metric: str = ""
+    heads: tuple[tuple[int, int], ...] = ()
+    each: tuple[str, ...] = ("task",)
+    add: str = ""
+    exact: bool = False
+    test: bool = False
+    if_present: bool = False
+    tasks: tuple[str, ...] = ()
+    quantifier: Quantifier = "every"
+    threshold: Threshold | None = None
+    extreme: Extreme | None = None
+    seeds: int = 2
+    undecidable: str = ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Tables that it reads."""
+        if self.table == SETTINGS:
+            return ()
+        return self.tables or (self.table,)
+
+    @property
+    def function(self) -> Rows | None:
+        """The section's function; None if a table is read as it is."""
+        if "." not in self.table:
+            return None
+        module, _, name = self.table.rpartition(".")
+        function: Rows = getattr(import_module(f"darksecrets.{module}"), name)
+        return function
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.
+
+    Attributes:
+        paper: Name of the paper's file.
+        id: Number of the claim.
+        section: Section of the paper.
+        claim: The claim, in our words.
+        published: The paper's number as text; empty if it gives none.
+        unit: Unit of the number.
+        data: Data that a run must share with the paper for a verdict; see the registry's README.
+        questions: All must be answered by yes; empty if no table answers.
+        unanswered: Why no table answers, in words.
+        note: What a reader should know, such as what a sound version asks.
+    """
+
+    paper: str
+    id: str
+    section: str
+    claim: str
+    published: str
+    unit: str
+    data: tuple[str, ...]
+    questions: tuple[Question, ...]
+    unanswered: str
+    note: str
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Tables that decide it."""
+        return tuple(
+            dict.fromkeys(name for question in self.questions for name in question.sources)
+        )
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its claims.
+
+    Attributes:
+        name: Name of its file.
+        title: Authors, year and title.
+        needs: What a run must have for a verdict on the paper, in words.
+        tasks: The paper's tasks, in its order.
+        claims: The claims, in the order of the file.
+    """
+
+    name: str
+    title: str
+    needs: str
+    tasks: tuple[str, ...]
+    claims: tuple[Claim, ...]
+
+
+def files(folder: Path = FOLDER) -> list[Path]:
+    """The registry's files, one for each paper."""
+    return sorted(folder.glob("*.yaml"))
+
+
+def read(paths: Sequence[Path]) -> list[Paper]:
+    """Read the registry.
+
+    Raises:
+        InputError: An entry is wrong; the message names it.
+    """
+    return [_paper(path) for path in paths]
+
+
+def modules(papers: Sequence[Paper]) -> list[str]:
+    """Modules of the sections' functions, with full names, so that rules depend on their code."""
+    questions = [q for paper in papers for claim in paper.claims for q in claim.questions]
+    found = {f"darksecrets.{q.table.rpartition('.')[0]}" for q in questions if "." in q.table}
+    return sorted(found)
+
+
+def tables(papers: Sequence[Paper]) -> list[str]:
+    """Names of all tables that decide a claim."""
+    return sorted({name for paper in papers for claim in paper.claims for name in claim.tables})
+
+
+def _paper(path: Path) -> Paper:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    known = {"title", "needs", "data", "tasks", "claims"}
+    _check(content, required=known, optional=set(), where=str(path))
+    claims = tuple(_claim(path, content["data"], entry) for entry in content["claims"])
+    ids = [claim.id for claim in claims]
+    if repeated := sorted({name for name in ids if ids.count(name) > 1}):
+        raise _wrong(str(path), f"several claims {', '.join(repeated)}", "one of each id")
+    tasks = tuple(content["tasks"])
+    return Paper(path.stem, content["title"], content["needs"], tasks, claims)
+
+
+def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
+    where = f"{path}, claim {entry.get('id')}"
+    optional = {"published", "unit", "data", "note", "answer", "all of", "unanswered"}
+    _check(entry, required={"id", "section", "claim"}, optional=optional, where=where)
+    answers = entry.get("all of") or ([entry["answer"]] if "answer" in entry else [])
+    if bool(answers) == ("unanswered" in entry):
+        raise _wrong(where, f"{len(answers)} questions", "an answer, or else why it is unanswered")
+    return Claim(
+        paper=path.stem,
+        id=str(entry["id"]),
+        section=str(entry["section"]),
+        claim=entry["claim"],
+        published=str(entry.get("published", "")),
+        unit=entry.get("unit", ""),
+        data=tuple(entry.get("data", data)),
+        questions=tuple(_question(where, answer) for answer in answers),
+        unanswered=entry.get("unanswered", ""),
+        note=entry.get("note", ""),
+    )
+
+
+def _question(where: str, entry: Mapping[str, Any]) -> Question:
+    """A question from its entry: fields of `Question`, and ``is`` for what is claimed."""
+    names = {each.name for each in fields(Question)} - {"threshold", "extreme", "quantifier"}
+    optional = (names | {"for"}) - {"table"}
+    _check(entry, required={"table", "is"}, optional=optional, where=where)
+    given = {name: _frozen(value) for name, value in entry.items() if name in names}
+    quantifier = entry.get("for", "every")
+    if quantifier not in get_args(Quantifier):
+        raise _wrong(where, f"for: {quantifier}", f"one of {', '.join(get_args(Quantifier))}")
+    claimed = _claimed(where, entry["is"], given.get("each", Question.each))
+    return Question(**given, **claimed, quantifier=quantifier)
+
+
+def _claimed(where: str, entry: Mapping[str, Any], each: Sequence[str]) -> dict[str, Any]:
+    """What is claimed: an extreme, or a threshold."""
+    for side in ("greatest", "least"):
+        if side in entry:
+            which = entry[side]
+            names = tuple(which) if isinstance(which, list) else (which,)
+            return {"extreme": Extreme(each[-1], names, side == "greatest")}
+    try:
+        return {"threshold": Threshold(**entry)}
+    except (TypeError, ValueError) as error:
+        raise _wrong(where, f"is: {dict(entry)}", f"{error}, or greatest or least") from None
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - any value of the file
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    if isinstance(value, dict):
+        return {name: _frozen(inner) for name, inner in value.items()}
+    return value
+
+
+def _check(
+    entry: Mapping[str, Any], *, required: Collection[str], optional: Collection[str], where: str
+) -> None:
+    """Check the keys of an entry."""
+    missing, unknown = set(required) - set(entry), set(entry) - set(required) - set(optional)
+    if missing or unknown:
+        found = ", ".join(map(str, entry))
+        expected = (
+            f"{', '.join(sorted(required))}, and no others than {', '.join(sorted(optional))}"
+        )
+        raise _wrong(where, f"the keys {found}", expected)
+
+
+def _wrong(where: str, found: str, expected: str) -> InputError:
+    return InputError(f"{where}: found {found}; expected {expected}. Correct the entry.")

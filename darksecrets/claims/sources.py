@@ -1,0 +1,157 @@
+"""The tables of a run, as far as they can be trusted, and the rows that a question is about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from darksecrets.claims.registry import SETTINGS, Question
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import fingerprint
+from darksecrets.run.tables import Table
+
+
+class UnansweredError(Exception):
+    """Why a question has no rows, in words."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run is.
+
+    Attributes:
+        tasks: Its tasks, with their metrics, the main one first.
+        seeds: Its fine-tuning seeds.
+        shared: Data that it shares with papers, such as ``GLUE``, with the paper's model.
+        settings: Its settings of fine-tuning.
+    """
+
+    tasks: Mapping[str, Sequence[str]]
+    seeds: Sequence[int]
+    shared: Sequence[str] = ()
+    settings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables by name, and why others are missing.
+
+    Attributes:
+        frames: Tables that were read.
+        declared: All declarations by name.
+        missing: Why a table cannot be used, by name.
+    """
+
+    frames: Mapping[str, pd.DataFrame]
+    declared: Mapping[str, Table]
+    missing: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def get(self, name: str) -> pd.DataFrame:
+        """A table.
+
+        Raises:
+            UnansweredError: The run has none.
+        """
+        if name not in self.frames:
+            why = self.missing.get(name, "is not made by this run")
+            raise UnansweredError(f"{self.file(name)} {why}")
+        return self.frames[name]
+
+    def file(self, name: str) -> str:
+        """Name of a table's file."""
+        return self.declared[name].file if name in self.declared else f"{name}.csv"
+
+
+def read(paths: Sequence[Path], records: Sequence[Path], declared: Mapping[str, Table]) -> Tables:
+    """Read the tables of a run.
+
+    A table that is missing, damaged, or not the one that its provenance describes is left out with
+    the reason: claims are decided without it.
+
+    Args:
+        paths: The tables.
+        records: Provenance of the rules that made them.
+        declared: All declarations by name.
+    """
+    made = _fingerprints(records)
+    frames, missing = {}, {}
+    for path in paths:
+        if not path.is_file():
+            missing[path.stem] = "is missing"
+        elif path.name in made and fingerprint(path) != made[path.name]:
+            missing[path.stem] = "is not the table that this run made (its provenance differs)"
+        else:
+            try:
+                frames[path.stem] = declared[path.stem].read(path)
+            except InputError:
+                missing[path.stem] = "does not match its declaration"
+    return Tables(frames, declared, missing)
+
+
+def _fingerprints(records: Sequence[Path]) -> dict[str, str]:
+    """Fingerprints of tables by file name, as recorded when they were made."""
+    made: dict[str, str] = {}
+    for path in records:
+        try:
+            outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
+        except (OSError, KeyError, json.JSONDecodeError):
+            continue  # without a record, the table itself decides
+        made |= {Path(name).name: value for name, value in outputs.items()}
+    return made
+
+
+def rows(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
+    """Rows that a question is about, with columns ``value``, ``low`` and ``high``.
+
+    Raises:
+        UnansweredError: A table is missing.
+    """
+    frame = _source(question, tables, run)
+    if unknown := {*question.where, "value"} - set(frame.columns):
+        raise UnansweredError(f"{question.table} has no column {', '.join(sorted(unknown))}")
+    for column, wanted in question.where.items():
+        frame = frame[_matches(frame[column], wanted)]
+    if question.metric:
+        frame = frame[_scored_by(question.metric, frame, run)]
+    if question.heads:
+        places = zip(frame["layer"], frame["head"], strict=True)
+        frame = frame[[place in question.heads for place in places]]
+    return frame
+
+
+def _matches(values: pd.Series[Any], wanted: object) -> pd.Series[bool]:
+    """Rows with a value, with one of several, or, for None, with none."""
+    if wanted is None:
+        return values.isna() | (values.astype(str) == "")
+    return values.isin(wanted if isinstance(wanted, tuple) else [wanted])
+
+
+def _source(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
+    """The table with the interval's columns renamed; no columns ``low`` if there is no interval."""
+    if question.table == SETTINGS:
+        return pd.DataFrame({"setting": list(run.settings), "value": list(run.settings.values())})
+    if question.function:
+        made: pd.DataFrame = question.function(*map(tables.get, question.tables))
+        return made
+    frame = tables.get(question.table)
+    columns = tables.declared[question.table].columns
+    ends = [column.name for column in columns if column.interval_of == question.value]
+    names = dict(zip((question.value, *ends), ("value", "low", "high"), strict=False))
+    others = [name for name in names.values() if name in frame.columns and name not in names]
+    return frame.drop(columns=others).rename(columns=names)
+
+
+def _scored_by(metric: str, frame: pd.DataFrame, run: Run) -> list[bool]:
+    """Rows of a metric, or of the main metric of a task that is not scored by it."""
+    wanted = {
+        task: metric if metric in metrics or not metrics else metrics[0]
+        for task, metrics in run.tasks.items()
+    }
+    pairs = zip(frame["task"], frame["metric"], strict=True)
+    return [wanted.get(task) == name for task, name in pairs]

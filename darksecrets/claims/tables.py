@@ -1,0 +1,57 @@
+"""The table of claims."""
+
+from __future__ import annotations
+
+from darksecrets.claims.answers import Answer
+from darksecrets.run.tables import Column, Table, interval
+
+HERE = tuple(str(answer) for answer in Answer)
+HOLDS, FAILS, UNDECIDED, NOT_COMPARABLE = VERDICTS = (
+    "holds",
+    "does not hold",
+    "undecided here",
+    "not comparable",
+)
+
+CLAIMS = Table(
+    "claims",
+    "What papers claim, and whether it holds in this run; `darksecrets/resources/claims/` says how "
+    "each claim is decided.",
+    (
+        Column("paper", "text", "the paper, by the name of its registry"),
+        Column("id", "text", "number of the claim"),
+        Column("section", "text", "section of the paper"),
+        Column("claim", "text", "the claim, in our words"),
+        Column("published", "text", "the paper's number; empty if it gives none", optional=True),
+        Column(
+            "value",
+            "number",
+            "our number: the one that decides, such as the smallest of all tasks; empty if there "
+            "is none",
+            optional=True,
+        ),
+        *interval("value", optional=True),
+        Column("unit", "text", "unit of both numbers; empty for a plain number", optional=True),
+        Column("of", "text", "what our number is of, such as a task", optional=True),
+        Column(
+            "seeds",
+            "integer",
+            "fine-tuning seeds behind it; empty if it depends on none",
+            low=1,
+            optional=True,
+        ),
+        Column("here", "text", "whether the claim holds in this run", values=HERE),
+        Column(
+            "verdict",
+            "text",
+            "verdict on the paper: `here` if the run has its model and data",
+            values=VERDICTS,
+        ),
+        Column("reason", "text", "why, in words"),
+        Column("estimates", "text", "all numbers compared, with intervals", optional=True),
+        Column("tables", "text", "tables that decide, separated by spaces", optional=True),
+    ),
+    key=("paper", "id"),
+)
+
+TABLES = (CLAIMS,)

@@ -1,0 +1,79 @@
+"""Numbers that claims about disabled heads need, beside loops over heads."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from darksecrets.ablation.claims import (
+    equal_words_of_worst,
+    tolerated_shares,
+    worst_heads_elsewhere,
+)
+
+TASKS, SEEDS = ("STS-B", "RTE", "QQP"), (1, 2)
+
+
+@pytest.fixture
+def heads() -> pd.DataFrame:
+    """Effects of 12 heads, the last first; QQP has two metrics."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for task, seed, layer, head in itertools.product(TASKS, SEEDS, (1, 2, 3), (1, 2, 3, 4)):
+        for metric in ("f1", "accuracy") if task == "QQP" else ("main",):
+            delta = rng.normal()
+            rows.append((task, "finetuned", seed, layer, head, metric, delta, delta - 1, delta + 2))
+    names = ["task", "state", "seed", "layer", "head", "metric", "delta", "ci_low", "ci_high"]
+    return pd.DataFrame(rows, columns=names).iloc[::-1]
+
+
+@pytest.fixture
+def survival(heads) -> pd.DataFrame:
+    keys = ["task", "state", "seed", "metric"]
+    means = (
+        heads.groupby(keys, as_index=False)["delta"].mean().rename(columns={"delta": "mean_effect"})
+    )
+    return means.assign(
+        kind="head", mean_low=means["mean_effect"] - 0.5, mean_high=means["mean_effect"] + 0.5
+    )
+
+
+def test_worst_heads_are_scored_on_other_tasks(heads, survival):
+    found = worst_heads_elsewhere(heads, survival)
+    assert len(found) == len(SEEDS) * (2 * 1 + 2 * 1 + 2 * 2)  # QQP is scored by two metrics
+    for row in found.to_dict("records"):
+        main = heads[heads["task"] == row["chosen_on"]]["metric"].iloc[0]
+        of_seed = heads[heads["seed"] == row["seed"]]
+        chosen = of_seed[(of_seed["task"] == row["chosen_on"]) & (of_seed["metric"] == main)]
+        places = sorted(zip(chosen["delta"], chosen["layer"], chosen["head"], strict=True))[:2]
+        scored = of_seed[(of_seed["task"] == row["task"]) & (of_seed["metric"] == row["metric"])]
+        two = [
+            r.delta
+            for r in scored.itertuples()
+            if (r.layer, r.head) in [place[1:] for place in places]
+        ]
+        expected = np.mean(two) - scored["delta"].mean()
+        assert row["value"] == pytest.approx(expected)
+        assert row["low"] == pytest.approx(expected - 1 - 0.5)
+        assert row["high"] == pytest.approx(expected + 2 + 0.5)
+
+
+def test_shares_of_tolerated_heads():
+    table = pd.DataFrame({"heads": [36], "tolerated": [9], "ci_low": [0], "ci_high": [18]})
+    assert tolerated_shares(table)[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]
+
+
+def test_equal_words_of_the_worst_heads_have_three_controls():
+    key = {"task": ["RTE"] * 2, "state": "finetuned", "layer": [2, 4], "head": [3, 1]}
+    worst = pd.DataFrame(key | {"rank": [1, 2]})
+    words = pd.DataFrame(key | {"seed": 1})
+    for number, name in enumerate(("over_control", "over_same_key", "excess")):
+        words[[name, f"{name}_low", f"{name}_high"]] = [number, number - 1, number + 1]
+    others = words.assign(layer=6)
+    found = equal_words_of_worst(worst, pd.concat([words, others]))
+    assert len(found) == 2 * 3
+    excess = found[(found["control"] == "excess") & (found["rank"] == 2)]
+    assert excess[["value", "low", "high"]].to_numpy().tolist() == [[2, 1, 3]]

@@ -1,0 +1,229 @@
+"""Quantifiers, missing tasks and seeds, tables of other runs, and null data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from claim_cases import CASES, framenet, greatest, needed, words
+from claim_tables import METRICS, NO, OPEN, RUN, TASKS, YES, Frames, whole
+
+from darksecrets.claims import deciding, registry, sources
+from darksecrets.claims.estimates import Estimate, Threshold
+from darksecrets.claims.sources import Run, Tables
+from darksecrets.claims.tables import CLAIMS
+from darksecrets.contracts import TABLES
+from darksecrets.run.files import fingerprint, write_json
+
+PAPERS = registry.read(registry.files())
+(PAPER,) = PAPERS
+BY_ID = {claim.id: claim for claim in PAPER.claims}
+
+
+def decide(name: str, frames: Frames, run: Run = RUN) -> deciding.Finding:
+    return deciding.decide(BY_ID[name], PAPER.tasks, Tables(frames, TABLES), run)
+
+
+def without(frames: Frames, **values: object) -> Frames:
+    """Tables without the rows that have a value."""
+    for column, value in values.items():
+        frames = {name: frame[frame[column] != value] for name, frame in frames.items()}
+    return frames
+
+
+def some_tasks(*names: str) -> Run:
+    return replace(RUN, tasks={name: METRICS[name] for name in names})
+
+
+def test_a_task_that_is_not_in_the_run_leaves_a_statement_about_all_open():
+    few = some_tasks("MRPC", "RTE", "SST-2")
+    found = decide("22", CASES["22"][YES], few)
+    assert found.answer == OPEN
+    assert found.reason.startswith("not in this run: STS-B, QQP, QNLI, MNLI; above 0: MRPC")
+
+
+def test_one_task_refutes_a_statement_about_all():
+    assert decide("22", CASES["22"][NO], some_tasks("RTE")).answer == NO
+    assert decide("8", CASES["8"][NO], some_tasks("MRPC", "SST-2")).answer == NO
+
+
+def test_the_number_is_that_of_the_task_that_decides():
+    wide = CASES["22"][NO]["score_differences"].copy()
+    wide.loc[wide["task"] == "QQP", "ci_low"] = -50.0
+    found = decide("22", {"score_differences": wide})
+    assert (found.answer, found.decisive.name, found.decisive.value) == (NO, ("RTE",), -10)
+
+
+def test_one_task_is_enough_for_a_statement_about_some():
+    assert decide("1", CASES["1"][YES], some_tasks("RTE")).answer == YES
+    assert decide("1", CASES["1"][NO], some_tasks("RTE")).answer == OPEN
+
+
+def test_a_run_without_tasks_of_the_paper_decides_nothing_about_them():
+    own = replace(RUN, tasks={"CoLA": ["matthews_corrcoef"]})
+    for name in ("1", "8", "22", "38", "42"):
+        assert decide(name, CASES[name][YES], own).answer == OPEN
+
+
+def test_with_one_seed_claims_about_fine_tuning_stay_open():
+    one = replace(RUN, seeds=[1])
+    frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["37"][YES].items()}
+    found = decide("37", frames, one)
+    assert (found.answer, found.reason) == (OPEN, "one seed; of this seed alone, it holds")
+    assert found.decisive.value == 2
+
+
+def test_fewer_seeds_than_configured_leave_a_claim_open():
+    found = decide("37", without(CASES["37"][YES], seed=3))
+    assert found.answer == OPEN
+    assert found.reason == "survival.csv has 2 seeds of 3"
+
+
+def test_a_task_without_rows_leaves_a_claim_open():
+    found = decide("37", without(CASES["37"][YES], task="QQP"))
+    assert (found.answer, found.reason[:33]) == (OPEN, "survival.csv has no such rows: QQ")
+
+
+def test_the_metric_is_accuracy_or_the_main_one():
+    """Values of other metrics change nothing."""
+    (frame,) = CASES["37"][YES].values()
+    other = frame.copy()
+    main = {
+        task: "accuracy" if "accuracy" in metrics else metrics[0]
+        for task, metrics in METRICS.items()
+    }
+    other.loc[
+        other["metric"] != other["task"].map(main), ["unbiased_gain", "ci_low", "ci_high"]
+    ] = -9
+    assert decide("37", {"survival": other}).answer == YES
+
+
+def draws(count: int) -> list[list[Estimate]]:
+    """Seven estimates of 0 with the interval of their error."""
+    rng = np.random.default_rng(3)
+    return [
+        [Estimate((task,), x, x - 1.96, x + 1.96) for task, x in zip(TASKS, row, strict=True)]
+        for row in rng.normal(0, 1, (count, 7))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "threshold", "wrong"),
+    [
+        ("some", Threshold(above=0), YES),
+        ("every", Threshold(above=0), YES),
+        ("every", Threshold(above=-1e-9), NO),
+        ("greatest", Threshold(above=0), YES),
+        ("greatest", Threshold(above=0), NO),
+    ],
+)
+def test_null_effects_are_seldom_taken_for_real(quantifier, threshold, wrong):
+    """In at most 5% of 1,000 draws: 2.5% for each side of an interval, and 2 standard errors."""
+    answers = [
+        deciding._of_threshold(quantifier, threshold, row, row).answer for row in draws(1000)
+    ]
+    assert np.mean([answer == wrong for answer in answers]) < 0.025 + 2 * np.sqrt(0.025 / 1000)
+
+
+def nothing(name: str) -> Frames:
+    """The tables of a claim that holds, with effects of 0 and intervals around them."""
+    frames = {table: frame.copy() for table, frame in CASES[name][YES].items()}
+    for question in BY_ID[name].questions:
+        ends = [c.name for c in TABLES[question.table].columns if c.interval_of == question.value]
+        frames[question.table][question.value] = 1.0 if question.test else 0.0
+        frames[question.table][ends] = [-0.5, 0.5][: len(ends)]
+    return frames
+
+
+EFFECTS = ("1", "20", "22", "23", "24", "29", "30", "31", "33", "34", "37", "40", "41", "42")
+RANKS = ("8", "9", "12", "27", "28", "38", "39")
+NULLS = {
+    "15": framenet(0, 0),
+    "17": framenet(0, 0),
+    "19": framenet(0, 0),
+    "35": greatest("[SEP]", 1 / 9, 1 / 9, "QQP"),
+    "36": greatest("punctuation", 1 / 9, 1 / 9, "QQP"),
+    "46": needed(0),
+    "47": words(0, 0),
+}
+
+
+@pytest.mark.parametrize("name", [*EFFECTS, *RANKS, *NULLS])
+def test_nothing_is_claimed_of_heads_and_models_without_effects(name):
+    """No gain, no change, no rank and no head that stands out: such claims never hold."""
+    frames = NULLS[name] if name in NULLS else nothing(name)
+    assert decide(name, frames).answer != YES
+
+
+def test_a_head_that_no_control_rules_out_may_stand_out():
+    found = decide("15", framenet(1, 2))
+    assert (found.decisive.value, found.decisive.low, found.decisive.high) == (1, 1, 4)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of tables with the provenance of the rule that made them."""
+    for name, frame in whole(CASES["37"][YES] | CASES["7"][YES]).items():
+        TABLES[name].write(frame, tmp_path / f"{name}.csv")
+        outputs = {f"results/demo/tables/{name}.csv": fingerprint(tmp_path / f"{name}.csv")}
+        write_json({"outputs": outputs}, tmp_path / f"{name}.provenance.json")
+    return tmp_path
+
+
+def read(folder) -> Tables:
+    return sources.read(sorted(folder.glob("*.csv")), sorted(folder.glob("*.json")), TABLES)
+
+
+def test_tables_of_the_run_are_read(folder):
+    tables = read(folder)
+    assert set(tables.frames) == {"survival", "pattern_cv"}
+    assert deciding.decide(BY_ID["37"], PAPER.tasks, tables, RUN).answer == YES
+
+
+def test_a_table_of_another_run_is_not_used(folder):
+    path = folder / "survival.csv"
+    path.write_text(path.read_text().replace("QQP", "CoLA"))
+    found = deciding.decide(BY_ID["37"], PAPER.tasks, read(folder), RUN)
+    assert found.answer == OPEN
+    assert "not the table that this run made" in found.reason
+    assert deciding.decide(BY_ID["7"], PAPER.tasks, read(folder), RUN).answer == YES
+
+
+def test_a_damaged_table_is_not_used(folder):
+    (folder / "survival.provenance.json").unlink()
+    path = folder / "survival.csv"
+    path.write_text(path.read_text()[:-20])
+    found = deciding.decide(BY_ID["37"], PAPER.tasks, read(folder), RUN)
+    assert (found.answer, found.reason) == (OPEN, "survival.csv does not match its declaration")
+
+
+def test_without_any_table_all_claims_have_a_row(tmp_path):
+    claims = deciding.table(PAPERS, sources.read([tmp_path / "survival.csv"], [], TABLES), RUN)
+    CLAIMS.write(claims, tmp_path / "claims.csv")
+    found = CLAIMS.read(tmp_path / "claims.csv").set_index("id")
+    assert len(found) == 48
+    assert found.loc["37", "reason"] == "survival.csv is missing"
+    assert set(found["here"]) == {"holds", "undecided"}, "the settings are those of the paper"
+
+
+@pytest.mark.parametrize(
+    ("shared", "answer", "verdict"),
+    [
+        (["GLUE"], YES, "holds"),
+        (["GLUE"], NO, "does not hold"),
+        (["GLUE"], OPEN, "undecided here"),
+        ([], YES, "not comparable"),
+        (["FrameNet"], NO, "not comparable"),
+    ],
+)
+def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
+    run = replace(RUN, shared=shared)
+    claims = deciding.table(PAPERS, Tables(whole(CASES["37"][answer]), TABLES), run).set_index("id")
+    assert claims.loc["37", "here"] == answer
+    assert claims.loc["37", "verdict"] == verdict
+
+
+def test_labelled_maps_of_other_models_give_no_verdict_on_the_paper():
+    claims = deciding.table(PAPERS, Tables(whole(CASES["7"][YES]), TABLES), RUN).set_index("id")
+    assert (claims.loc["7", "here"], claims.loc["7", "verdict"]) == ("holds", "not comparable")

@@ -1,0 +1,139 @@
+"""Intervals over seeds and for several comparisons, beside SciPy's and simulations of null data."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from darksecrets.claims.answers import Answer, every, some
+from darksecrets.claims.estimates import (
+    Estimate,
+    Spread,
+    Threshold,
+    as_probability,
+    difference,
+    normal,
+    over_seeds,
+    spread,
+    total,
+)
+
+YES, NO, OPEN = Answer.YES, Answer.NO, Answer.OPEN
+
+
+def estimate(value: float, half: float = 1, **more) -> Estimate:
+    return Estimate((), value, value - half, value + half, **more)
+
+
+@pytest.mark.parametrize(
+    ("answers", "all_of_them", "one_of_them"),
+    [
+        ([YES, YES], YES, YES),
+        ([YES, OPEN], OPEN, YES),
+        ([NO, OPEN], NO, OPEN),
+        ([YES, NO], NO, YES),
+        ([NO, NO], NO, NO),
+        ([], OPEN, OPEN),
+    ],
+)
+def test_an_open_statement_decides_nothing(answers, all_of_them, one_of_them):
+    assert every(answers) == all_of_them
+    assert some(answers) == one_of_them
+
+
+@pytest.mark.parametrize(
+    ("threshold", "yes", "no", "border"),
+    [
+        ({"above": 0}, 1.1, -1.1, 0.9),
+        ({"below": 0}, -1.1, 1.1, -0.9),
+        ({"near": 10, "within": 2}, 9.5, 6.9, 8.5),
+    ],
+)
+def test_a_threshold_needs_the_whole_interval(threshold, yes, no, border):
+    claimed = Threshold(**threshold)
+    assert [claimed.answer(estimate(value)) for value in (yes, no, border)] == [YES, NO, OPEN]
+    assert claimed.answer(Estimate.missing((), "because")) == OPEN
+
+
+def test_exactly_the_number_is_not_above_it():
+    assert Threshold(above=0).answer(estimate(0, half=0)) == NO
+    assert Threshold(near=3, within=0).answer(estimate(3, half=0)) == YES
+
+
+@pytest.mark.parametrize("wrong", [{}, {"above": 1, "below": 2}, {"near": 1}, {"within": 1}])
+def test_a_threshold_has_one_side(wrong):
+    with pytest.raises(ValueError, match="needs one of"):
+        Threshold(**wrong)
+
+
+@pytest.mark.parametrize("degrees", [math.inf, 4])
+def test_several_comparisons_widen_an_interval(degrees):
+    one = estimate(5, half=float(stats.t.ppf(0.975, degrees)), degrees=degrees)
+    seven = one.for_one_of(7)
+    assert seven.high - 5 == pytest.approx(stats.t.ppf(1 - 0.025 / 7, degrees))
+    assert one.for_one_of(1) == one
+
+
+def test_the_mean_over_seeds_by_hand():
+    values, halves = np.array([1.0, 2.0, 6.0]), np.array([0.5, 1.0, 1.5])
+    parts = [estimate(value, half) for value, half in zip(values, halves, strict=True)]
+    found = over_seeds(parts, spread([values]))
+    between = stats.t.interval(0.95, 2, scale=stats.sem(values))[1]
+    assert (found.value, found.seeds, found.degrees) == (3, 3, 2)
+    assert found.high - 3 == pytest.approx(math.sqrt(1.0**2 + between**2))
+
+
+def test_the_spread_over_seeds_is_pooled():
+    groups = [[1.0, 3.0], [10.0, 10.0, 13.0], [5.0]]
+    found = spread(groups)
+    variances = (1 * np.var([1, 3], ddof=1) + 2 * np.var([10, 10, 13], ddof=1)) / 3
+    assert (found.deviation, found.degrees) == (pytest.approx(math.sqrt(variances)), 3)
+    assert spread([[1.0], [2.0]]) == Spread(0.0, 0)
+    parts = [estimate(5.0), estimate(5.0)]
+    pooled = over_seeds(parts, Spread(2, 9))
+    assert pooled.high > estimate(5.0).high, "seeds that agree by chance get the pooled spread"
+
+
+def test_intervals_over_seeds_cover_the_truth():
+    """Seven tasks, three seeds, shared examples: at least 95%, up to what 700 draws can show."""
+    rng, covered = np.random.default_rng(1), []
+    for _ in range(100):
+        examples = rng.normal(0, 1, 7)
+        values = examples[:, None] + rng.normal(0, 2, (7, 3))
+        pooled = spread(list(values))
+        for task in values:
+            found = over_seeds([estimate(value, 1.96) for value in task], pooled)
+            covered.append(found.low <= 0 <= found.high)
+    assert np.mean(covered) > 0.93
+
+
+def test_sums_and_differences_hold_for_any_dependence():
+    rng = np.random.default_rng(2)
+    shared = rng.normal(0, 1, 4000)
+    for one, other in ((shared, shared), (shared, -shared), (shared, rng.normal(0, 1, 4000))):
+        sums = [
+            total([estimate(a, 1.96), estimate(b, 1.96)]) for a, b in zip(one, other, strict=True)
+        ]
+        gaps = [
+            difference(estimate(a, 1.96), estimate(b, 1.96), independent=False)
+            for a, b in zip(one, other, strict=True)
+        ]
+        for found in (sums, gaps):
+            assert np.mean([each.low <= 0 <= each.high for each in found]) > 0.94
+
+
+def test_a_difference_of_independent_estimates():
+    found = difference(estimate(5, 3), estimate(1, 4), independent=True)
+    assert (found.value, found.high - found.value) == (4, 5)
+    assert difference(estimate(1), Estimate.missing((), "why"), independent=True).unknown == "why"
+
+
+@pytest.mark.parametrize(("p", "answer"), [(0.99, YES), (0.97, OPEN), (0.03, OPEN), (0.01, NO)])
+def test_a_probability_needs_certainty(p, answer):
+    found = normal((), p)
+    assert Threshold(probable=True).answer(found) == answer
+    assert as_probability(found).value == pytest.approx(p)
+    assert math.isfinite(normal((), 1).value)

@@ -1,0 +1,100 @@
+"""The registry of claims: its entries, and messages about wrong ones."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from darksecrets.claims import registry
+from darksecrets.contracts import TABLES
+from darksecrets.run.errors import InputError
+
+PAPERS = registry.read(registry.files())
+QUESTIONS = [
+    (claim.id, question)
+    for paper in PAPERS
+    for claim in paper.claims
+    for question in claim.questions
+]
+
+
+@pytest.mark.parametrize(("name", "question"), QUESTIONS)
+def test_questions_are_about_declared_tables_and_columns(name, question):
+    assert set(question.sources) <= set(TABLES)
+    if question.table in TABLES:
+        columns = {column.name: column for column in TABLES[question.table].columns}
+        used = {question.value, *question.where, *question.each, *filter(None, [question.add])}
+        assert used - {"task"} <= set(columns)
+        for column, wanted in question.where.items():
+            allowed = columns[column].values
+            values = wanted if isinstance(wanted, tuple) else (wanted,)
+            assert not allowed or set(values) <= {*allowed, None}
+        ends = [c for c in columns.values() if c.interval_of == question.value]
+        needs = not (
+            question.exact or question.test or (question.threshold and question.threshold.probable)
+        )
+        assert len(ends) == 2 * needs or not needs, f"{question.value} has no interval"
+    elif question.table != registry.SETTINGS:
+        assert question.function is not None
+
+
+def test_claims_are_sentences_and_every_paper_is_named():
+    for paper in PAPERS:
+        assert paper.title
+        for claim in paper.claims:
+            assert claim.claim.endswith(".")
+            assert claim.section
+            assert not claim.note or claim.note.endswith(".")
+
+
+def test_code_of_sections_is_known_to_the_workflow():
+    assert registry.modules(PAPERS) == [
+        f"darksecrets.{section}.claims" for section in ("ablation", "framenet", "patterns")
+    ]
+
+
+ENTRY = {
+    "id": 1,
+    "section": "1",
+    "claim": "It holds.",
+    "answer": {"table": "survival", "is": {"above": 0}},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answer": {"table": "survival"}}, "found the keys table; expected is, table"),
+        (
+            {"answer": {"table": "survival", "is": {"over": 0}}},
+            "unexpected keyword argument 'over'",
+        ),
+        ({"answer": {"table": "survival", "is": {"near": 0}}}, "near together with within"),
+        ({"answer": {"table": "survival", "is": {"above": 0}, "for": "most"}}, "found for: most"),
+        ({"because": 1}, "found the keys answer, because, claim, id, section; expected"),
+        ({"unanswered": "no table"}, "expected an answer, or else why it is unanswered"),
+    ],
+)
+def test_a_wrong_entry_is_named(change, message, tmp_path):
+    path = tmp_path / "someone2020.yaml"
+    paper = {"title": "T", "needs": "N", "data": [], "tasks": ["RTE"], "claims": [ENTRY | change]}
+    path.write_text(yaml.safe_dump(paper))
+    with pytest.raises(InputError, match="claim 1: ") as error:
+        registry.read([path])
+    assert message in str(error.value)
+
+
+def test_a_claim_is_there_once(tmp_path):
+    path = tmp_path / "someone2020.yaml"
+    paper = {"title": "T", "needs": "N", "data": [], "tasks": [], "claims": [ENTRY, ENTRY]}
+    path.write_text(yaml.safe_dump(paper))
+    with pytest.raises(InputError, match="found several claims 1; expected one of each id"):
+        registry.read([path])
+
+
+def test_a_paper_is_added_with_a_file_alone(tmp_path):
+    path = tmp_path / "someone2020.yaml"
+    paper = {"title": "T", "needs": "N", "data": ["GLUE"], "tasks": ["RTE"], "claims": [ENTRY]}
+    path.write_text(yaml.safe_dump(paper))
+    (found,) = registry.read([path])
+    assert (found.name, found.claims[0].tables) == ("someone2020", ("survival",))

@@ -1,0 +1,51 @@
+"""The rule that decides claims, as Snakemake plans it."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from darksecrets.claims import registry
+from darksecrets.contracts import TABLES
+from workflow.lib import plan
+from workflow.lib.configuration import resolve
+
+
+def planned_claims(config):
+    """Parameters and inputs of the rule, and the rules of all jobs that it needs."""
+    jobs = {job.rule.name: job for job in plan.dry_run(config, ["claims"]).dag.jobs}
+    return dict(jobs["claims"].params.items()), {*jobs["claims"].input}, set(jobs)
+
+
+@pytest.mark.parametrize("name", ["config", "paper"])
+def test_claims_are_decided_from_all_tables_of_the_run(root, name):
+    config = root / f"config/{name}.yaml"
+    parameters, inputs, _ = planned_claims(config)
+    run = resolve(yaml.safe_load(config.read_text()))
+    folder = f"results/{run['run']}/tables"
+    for table in registry.tables(registry.read(registry.files())):
+        assert f"{folder}/{TABLES[table].file}" in inputs
+    for record in ("survival", "patterns", "framenet_heads"):  # two of them make several tables
+        assert f"{folder}/{record}.provenance.json" in inputs
+    assert f"{folder}/pattern_heads.provenance.json" not in inputs
+    assert parameters["run"]["seeds"] == run["seeds"]
+    assert parameters["run"]["shared"] == (["GLUE", "FrameNet"] if name == "paper" else [])
+
+
+def test_claims_need_neither_a_sweep_nor_pairs_of_sentences(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n"
+        "ablation: {states: []}\n"
+    )
+    _, inputs, rules = planned_claims(own)
+    assert not {"sweep_heads", "score_ablation", "collect_ablation"} & rules
+    assert "results/own/tables/equal_words.csv" not in inputs
+    assert "results/own/tables/pattern_heads.csv" in inputs
+
+
+def test_sections_functions_are_code_of_the_rule(root):
+    """Editing one reruns the rule."""
+    parameters, _, _ = planned_claims(root / "config/config.yaml")
+    assert "darksecrets.patterns.claims" in parameters["modules"]
+    assert len(parameters["code"]) == 16
