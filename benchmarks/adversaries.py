@@ -4,7 +4,7 @@
 
 Heads that look at one place, one class of words or one distance, random weights, shuffled labels
 and equal models go through the project's own functions, as in ``tests/unit/test_adversaries.py``
-but with more draws; so do heads and models with a known effect. About ten minutes on one core.
+but with more draws; so do heads and models with a known effect. About two minutes on one core.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Size:
 
 
 SMALL = Size(corpora=6, sweeps=20, noises=10, examples=150, layers=5)
-LARGE = Size(corpora=25, sweeps=60, noises=30, examples=300, layers=6)
+LARGE = Size(corpora=15, sweeps=50, noises=20, examples=200, layers=5)
 
 _NOISE = "random weights"
 _MIXTURES = "mixtures of two of them"
