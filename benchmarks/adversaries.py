@@ -19,7 +19,8 @@ from _machine import describe, write_results
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
-from adversarial.inferences import INFERENCES, LARGE, NULL, Trial
+from adversarial.inferences import LARGE, NULL, Trial
+from adversarial.models import ALL
 
 NOTES = (
     "*null*: nothing is there to be found, and the share that passes must not exceed the stated "
@@ -49,7 +50,7 @@ def row(trial: Trial) -> dict[str, object]:
 def main() -> None:
     """Run all trials and write the table."""
     rows = []
-    for inference in INFERENCES:
+    for inference in ALL:
         with tempfile.TemporaryDirectory() as folder:
             rows += [row(trial) for trial in inference(LARGE, Path(folder))]
     notes = NOTES.format(layers=LARGE.layers, examples=LARGE.examples)

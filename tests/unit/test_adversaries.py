@@ -5,13 +5,14 @@
 
 import numpy as np
 import pytest
-from adversarial.inferences import INFERENCES, NULL, POWER, SMALL, Trial
+from adversarial.inferences import NULL, POWER, SMALL, Trial
+from adversarial.models import ALL
 
 
 @pytest.fixture(scope="module")
 def trials(tmp_path_factory) -> list[Trial]:
     folder = tmp_path_factory.mktemp("adversaries")
-    return [trial for inference in INFERENCES for trial in inference(SMALL, folder)]
+    return [trial for inference in ALL for trial in inference(SMALL, folder)]
 
 
 def test_nothing_that_knows_nothing_passes_more_often_than_stated(trials):
