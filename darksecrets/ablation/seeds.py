@@ -22,8 +22,8 @@ from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.replicated import crossed_means
 from darksecrets.stats.resampling import halves, interval, unbiased_gains
+from darksecrets.stats.seeds import degrees_of_freedom, mean_over_seeds
 
 RESAMPLES, SPLITS = 1000, 250
 """Most bootstrap samples and halves: enough for variances and the ends of 95 % intervals."""
@@ -87,7 +87,7 @@ def _effects(
 ) -> pd.DataFrame:
     """Mean effects from deltas [seeds, sets], and from the same [resamples, seeds, sets]."""
     over_examples = drawn.mean(axis=1)
-    found = crossed_means(deltas, over_examples.var(axis=0))
+    found = mean_over_seeds(deltas, over_examples.var(axis=0), family=True)
     low, high = interval(over_examples)
     agreement, chance = sign_agreement(deltas)
     return places.assign(
@@ -98,10 +98,10 @@ def _effects(
         ci_high=PERCENT * found.high,
         p_value=found.p,
         q_value=benjamini_hochberg(found.p),
-        df=np.minimum(found.df, MOST_DF),
+        df=np.minimum(degrees_of_freedom(found.of_seeds, len(deltas)), MOST_DF),
         fixed_low=PERCENT * low,
         fixed_high=PERCENT * high,
-        spread=PERCENT * found.spread,
+        spread=PERCENT * deltas.std(axis=0, ddof=1),
         agreement=agreement,
         agreement_chance=chance,
     )

@@ -15,8 +15,9 @@ from functools import cache
 import numpy as np
 
 from darksecrets.claims.answers import Answer
+from darksecrets.stats import LEVEL
+from darksecrets.stats.seeds import critical_value
 
-_LEVEL = 0.95
 _RESOLVED = 1 / 2000
 
 
@@ -70,8 +71,7 @@ class Estimate:
 def _wider(comparisons: int, degrees: float) -> float:
     from scipy import stats
 
-    tails = (1 - _LEVEL) / 2
-    usual, wide = (stats.t.isf(p, degrees) for p in (tails, tails / comparisons))
+    usual, wide = (stats.t.isf(p, degrees) for p in (LEVEL / 2, LEVEL / 2 / comparisons))
     return float(wide / usual)
 
 
@@ -173,7 +173,7 @@ def normal(name: tuple[str, ...], probability: float) -> Estimate:
     from scipy import stats
 
     value = float(stats.norm.ppf(min(max(probability, _RESOLVED), 1 - _RESOLVED)))
-    half = float(stats.norm.isf((1 - _LEVEL) / 2))
+    half = float(stats.norm.isf(LEVEL / 2))
     return Estimate(name, value, value - half, value + half)
 
 
@@ -213,25 +213,30 @@ def spread(groups: Iterable[Sequence[float]]) -> Spread:
 def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
     """The mean over fine-tuning seeds, each with its own interval over the same examples.
 
-    The interval has two parts, added in quadrature: the mean half-width over the seeds, as all are
-    scored on the same examples; and Student's interval of the mean over seeds. The latter takes the
-    standard deviation pooled over all things of a question, with its degrees of freedom, as two or
-    three seeds say little by themselves; if the seeds of this thing differ more, their own.
+    The variance is the sum of three parts, and the critical value the mean of theirs weighted by
+    them, see `darksecrets.stats.seeds`. The first is that of the examples, from the mean half-width
+    over the seeds, as all are scored on the same ones. The second is the variance over seeds pooled
+    over all things of a question, as two or three seeds say little by themselves. The third, if the
+    seeds of this thing differ more, is what their own variance exceeds it by.
 
     Args:
         parts: An estimate for every seed, two at least.
         pooled: The spread over seeds of all things compared.
     """
-    from scipy import stats
-
     values = np.array([part.value for part in parts])
     mean, count = float(values.mean()), len(parts)
-    below = float(np.mean([part.value - part.low for part in parts]))
-    above = float(np.mean([part.high - part.value for part in parts]))
-    t = float(stats.t.isf((1 - _LEVEL) / 2, pooled.degrees))
-    between = t * max(float(values.std(ddof=1)), pooled.deviation) / math.sqrt(count)
-    low, high = mean - math.hypot(below, between), mean + math.hypot(above, between)
-    return Estimate(parts[0].name, mean, low, high, count, pooled.degrees)
+    excess = max(float(values.var(ddof=1)) - pooled.deviation**2, 0.0)
+    of_seeds = (pooled.deviation**2 / count, pooled.degrees), (excess / count, count - 1)
+
+    def reach(half: float) -> float:
+        of_examples = (half / critical_value(LEVEL)) ** 2, math.inf
+        variance = sum(part for part, _ in (of_examples, *of_seeds))
+        return critical_value(LEVEL, of_examples, *of_seeds) * math.sqrt(variance)
+
+    low = mean - reach(float(np.mean([part.value - part.low for part in parts])))
+    high = mean + reach(float(np.mean([part.high - part.value for part in parts])))
+    degrees = count - 1 if excess else pooled.degrees
+    return Estimate(parts[0].name, mean, low, high, count, degrees)
 
 
 def total(parts: Sequence[Estimate]) -> Estimate:

@@ -20,9 +20,10 @@ from darksecrets.features.profiles import (
 )
 from darksecrets.features.tables import ATTENTION_CHANGES, GREATEST
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.crossed import drawn_means, interval_of_known
+from darksecrets.stats.crossed import drawn_means
 from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.permutation import sign_permutation
+from darksecrets.stats.resampling import interval_of_known
 
 
 def changes(models: Models, draws: int, resamples: int, seed: int) -> pd.DataFrame:

@@ -22,13 +22,9 @@ from darksecrets.features.profiles import (
     with_encoder,
 )
 from darksecrets.features.tables import ATTENTION_LEVELS, ATTENTION_MEASURES, FROM_CLS
-from darksecrets.stats.crossed import (
-    drawn_means,
-    drawn_weights,
-    interval_of_known,
-    probability_greatest,
-)
+from darksecrets.stats.crossed import drawn_means, drawn_weights, probability_greatest
 from darksecrets.stats.paired import mean_of_known
+from darksecrets.stats.resampling import interval_of_known
 
 SPECIAL = [FEATURES.index(name) for name in ("[CLS]", "[SEP]")]
 
@@ -74,8 +70,8 @@ def level(
         values = stacked(profiles, part, measure)
         return with_encoder(values) if layered else values
 
-    def means(values: Array) -> Array:
-        return drawn_means(values, resamples, np.random.default_rng([seed, task]))
+    def means(values: Array, statistic: Callable[[Array], Array] = np.asarray) -> Array:
+        return drawn_means(values, resamples, np.random.default_rng([seed, task]), statistic)
 
     weights, others = read("weights"), {"uniform": read("uniform")}
     heads = stacked(profiles, "heads", measure).mean(axis=0)
@@ -90,8 +86,11 @@ def level(
     drawn = means(weights)
     columns = {name: _mean(values) for name, values in ({"weight": weights} | others).items()}
     columns.setdefault("control", np.full(drawn.shape[1:], np.nan))
-    columns["weight_low"], columns["weight_high"] = interval_of_known(drawn)
-    columns |= _to_special(weights, drawn, means)
+    columns["weight_low"], columns["weight_high"] = np.clip(interval_of_known(drawn), 0, 1)
+    both = _beside_special(weights)
+    columns["to_special"] = _ratio(_mean(both))
+    ends = interval_of_known(means(both, _ratio))
+    columns["to_special_low"], columns["to_special_high"] = np.maximum(ends, 0)
     columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
     places = layer_numbers(last) if layered else [last]
     return Level(places, columns, np.stack(excess), profiles[0].tokens.sum(axis=0) > 0)
@@ -110,18 +109,19 @@ def _mean(values: Array) -> Array:
     return mean
 
 
-def _to_special(weights: Array, drawn: Array, means: Callable[[Array], Array]) -> dict[str, Array]:
-    """Ratio to the mean of [CLS] and [SEP] over the same examples; NaN for these two."""
+def _beside_special(weights: Array) -> Array:
+    """[..., 2] weights, and the means of [CLS] and [SEP] over the same examples, NaN for these."""
     special = mean_of_known(weights[:, :, SPECIAL], axis=2)[:, :, None]
     beside = np.where(np.isnan(weights), np.nan, special)
     beside[:, :, SPECIAL] = np.nan
-    under, drawn_under = _mean(beside), means(beside)
+    return np.stack([weights, beside], axis=-1)
+
+
+def _ratio(means: Array) -> Array:
+    """[...] the first of two numbers, divided by the second; NaN if that is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio, ratios = _mean(weights) / under, drawn / drawn_under
-    ratio = np.where(np.isfinite(ratio), ratio, np.nan)
-    ratios = np.where(np.isfinite(ratios) & np.isfinite(ratio), ratios, np.nan)
-    low, high = interval_of_known(ratios)
-    return {"to_special": ratio, "to_special_low": low, "to_special_high": high}
+        ratio = means[..., 0] / means[..., 1]
+    return np.where(np.isfinite(ratio), ratio, np.nan)
 
 
 def _of_drawn_heads(heads: Array, resamples: int, seed: int, *, encoder: bool) -> Array:

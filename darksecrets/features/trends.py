@@ -13,9 +13,9 @@ from darksecrets.features.tables import ATTENTION_ORIGINS, ATTENTION_TRENDS, GRE
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import is_constant
-from darksecrets.stats.crossed import drawn_means, interval_of_known
+from darksecrets.stats.crossed import drawn_means, of_new_models
 from darksecrets.stats.paired import mean_of_known
-from darksecrets.stats.resampling import bootstrap_weights
+from darksecrets.stats.resampling import bootstrap_weights, interval_of_known
 from darksecrets.stats.trend import rank_trends, trend_test
 from darksecrets.stats.weighted import pearson
 
@@ -56,10 +56,8 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
     )
     mean, of_control = (mean_of_known(v, axis=1).mean(axis=0) for v in (weights, control))
     rng = np.random.default_rng(seed)
-    drawn = drawn_means(weights, resamples, rng)
-    absent = np.isnan(drawn).any(axis=-1)  # a rare feature may be in none of the drawn examples
-    drawn_trends = np.where(absent, np.nan, rank_trends(np.nan_to_num(drawn)))
-    low, high = interval_of_known(drawn_trends)
+    drawn = drawn_means(weights, resamples, rng, _known_trends)
+    low, high = np.clip(interval_of_known(drawn), -1, 1)
     return pd.DataFrame(
         {
             "feature": np.array(FEATURES)[present],
@@ -72,6 +70,11 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
             "p_value": trend_test(mean, draws, rng),
         }
     )
+
+
+def _known_trends(means: Array) -> Array:
+    """Trends; NaN where a rare feature is in none of the drawn examples."""
+    return np.where(np.isnan(means).any(axis=-1), np.nan, rank_trends(np.nan_to_num(means)))
 
 
 def origins(models: Models, resamples: int, seed: int) -> pd.DataFrame:
@@ -107,19 +110,19 @@ def _alike(sources: Array, targets: Array, resamples: int, seed: int) -> dict[st
         seed: Their seed.
     """
     rng = np.random.default_rng(seed)
-    heads, models = sources.shape[-1], len(targets)
+    heads = sources.shape[-1]
     weights = np.concatenate(list(bootstrap_weights(resamples, heads, rng)))
-    chosen = np.concatenate(list(bootstrap_weights(resamples, models, rng))) / models
     every = np.ones((1, heads), dtype=np.int64)
     scorers = [pearson(sources, target) for target in targets]
-    value = np.mean([score(every)[0] for score in scorers], axis=0)
-    drawn = np.einsum("rm,mrs->rs", chosen, np.stack([score(weights) for score in scorers]))
-    value, drawn = (np.concatenate([v, v[..., :1] - v[..., 1:]], -1) for v in (value, drawn))
+    own, drawn = (np.stack([score(w) for score in scorers]) for w in (every, weights))
+    own, drawn = (np.concatenate([v, v[..., :1] - v[..., 1:]], -1) for v in (own[:, 0], drawn))
+    value, drawn = own.mean(axis=0), drawn.mean(axis=0) + of_new_models(own, resamples, rng)
     unknown = is_constant(sources) | bool(is_constant(targets).any())
     missing = [*unknown, unknown.any()]
     found: dict[str, float] = {}
     for number, name in enumerate(("correlation", "random", "difference")):
-        ends = interval_of_known(drawn[:, number])
+        bound = 2 if name == "difference" else 1
+        ends = np.clip(interval_of_known(drawn[:, number]), -bound, bound)
         values = np.array([value[number], *ends])
         values[:] = np.nan if missing[number] else values
         found |= dict(zip((name, f"{name}_low", f"{name}_high"), values.tolist(), strict=True))

@@ -25,7 +25,7 @@ from darksecrets.stats.resampling import interval
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 2000
-"""Bootstrap samples of examples and seeds."""
+"""Samples of examples and seeds."""
 DRAWS = 9999
 """Random changes of signs in a test."""
 EQUAL = 2.0**-20
@@ -68,12 +68,16 @@ class Changes:
         return np.where(means > EQUAL, means, np.nan)
 
     def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
-        """[resamples, layers] every mean on the same bootstrap samples, and the relative change."""
-        kinds = {name: getattr(self, name) for name in ("change", "between_heads", "between_seeds")}
-        drawn = drawn_means(np.stack(list(kinds.values()), axis=-1), RESAMPLES, rng)
-        means = dict(zip(kinds, np.moveaxis(drawn, -1, 0), strict=True))
-        divisor = np.where(np.isnan(self._divisor), np.nan, means["between_heads"])
-        return means | {"relative": means["change"] / divisor}
+        """[resamples, layers] every mean on the same samples, and the relative change."""
+        kinds = ("change", "between_heads", "between_seeds")
+
+        def with_relative(means: Floats) -> Floats:
+            divisor = np.where(np.isnan(self._divisor), np.nan, means[..., 1])
+            return np.concatenate([means, (means[..., 0] / divisor)[..., None]], axis=-1)
+
+        values = np.stack([getattr(self, name) for name in kinds], axis=-1)
+        drawn = drawn_means(values, RESAMPLES, rng, with_relative)
+        return dict(zip((*kinds, "relative"), np.moveaxis(drawn, -1, 0), strict=True))
 
 
 def changes_of(parts: Sequence[pd.DataFrame]) -> dict[str, Changes]:
@@ -116,6 +120,7 @@ def _of_task(task: str, changes: Changes) -> pd.DataFrame:
     columns: dict[str, Any] = {"task": task, "layer": np.arange(layers) + 1}
     for name, drawn in changes.resampled(np.random.default_rng(0)).items():
         ends = interval(drawn) if examples >= FEWEST else np.full((2, layers), np.nan)
+        ends = np.maximum(ends, 0)
         columns[name] = getattr(changes, name).mean(axis=(0, 1))
         columns |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     return pd.DataFrame(columns | {"examples": examples, "seeds": seeds})

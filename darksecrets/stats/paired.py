@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.stats import LEVEL
-from darksecrets.stats.resampling import bootstrap_weights, interval
+from darksecrets.stats.resampling import Groups, group_sums, interval_of_known, resampled_means
 
 Floats = npt.NDArray[np.float64]
-Groups = npt.NDArray[np.int64]
 
 _TIE = 1e-9  # relative to a statistic of order 1; sums of the same numbers in another order
 _BLOCK = 2**22  # largest number of elements in a block of draws
@@ -66,7 +65,7 @@ def sign_flips(
     units, shape = len(differences), differences.shape[1:]
     known = np.nan_to_num(differences.reshape(units, -1))
     known[np.abs(known) <= zero] = 0
-    known = _sums(known, groups)
+    known = group_sums(known, groups)
     units = len(known)
     size = np.sqrt((known**2).sum(axis=0))
     scaled = known / np.where(size > 0, size, 1)
@@ -100,15 +99,6 @@ def mean_of_known(values: Floats, axis: int = -1) -> Floats:
     return result
 
 
-def _sums(values: Floats, groups: Groups | None) -> Floats:
-    """[groups, tests] sums over the units of each group; without groups, the values themselves."""
-    if groups is None:
-        return values
-    sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
-    np.add.at(sums, groups, values)
-    return sums
-
-
 def mean_intervals(
     values: Floats, resamples: int, rng: np.random.Generator, *, groups: Groups | None = None
 ) -> Floats:
@@ -124,22 +114,8 @@ def mean_intervals(
     Returns:
         [2, ...] lower and upper ends; NaN where no unit has a value.
     """
-    units, shape = len(values), values.shape[1:]
-    columns = values.reshape(units, -1)
-    known = ~np.isnan(columns)
-    sums = _sums(np.where(known, columns, 0), groups)
-    counts = _sums(known.astype(np.float64), groups)
-    means, start = np.empty((resamples, columns.shape[1])), 0
-    for weights in bootstrap_weights(resamples, len(sums), rng):
-        with np.errstate(invalid="ignore"):
-            drawn = (weights @ sums) / (weights @ counts)
-        means[start : start + len(drawn)] = drawn
-        start += len(drawn)
-    if not known.any():
-        return np.full((2, *shape), np.nan)
-    low, high = LEVEL / 2, 1 - LEVEL / 2
-    ends = np.nanquantile(means, (low, high), axis=0) if np.isnan(means).any() else interval(means)
-    return ends.reshape(2, *shape)
+    means = resampled_means(values.reshape(len(values), -1), resamples, rng, groups=groups)
+    return interval_of_known(means).reshape(2, *values.shape[1:])
 
 
 FEWEST = 6

@@ -1,4 +1,4 @@
-"""Bootstrap weights, percentile intervals and random halves."""
+"""Bootstrap weights, means and percentile intervals, and random halves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from darksecrets.stats import LEVEL
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+Groups = npt.NDArray[np.int64]
 
 _BLOCK = 2**22  # largest number of elements in a block of weights
 
@@ -81,6 +82,52 @@ def interval(resampled: Floats, level: float = LEVEL) -> Floats:
     """
     ends: Floats = np.quantile(resampled, (level / 2, 1 - level / 2), axis=0)
     return ends
+
+
+def interval_of_known(resampled: Floats) -> Floats:
+    """The same of the values that are not NaN; NaN where all are."""
+    missing = np.isnan(resampled)
+    if not missing.any():
+        return interval(resampled)
+    ends = np.full((2, *resampled.shape[1:]), np.nan)
+    some = ~missing.all(axis=0)
+    ends[:, some] = np.nanquantile(resampled[:, some], (LEVEL / 2, 1 - LEVEL / 2), axis=0)
+    return ends
+
+
+def resampled_means(
+    values: Floats, resamples: int, rng: np.random.Generator, *, groups: Groups | None = None
+) -> Floats:
+    """Means over units that are drawn with replacement.
+
+    Args:
+        values: [units, columns]; NaN if a unit has no value.
+        resamples: Number of bootstrap samples; all columns share them.
+        rng: Source of randomness.
+        groups: [units] number of the group of each unit, if units of a group depend on each other:
+            they are drawn together.
+
+    Returns:
+        [resamples, columns]; NaN where a sample has no value.
+    """
+    known = ~np.isnan(values)
+    sums = group_sums(np.where(known, values, 0), groups)
+    counts = group_sums(known.astype(np.float64), groups)
+    parts = []
+    for weights in bootstrap_weights(resamples, len(sums), rng):
+        drawn = weights.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            parts.append((drawn @ sums) / (drawn @ counts))
+    return np.concatenate(parts)
+
+
+def group_sums(values: Floats, groups: Groups | None) -> Floats:
+    """[groups, columns] sums over the units of each group; without groups, the values."""
+    if groups is None:
+        return values
+    sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(sums, groups, values)
+    return sums
 
 
 def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Counts]:

@@ -1,12 +1,21 @@
-"""Scores over seeds and examples: intervals and paired tests of their means.
+"""Means over fine-tuning seeds and examples: intervals and tests.
 
-A score varies with the examples and with the seed of the model. Its variance is the sum of both
-parts: over examples, by a bootstrap that draws the same examples for all seeds; over seeds, by
-their sample variance. The critical value is the mean of the normal one and of Student's t, weighted
-by the two parts (Cochran and Cox 1957). Where the examples dominate, it is close to normal; where
-two or three seeds disagree, the interval is as wide as so few seeds demand. A part that depends on
-both, examples that one seed gets right and another does not, counts twice: the interval is a little
-too wide rather than too narrow.
+A mean varies with the examples and with the seed of the model. Its variance is the sum of both
+parts: over examples, by a bootstrap that draws the same examples for all seeds; over n seeds, s²/n.
+A bootstrap over seeds would not do: two seeds give an interval between themselves, which covers the
+mean half of the time. What depends on both, examples that one seed gets right and another does not,
+is in both parts: the interval is a little too wide rather than too narrow (Owen 2007, the
+pigeonhole bootstrap).
+
+A critical value has to allow for how little a few seeds tell of their spread:
+
+- By itself, a mean has that of Cochran and Cox (1957): the mean of the critical values of the
+  parts, the normal one and Student's, weighted by their variances. Satterthwaite's degrees of
+  freedom would not do: where two seeds agree by chance, they take the spread to be small and well
+  known, and cover as little as 87%.
+- In a family of many means, such as the effects of all heads, s² is at least its mean over the
+  family, which rules that out. Satterthwaite's degrees of freedom are then enough, also where the
+  seeds move all means together, and have power that Cochran and Cox's critical value lacks.
 
 With one seed, intervals and tests cover the examples only: they are about the models at hand, not
 about what other seeds would give.
@@ -22,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.stats import LEVEL
+from darksecrets.stats.correlation import ratio
 from darksecrets.stats.permutation import ROUNDING
 from darksecrets.stats.resampling import bootstrap_weights
 from darksecrets.stats.weighted import Weighted
@@ -33,57 +43,97 @@ _LEAST = -500.0  # logarithm of the smallest p-value
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A mean over seeds, with its interval and test; fractions.
+class Means:
+    """Means over seeds, with their intervals and tests, all [...].
 
     Attributes:
-        mean: The mean.
-        low: Lower end of the interval.
-        high: Upper end.
-        p: Two-sided p-value of a mean of 0; 0 where nothing varies, 1 if the mean is 0, too.
+        mean: The means.
+        low: Lower ends of the intervals.
+        high: Upper ends.
+        p: Two-sided p-values of a mean of 0; 0 where nothing varies, 1 if the mean is 0, too.
+        of_seeds: Share of the variance that is due to seeds.
     """
 
-    mean: float
-    low: float
-    high: float
-    p: float
+    mean: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    of_seeds: Floats
 
 
-def mean_over_seeds(values: Floats, of_examples: float) -> Mean:
-    """Interval and test of a mean over seeds.
+def mean_over_seeds(values: Floats, of_examples: Floats | float, *, family: bool = False) -> Means:
+    """Intervals and tests of means over seeds.
 
     Args:
-        values: [seeds] a score, or a difference, on all examples.
-        of_examples: Variance of the mean over seeds that comes from the examples.
+        values: [seeds, ...] scores, or differences, on all examples.
+        of_examples: [...] variance of the means over these seeds that comes from the examples.
+        family: Whether the means are many alike, in at least two seeds; see the module.
     """
-    mean, seeds = float(values.mean()), len(values)
-    of_seeds = float(values.var(ddof=1)) / seeds if seeds > 1 else 0.0
-    variance = of_examples + of_seeds
-    if variance == 0:
-        return Mean(mean, mean, mean, float(mean == 0))
-    error, share = math.sqrt(variance), of_seeds / variance
-    reach = _critical(LEVEL, share, seeds) * error
-    return Mean(mean, mean - reach, mean + reach, _p_value(abs(mean) / error, share, seeds))
+    seeds, mean = len(values), np.asarray(values.mean(axis=0))
+    squares = values.var(axis=0, ddof=1) if seeds > 1 else np.zeros_like(mean)
+    if family:
+        squares = np.maximum(squares, squares.mean())
+    variance = np.asarray(of_examples + squares / seeds)
+    error, share = np.sqrt(variance), ratio(np.asarray(squares / seeds), variance)
+    critical, p = (_satterthwaite if family else _cochran_cox)(
+        ratio(np.abs(mean), error), share, seeds
+    )
+    p = np.where(variance > 0, p, mean == 0)
+    return Means(mean, mean - critical * error, mean + critical * error, p, share)
 
 
-def _critical(level: float, share: float, seeds: int) -> float:
-    """Two-sided critical value; ``share`` is the part of the variance that seeds make up."""
-    from scipy.stats import norm, t
+def degrees_of_freedom(share: Floats, seeds: int) -> Floats:
+    """Satterthwaite's degrees of freedom, [...].
 
-    normal = float(norm.isf(level / 2))
-    return (1 - share) * normal + share * float(t.isf(level / 2, seeds - 1)) if share else normal
+    Args:
+        share: [...] the part of the variance that seeds make up.
+        seeds: Number of seeds.
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray((seeds - 1) / share**2)
 
 
-def _p_value(statistic: float, share: float, seeds: int) -> float:
-    """The level whose critical value is the statistic."""
-    from scipy.optimize import brentq
+def _satterthwaite(statistics: Floats, share: Floats, seeds: int) -> tuple[Floats, Floats]:
+    """[...] critical values and p-values."""
+    from scipy.stats import t
 
-    def above(log_level: float) -> float:
-        return _critical(math.exp(log_level), share, seeds) - statistic
+    degrees = degrees_of_freedom(share, seeds)
+    return np.asarray(t.isf(LEVEL / 2, degrees)), np.asarray(2 * t.sf(statistics, degrees))
 
-    if above(_LEAST) <= 0:
-        return math.exp(_LEAST)
-    return math.exp(brentq(above, _LEAST, 0.0))
+
+def _cochran_cox(statistics: Floats, share: Floats, seeds: int) -> tuple[Floats, Floats]:
+    """[...] critical values and p-values, the levels whose critical values are the statistics."""
+    degrees = max(1, seeds - 1)
+
+    def critical(level: float, of_seeds: float) -> float:
+        return critical_value(level, (1 - of_seeds, math.inf), (of_seeds, degrees))
+
+    def p_value(statistic: float, of_seeds: float) -> float:
+        from scipy.optimize import brentq
+
+        def above(log_level: float) -> float:
+            return critical(math.exp(log_level), of_seeds) - statistic
+
+        return math.exp(_LEAST if above(_LEAST) <= 0 else brentq(above, _LEAST, 0.0))
+
+    every = [np.vectorize(one, otypes=[np.float64]) for one in (critical, p_value)]
+    return every[0](LEVEL, share), every[1](statistics, share)
+
+
+def critical_value(level: float, *parts: tuple[float, float]) -> float:
+    """Cochran and Cox's two-sided critical value of a mean whose variance has several parts.
+
+    Args:
+        level: Share of the distribution beyond both critical values.
+        parts: Each part's variance, in any unit, and its degrees of freedom; infinite if it is
+            known. All variances 0 count as known.
+    """
+    from scipy.stats import t
+
+    total = sum(variance for variance, _ in parts)
+    if total == 0:
+        return float(t.isf(level / 2, math.inf))
+    return float(sum(v / total * t.isf(level / 2, degrees) for v, degrees in parts if v > 0))
 
 
 def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Generator) -> Floats:

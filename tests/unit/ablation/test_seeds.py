@@ -13,8 +13,8 @@ from darksecrets.ablation.statistics import Resampling
 from darksecrets.ablation.tables import SEED_EFFECTS, SEED_TRANSFER
 from darksecrets.data import metrics
 from darksecrets.run.errors import InputError
-from darksecrets.stats.replicated import crossed_means
 from darksecrets.stats.resampling import bootstrap_weights, halves
+from darksecrets.stats.seeds import mean_over_seeds
 
 RESAMPLING = Resampling(bootstrap=200, permutations=100, splits=20, seed=7)
 
@@ -64,7 +64,7 @@ def test_effects_are_means_over_seeds_with_the_noise_of_the_same_resamples(task)
             mine = effects[(effects["metric"] == metric) & (effects["kind"] == kind)]
             drawn = 100 * np.array(loop)[:, columns]
             low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
-            expected = crossed_means(deltas[:, columns], drawn.var(axis=0))
+            expected = mean_over_seeds(deltas[:, columns], drawn.var(axis=0), family=True)
             assert mine["fixed_low"].to_numpy() == pytest.approx(low, abs=1e-9)
             assert mine["fixed_high"].to_numpy() == pytest.approx(high, abs=1e-9)
             for name, values in (("delta", expected.mean), ("ci_low", expected.low)):

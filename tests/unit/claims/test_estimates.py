@@ -20,6 +20,7 @@ from darksecrets.claims.estimates import (
     spread,
     total,
 )
+from darksecrets.stats.seeds import mean_over_seeds
 
 YES, NO, OPEN = Answer.YES, Answer.NO, Answer.OPEN
 
@@ -81,9 +82,10 @@ def test_the_mean_over_seeds_by_hand():
     values, halves = np.array([1.0, 2.0, 6.0]), np.array([0.5, 1.0, 1.5])
     parts = [estimate(value, half) for value, half in zip(values, halves, strict=True)]
     found = over_seeds(parts, spread([values]))
-    between = stats.t.interval(0.95, 2, scale=stats.sem(values))[1]
     assert (found.value, found.seeds, found.degrees) == (3, 3, 2)
-    assert found.high - 3 == pytest.approx(math.sqrt(1.0**2 + between**2))
+    # The examples' standard error is 1 / 1.96, from the mean half-width.
+    by_variance = mean_over_seeds(values, (1 / stats.norm.ppf(0.975)) ** 2)
+    assert (found.low, found.high) == pytest.approx((by_variance.low, by_variance.high))
 
 
 def test_the_spread_over_seeds_is_pooled():
@@ -95,14 +97,21 @@ def test_the_spread_over_seeds_is_pooled():
     parts = [estimate(5.0), estimate(5.0)]
     pooled = over_seeds(parts, Spread(2, 9))
     assert pooled.high > estimate(5.0).high, "seeds that agree by chance get the pooled spread"
+    assert pooled.degrees == 9
+    apart = over_seeds([estimate(-5.0), estimate(5.0)], Spread(2, 9))
+    assert apart.degrees == 1, "seeds that differ more are few"
+    assert apart.high > 5.0 * stats.t.ppf(0.975, 1) * 0.9
 
 
-def test_intervals_over_seeds_cover_the_truth():
-    """Seven tasks, three seeds, shared examples: at least 95%, up to what 700 draws can show."""
+@pytest.mark.parametrize("seeds", [2, 3])
+@pytest.mark.parametrize("tasks", [1, 7])
+@pytest.mark.parametrize("deviation", [0.0, 0.5, 2.0])
+def test_intervals_over_seeds_cover_the_truth(seeds, tasks, deviation):
+    """Shared examples, tasks alike: at least 95%, up to what 700 draws can show."""
     rng, covered = np.random.default_rng(1), []
-    for _ in range(100):
-        examples = rng.normal(0, 1, 7)
-        values = examples[:, None] + rng.normal(0, 2, (7, 3))
+    for _ in range(700 // tasks):
+        examples = rng.normal(0, 1, tasks)
+        values = examples[:, None] + rng.normal(0, deviation, (tasks, seeds))
         pooled = spread(list(values))
         for task in values:
             found = over_seeds([estimate(value, 1.96) for value in task], pooled)

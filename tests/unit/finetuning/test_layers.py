@@ -96,10 +96,10 @@ def test_the_interval_covers_examples_and_seeds() -> None:
     for number, table in enumerate(made):
         table["similarity"] -= 0.05 * number
     several = changes(made).loc[5]
-    # Standard deviation of a mean of four seeds that are 0.05 apart.
-    spread = 0.05 * np.sqrt(5 / 4) / 2
+    # Standard error of a mean of four seeds that are 0.05 apart, times Student's t.
+    error = 0.05 * np.sqrt(5 / 3) / 2
     assert several["change_high"] - several["change_low"] == pytest.approx(
-        2 * 1.96 * spread, rel=0.15
+        2 * 3.18 * error, rel=0.15
     )
 
 

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from darksecrets.stats.crossed import (
     drawn_means,
     drawn_weights,
-    interval_of_known,
+    of_new_models,
     probability_greatest,
 )
+from darksecrets.stats.resampling import interval_of_known
 
 
 def test_one_model_is_the_plain_bootstrap_over_examples():
@@ -23,17 +25,54 @@ def test_one_model_is_the_plain_bootstrap_over_examples():
     np.testing.assert_allclose(drawn.std(axis=0), loop.std(axis=0), rtol=0.08)
 
 
-def test_several_models_are_drawn_along_with_the_examples():
+def test_new_models_differ_as_students_t_from_the_mean():
+    own = np.array([[0.3, 1.0], [0.5, -2.0], [0.1, 0.5]])
+    drawn = of_new_models(own, 40000, np.random.default_rng(0))
+    both = np.column_stack([drawn, drawn @ [1, -1]])
+    values = np.column_stack([own, own @ [1, -1]])
+    for column, models in zip(both.T, values.T, strict=True):
+        error = models.std(ddof=1) / np.sqrt(3)
+        for share in (0.025, 0.25, 0.975):
+            # The density of t at its percentiles makes 40000 draws this exact, 5 standard errors.
+            near = 0.04 if share == 0.25 else 0.35
+            assert np.quantile(column, share) / error == pytest.approx(t.ppf(share, 2), abs=near)
+    assert not of_new_models(own[:1], 9, np.random.default_rng(0)).any()
+
+
+def test_a_statistic_of_the_means_has_the_spread_of_the_models_own_values():
     rng = np.random.default_rng(0)
-    values = rng.normal(size=(4, 50, 1)) + 3 * rng.normal(size=(4, 1, 1))
-    drawn = drawn_means(values, 6000, np.random.default_rng(1))[:, 0]
-    loop = []
-    for _ in range(6000):
-        models, examples = rng.integers(4, size=4), rng.integers(50, size=50)
-        loop.append(values[models][:, examples].mean())
-    assert drawn.std() == pytest.approx(np.std(loop), rel=0.06)
-    alone = drawn_means(values[:1], 6000, np.random.default_rng(1))
-    assert drawn.std() > 3 * alone.std(), "the spread of the models is in it"
+    values = np.exp(rng.normal(size=(2, 60, 1, 2)) + rng.normal(size=(2, 1, 1, 2)))
+
+    def ratio(means):
+        return means[..., 0] / means[..., 1]
+
+    found = drawn_means(values, 3000, np.random.default_rng(1), ratio)[:, 0]
+    rng, loop = np.random.default_rng(2), []
+    own = [model[:, 0, 0].mean() / model[:, 0, 1].mean() for model in values]
+    for _ in range(3000):
+        drawn = values[:, rng.integers(60, size=60), 0].mean(axis=(0, 1))
+        loop.append(drawn[0] / drawn[1] + rng.standard_t(1) * np.std(own, ddof=1) / np.sqrt(2))
+    error = np.std(own, ddof=1) / np.sqrt(2)
+    for share in (0.2, 0.5, 0.8):
+        # Percentiles of 3000 draws, of t and of the loop: five standard errors.
+        near = 0.3 if share != 0.5 else 0.2
+        assert abs(np.quantile(found, share) - np.quantile(loop, share)) < near * error
+
+
+@pytest.mark.parametrize("models", [2, 3])
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.5])
+def test_intervals_cover_the_mean_over_all_models(models, spread):
+    """Few models' mean and its difference to another: never below 95% but for the draws."""
+    rng, covered, greatest = np.random.default_rng(models), [], []
+    for number in range(300):
+        values = rng.normal(size=(1, 60, 2)) + 0.5 * rng.normal(size=(models, 60, 2))
+        values += spread * rng.normal(size=(models, 1, 2))
+        drawn = drawn_means(values, 300, np.random.default_rng(number))
+        low, high = interval_of_known(drawn)
+        covered.append((low <= 0) & (high >= 0))
+        greatest.append(probability_greatest(drawn[None], 0).max() > 0.975)
+    assert np.mean(covered) > 0.92  # 0.95 and three standard errors of 300 draws, of two means
+    assert np.mean(greatest) < 0.09
 
 
 def test_intervals_cover_the_mean_as_often_as_stated():

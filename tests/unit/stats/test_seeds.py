@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import norm, t, ttest_1samp
 from sklearn.metrics import accuracy_score, f1_score
 
 from darksecrets.stats import classification
+from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.permutation import f1_permutation, mcnemar
 from darksecrets.stats.seeds import (
+    critical_value,
+    degrees_of_freedom,
     mean_over_seeds,
     permutation_p,
     resampled,
@@ -48,6 +53,13 @@ def test_without_one_part_the_other_is_alone() -> None:
     assert mean_over_seeds(np.array([0.0, 0.0]), 0.0).p == 1
     assert mean_over_seeds(np.array([0.5, 0.5]), 0.0).p == 0
     assert 0 < mean_over_seeds(np.array([500.0]), 1e-6).p < 1e-200
+
+
+def test_a_critical_value_of_more_parts_weights_them_all() -> None:
+    found = critical_value(0.05, (1.0, math.inf), (2.0, 7), (3.0, 1), (0.0, 0))
+    expected = (norm.ppf(0.975) + 2 * t.ppf(0.975, 7) + 3 * t.ppf(0.975, 1)) / 6
+    assert found == pytest.approx(expected)
+    assert critical_value(0.05) == pytest.approx(1.959964)
 
 
 def swaps_of(first: np.ndarray, second: np.ndarray, labels: np.ndarray, metric: str) -> Weighted:
@@ -132,3 +144,75 @@ def test_equal_models_differ_no_more_often_than_stated(seeds: int, spread: float
 def test_better_models_are_found(seeds: int, spread: float, power: float) -> None:
     rng = np.random.default_rng(12)
     assert np.mean([trial(rng, seeds, spread, 2.0)[0] < 0.05 for _ in range(60)]) > power
+
+
+# --- A family of means ------------------------------------------------------------------------
+
+family = functools.partial(mean_over_seeds, family=True)
+
+
+def test_equal_seeds_leave_the_variance_of_the_examples():
+    values = np.array([[0.3, -2.0], [0.3, -2.0]])
+    found = family(values, np.array([0.04, 1.0]))
+    assert found.mean == pytest.approx([0.3, -2.0])
+    assert found.p == pytest.approx(2 * norm.sf([1.5, 2.0]), rel=1e-9)
+    assert found.low == pytest.approx(np.array([0.3, -2.0]) - 1.959964 * np.array([0.2, 1.0]))
+    assert found.of_seeds.tolist() == [0, 0]
+
+
+def test_without_noise_of_examples_it_is_students_t_over_seeds():
+    values = np.array([[1.0], [2.5], [2.2]])
+    found = family(values, np.zeros(1))
+    expected = ttest_1samp(values[:, 0], 0.0)
+    assert found.p[0] == pytest.approx(expected.pvalue)
+    assert degrees_of_freedom(found.of_seeds, 3) == pytest.approx([2])
+    interval = expected.confidence_interval(0.95)
+    assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))
+
+
+def test_a_variance_that_is_small_by_chance_is_raised_to_the_mean_of_all():
+    values = np.array([[1.0, 0.0], [1.0, 4.0]])
+    found = family(values, np.full(2, 1e-12))
+    assert found.high[0] - found.mean[0] == pytest.approx(t.ppf(0.975, 1) * np.sqrt(4 / 2))
+
+
+def test_a_set_that_changes_nothing_has_no_effect():
+    found = family(np.zeros((2, 3)), np.zeros(3))
+    assert found.p.tolist() == [1, 1, 1]
+    assert (found.low == 0).all()
+    assert (found.high == 0).all()
+
+
+SPREADS = {
+    "none": np.zeros(72),
+    "that of the examples": np.ones(72),
+    "five times that of the examples": np.full(72, 5.0),
+    "great for some heads": np.where(np.arange(72) < 14, 4.0, 0.5),
+    "shared by all heads": np.full(1, 3.0),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_effects_that_only_differ_between_seeds_are_not_significant(seeds, spread):
+    """Examples give each seed noise of variance 1, a fifth of which all seeds share."""
+    rng, runs = np.random.default_rng(seeds), 300
+    rates, families = [], []
+    for _ in range(runs):
+        noise = np.sqrt(0.2) * rng.normal(size=72) + np.sqrt(0.8) * rng.normal(size=(seeds, 72))
+        values = noise + SPREADS[spread] * rng.normal(size=(seeds, len(SPREADS[spread])))
+        p = family(values, np.full(72, 0.2 + 0.8 / seeds)).p
+        rates.append((p < 0.05).mean())
+        families.append((benjamini_hochberg(p) < 0.05).any())
+    assert np.mean(rates) < 0.05
+    assert np.mean(families) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_an_effect_of_all_seeds_is_found():
+    """The test can fail: the one head with an effect of six standard errors is significant."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(100):
+        values = rng.normal(size=(3, 72)) + 1.0 * (np.arange(72) == 0) * 6
+        result = family(values, np.full(72, 1 / 3))
+        found.append(benjamini_hochberg(result.p)[0] < 0.05)
+    assert np.mean(found) > 0.7
