@@ -30,6 +30,8 @@ BEST = TUNED | {"kind": "head"}
 CV = {"maps_of": "all", "classifier": "convolutional network"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
+FRAMENET_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
+
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
     return extreme(
@@ -68,7 +70,7 @@ def framenet(out: int, refuted: int, heads: int = 6) -> Frames:
     places = [(1, 2), (7, 6), *((3, head) for head in range(1, heads - 1))]
     parts = []
     for number, (layer, head) in enumerate(places[:heads]):
-        high = {f"{name}_high": 0.1 for name in ("over_control", "over_unlinked", "excess")}
+        high = {f"{name}_high": 0.1 for name in FRAMENET_CONTROLS}
         if number >= heads - refuted:
             high["excess_high"] = -0.1
         fixed = {"state": "pretrained", "direction": "element_to_predicate"} | high
@@ -171,7 +173,7 @@ def words(over: float, on_control: float) -> Frames:
             values if name != "excess" else dict.fromkeys(values, on_control),
             **one,
         )  # type: ignore[arg-type]
-        for name in ("over_control", "over_same_key", "excess")
+        for name in ("over_control", "over_same_key", "excess", "excess_product")
     ]
     joined = parts[0]["equal_words"]
     for part in parts[1:]:

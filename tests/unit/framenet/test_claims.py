@@ -15,6 +15,7 @@ def test_one_control_rules_a_head_out_but_a_missing_one_does_not():
             "over_control_high": [0.3, 0.3, 0.3, 0.0],
             "over_unlinked_high": [0.3, 0.3, -0.1, np.nan],
             "excess_high": [0.3, np.nan, 0.3, np.nan],
+            "excess_product_high": [0.3, np.nan, 0.3, np.nan],
         }
     )
     found = heads_that_stand_out(heads)
