@@ -9,11 +9,10 @@ import pandas as pd
 
 from darksecrets.ablation.results import PARTS, SweepResult
 from darksecrets.ablation.scores import Floats, require_usable, weighted
-from darksecrets.ablation.statistics import Resampling
+from darksecrets.ablation.statistics import Resampling, on_halves
 from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import LEVEL
-from darksecrets.stats.resampling import halves
 from darksecrets.stats.selection import best_gain
 
 
@@ -40,14 +39,12 @@ def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFram
     rows = []
     for metric in task.metrics:
         rng = np.random.default_rng(resampling.seed)
-        score = weighted(result, metric)
-        whole = score(np.ones((1, len(result.idx)), dtype=np.int64))
-        masks = list(halves(resampling.splits, len(result.idx), rng))
-        ones, others = (np.concatenate([score(m == value) for m in masks]) for value in (1, 0))
+        whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
+        deltas = whole - whole[:, :1], *on_halves(result, metric, resampling.splits, rng)
         for kind in PARTS:
             sets = np.flatnonzero(result.sets["kind"] == kind)
             if len(sets):
-                row = _row(*(scores[:, sets] - scores[:, :1] for scores in (whole, ones, others)))
+                row = _row(*(each[:, sets] for each in deltas))
                 place = result.sets.iloc[sets[row.pop("best")]]
                 rows.append(
                     {"metric": metric, "kind": kind, **place[["layer", "head"]].to_dict(), **row}

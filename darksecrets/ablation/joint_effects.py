@@ -21,7 +21,8 @@ from darksecrets.ablation.tables import ORDERS, RANDOM
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
-from darksecrets.stats.resampling import bootstrap_weights, interval
+from darksecrets.stats.resampling import interval
+from darksecrets.stats.weighted import resampled
 
 _DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
 
@@ -160,9 +161,8 @@ def _on_halves(
         mask = halves == half
         score = METRICS[metric].weighted(result.predictions[:, mask], result.labels[mask])
         examples = int(mask.sum())
-        blocks = [score(np.ones((1, examples), dtype=np.int64))]
-        blocks += [score(weights) for weights in bootstrap_weights(resamples, examples, rng)]
-        scores.append(np.concatenate(blocks))
+        whole = score(np.ones((1, examples), dtype=np.int64))
+        scores.append(np.concatenate([whole, resampled(score, examples, resamples, rng)]))
     return np.stack(scores)
 
 

@@ -15,15 +15,16 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.ablation.results import PARTS, SweepResult
-from darksecrets.ablation.scores import Floats, plain, weighted
-from darksecrets.ablation.statistics import Resampling, bootstrap
+from darksecrets.ablation.scores import Floats, plain
+from darksecrets.ablation.statistics import Resampling, bootstrap, on_halves
 from darksecrets.ablation.tables import BEST, SEED_EFFECTS, SEED_TRANSFER, WORST
 from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.resampling import halves, interval, unbiased_gains
+from darksecrets.stats.resampling import interval
 from darksecrets.stats.seeds import degrees_of_freedom, mean_over_seeds
+from darksecrets.stats.selection import unbiased_gains
 
 RESAMPLES, SPLITS = 1000, 250
 """Most bootstrap samples and halves: enough for variances and the ends of 95 % intervals."""
@@ -180,15 +181,10 @@ def _bootstraps(results: Results, metric: str, resampling: Resampling) -> Floats
 
 def _halves(results: Results, metric: str, resampling: Resampling) -> list[tuple[Floats, Floats]]:
     """By seed: deltas [2 splits, sets] on random halves, and on the complementary ones."""
-    examples = len(next(iter(results.values())).idx)
-    rng = np.random.default_rng(resampling.seed)
-    masks = list(halves(min(SPLITS, resampling.splits), examples, rng))
-    found = []
+    splits, found = min(SPLITS, resampling.splits), []
     for result in results.values():
-        score = weighted(result, metric)
-        ones, others = (np.concatenate([score(m == side) for m in masks]) for side in (1, 0))
-        both = np.concatenate([ones, others]), np.concatenate([others, ones])
-        found.append((both[0] - both[0][:, :1], both[1] - both[1][:, :1]))
+        ones, others = on_halves(result, metric, splits, np.random.default_rng(resampling.seed))
+        found.append((np.concatenate([ones, others]), np.concatenate([others, ones])))
     return found
 
 

@@ -20,7 +20,8 @@ from darksecrets.data.tasks import Task
 from darksecrets.stats import permutation
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import standardized, without_rounding
-from darksecrets.stats.resampling import bootstrap_weights, interval
+from darksecrets.stats.resampling import halves, interval
+from darksecrets.stats.weighted import resampled
 
 _COLUMNS = ("metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value")
 PLACES = {"head": ["layer", "head"], "layer": ["layer"], "set": ["name"]}
@@ -146,6 +147,25 @@ def bootstrap(result: SweepResult, metric: str, resamples: int, rng: np.random.G
         [resamples, sets] score - baseline; all sets on the same resamples.
     """
     score = weighted(result, metric)
-    blocks = [score(weights) for weights in bootstrap_weights(resamples, len(result.idx), rng)]
-    scores: Floats = np.concatenate(blocks)
+    scores = resampled(score, len(result.idx), resamples, rng)
     return scores - scores[:, :1]
+
+
+def on_halves(
+    result: SweepResult, metric: str, splits: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Differences to the baseline on random halves of the examples, and on the other halves.
+
+    Args:
+        result: A sweep.
+        metric: Which score.
+        splits: How many pairs of halves.
+        rng: Source of randomness.
+
+    Returns:
+        Twice [splits, sets] score - baseline.
+    """
+    score = weighted(result, metric)
+    masks = list(halves(splits, len(result.idx), rng))
+    ones, others = (np.concatenate([score(m == side) for m in masks]) for side in (1, 0))
+    return ones - ones[:, :1], others - others[:, :1]

@@ -128,7 +128,12 @@ SEED_EFFECTS = Table(
             "× 100",
         ),
         Column("fixed_high", "number", "its upper end", "× 100"),
-        Column("df", "number", "degrees of freedom of interval and test (Satterthwaite)", low=1),
+        Column(
+            "df",
+            "number",
+            "degrees of freedom of interval and test (Satterthwaite)",
+            low=1,
+        ),
         Column("spread", "number", "standard deviation of `delta` over seeds", "× 100", low=0),
         Column(
             "agreement",

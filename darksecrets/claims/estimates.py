@@ -228,15 +228,16 @@ def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
     excess = max(float(values.var(ddof=1)) - pooled.deviation**2, 0.0)
     of_seeds = (pooled.deviation**2 / count, pooled.degrees), (excess / count, count - 1)
 
-    def reach(half: float) -> float:
-        of_examples = (half / critical_value(LEVEL)) ** 2, math.inf
-        variance = sum(part for part, _ in (of_examples, *of_seeds))
-        return critical_value(LEVEL, of_examples, *of_seeds) * math.sqrt(variance)
+    def reach(half: float) -> tuple[float, float]:
+        """Half-width over seeds and examples, and degrees of freedom to widen it with."""
+        variances = ((half / critical_value(LEVEL)) ** 2, math.inf), *of_seeds
+        error = math.sqrt(sum(variance for variance, _ in variances))
+        _, degrees = max(variances, key=operator.itemgetter(0))
+        return critical_value(LEVEL, *variances) * error, min(degrees, pooled.degrees)
 
-    low = mean - reach(float(np.mean([part.value - part.low for part in parts])))
-    high = mean + reach(float(np.mean([part.high - part.value for part in parts])))
-    degrees = count - 1 if excess else pooled.degrees
-    return Estimate(parts[0].name, mean, low, high, count, degrees)
+    below, degrees = reach(float(np.mean([part.value - part.low for part in parts])))
+    above, others = reach(float(np.mean([part.high - part.value for part in parts])))
+    return Estimate(parts[0].name, mean, mean - below, mean + above, count, min(degrees, others))
 
 
 def total(parts: Sequence[Estimate]) -> Estimate:

@@ -10,8 +10,8 @@ import pandas as pd
 from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import permuted_correlation
-from darksecrets.stats.resampling import bootstrap_weights, interval
-from darksecrets.stats.weighted import pearson
+from darksecrets.stats.resampling import interval
+from darksecrets.stats.weighted import pearson, resampled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,8 +63,7 @@ def _correlated(
     first, second = (np.asarray(values, dtype=np.float64) for values in (one, other))
     rng = np.random.default_rng(seed)
     score = pearson(first[None], second)
-    drawn = [score(weights)[:, 0] for weights in bootstrap_weights(draws, len(first), rng)]
-    low, high = interval(np.concatenate(drawn))
+    low, high = interval(resampled(score, len(first), draws, rng)[:, 0])
     return {
         name: float(np.corrcoef(first, second)[0, 1]),
         f"{name}_low": low,

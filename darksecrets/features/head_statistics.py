@@ -25,10 +25,9 @@ from darksecrets.plotting.style import (
     ticks,
     wrapped,
 )
-from darksecrets.run.columns import RANDOM
+from darksecrets.run.columns import STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
-STATES_DRAWN = (RANDOM, "pretrained", "finetuned")
 STATISTICS: dict[str, dict[str, Any]] = {
     "[CLS]": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
     "[SEP]": {"color": "#0072B2", "marker": "s", "linestyle": "-"},
@@ -58,14 +57,14 @@ def head_statistics(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -
     width = COLUMN if len(tasks) <= 3 else PAGE
     with style():
         groups, beside = blocks(len(tasks), MOST)
-        states = len(STATES_DRAWN)
+        states = len(STATES_OF_FIGURES)
         figure = new_figure(width, 0.5 + 1.35 * states * groups)
         axes = figure.subplots(states * groups, beside, sharex=True, sharey=True, squeeze=False)
         for number, row in itertools.product(range(len(tasks)), range(states)):
             group, column = divmod(number, beside)
             task, state, panel = (
                 tasks[number],
-                STATES_DRAWN[row],
+                STATES_OF_FIGURES[row],
                 axes[states * group + row, column],
             )
             panel.set_label(f"{state} {task}")

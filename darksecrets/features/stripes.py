@@ -12,9 +12,8 @@ from darksecrets.features.tables import STRIPES
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, largest, maps_of, subtract
 from darksecrets.plotting.style import check_columns
-from darksecrets.run.columns import RANDOM
+from darksecrets.run.columns import RANDOM, STATES_OF_FIGURES
 
-STATES_DRAWN = (RANDOM, "pretrained", "finetuned")
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]"}
 """Features whose names cannot be part of a file name."""
 
@@ -37,7 +36,7 @@ def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: 
     columns = ["task", "state", "feature", "layer", "head", "weight", "control"]
     check_columns(table, columns, "stripes.csv")
     rows = table[table["feature"] == SPECIAL.get(feature, feature)]
-    states = {state: rows[rows["state"] == state] for state in STATES_DRAWN}
+    states = {state: rows[rows["state"] == state] for state in STATES_OF_FIGURES}
     by_chance, before, after = (maps_of(part, tasks, "weight") for part in states.values())
     change = subtract(after, before)
     excess = subtract(after, maps_of(states["finetuned"], tasks, "control"))

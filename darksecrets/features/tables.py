@@ -250,9 +250,9 @@ ATTENTION_LEVELS = Table(
         Column(
             "greatest_of_features",
             "number",
-            "bootstrap probability, over examples, heads and seeds, that the feature has the "
-            "greatest of all features, both of `weight` − `uniform` and, if there is a control, of "
-            "`weight` − `control`",
+            "probability that the feature has the greatest of all features, both of `weight` − "
+            "`uniform` and, if there is a control, of `weight` − `control` (bootstrap over "
+            "examples and heads, Student's t over seeds)",
             low=0,
             high=1,
         ),

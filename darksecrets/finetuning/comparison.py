@@ -19,7 +19,9 @@ from darksecrets.run.tables import Table
 from darksecrets.stats import weighted
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import is_constant, standardized, without_rounding
-from darksecrets.stats.seeds import mean_over_seeds, permutation_p, resampled, swapped_differences
+from darksecrets.stats.permutation import permutation_p, swapped_differences
+from darksecrets.stats.seeds import mean_over_seeds
+from darksecrets.stats.weighted import resampled
 
 Floats = npt.NDArray[np.float64]
 

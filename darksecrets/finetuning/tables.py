@@ -235,7 +235,8 @@ LAYER_CHANGES = Table(
     "layer_changes",
     "How much fine-tuning changes the attention of every layer: 1 − cosine, beside the same "
     "between different heads and between fine-tunings (section 4.3). Intervals: bootstrap over "
-    "examples and seeds; with one seed, over examples only; empty with fewer than 6 examples.",
+    "examples, Student's t over seeds; with one seed, over examples only; empty with fewer than 6 "
+    "examples.",
     (
         TASK,
         LAYER,
@@ -292,7 +293,7 @@ LAST_LAYERS = Table(
         Column(
             "probability",
             "number",
-            "share of bootstrap samples (examples and seeds) in which they are",
+            "share of samples in which they are: bootstrap of examples, Student's t of seeds",
             low=0,
             high=1,
         ),

@@ -10,6 +10,8 @@ STATES = ("pretrained", "finetuned-from-normal", "finetuned")
 """How a model was made, in the order of Table 1."""
 RANDOM = "random"
 """State of an encoder whose weights are all drawn from a normal distribution, and never trained."""
+STATES_OF_FIGURES = (RANDOM, "pretrained", "finetuned")
+"""States whose maps figures compare."""
 
 TASK = Column("task", "text", "task of the model")
 STATE = Column("state", "text", "how the model was made", values=STATES)

@@ -8,6 +8,7 @@ has so few values that it is summed exactly, too. All other scores use random pe
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from scipy.stats import binom
 
 from darksecrets.stats.classification import Counts, Score, classes_of, count
 from darksecrets.stats.correlation import correlation
+from darksecrets.stats.weighted import Weighted
 
 Floats = npt.NDArray[np.float64]
 
@@ -207,6 +209,51 @@ def correlation_permutation(
         swaps = rng.random((min(size, permutations - start), examples)) < 0.5
         extreme += (differences(swaps.astype(np.float64)) >= observed - ROUNDING).sum(axis=0)
     return extreme / (permutations + 1)
+
+
+def swaps(
+    permutations: int, examples: int, rng: np.random.Generator
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Draw which examples swap their predictions, in blocks of bounded memory.
+
+    Yields:
+        [at most ``permutations``, examples], 1 for a swap.
+    """
+    size = max(1, _BLOCK // examples)
+    for start in range(0, permutations, size):
+        yield rng.integers(2, size=(min(size, permutations - start), examples))
+
+
+def swapped_differences(
+    score: Weighted, examples: int, permutations: int, rng: np.random.Generator
+) -> Floats:
+    """Differences of two models' mean scores after swapping their predictions at random.
+
+    An example's predictions are swapped for all seeds together, so the test is about examples.
+
+    Args:
+        score: Scores of sets that hold the predictions of the first model on all examples and then
+            those of the second, one set for each seed.
+        examples: Number of examples.
+        permutations: Number of random permutations.
+        rng: Source of randomness.
+
+    Returns:
+        [1 + permutations] first − second; at first without any swap.
+    """
+    blocks = [np.zeros((1, examples), dtype=np.int64), *swaps(permutations, examples, rng)]
+    differences = []
+    for swap in blocks:
+        first = score(np.concatenate([1 - swap, swap], axis=1)).mean(axis=1)
+        second = score(np.concatenate([swap, 1 - swap], axis=1)).mean(axis=1)
+        differences.append(first - second)
+    return np.concatenate(differences)
+
+
+def permutation_p(differences: Floats) -> float:
+    """Two-sided p-value from [1 + permutations] differences, the observed one first."""
+    size = np.abs(differences)
+    return float(np.mean(size >= size[0] - ROUNDING))
 
 
 def nearer_within_groups(

@@ -162,19 +162,3 @@ def stratified_halves(strata: npt.NDArray[np.generic], rng: np.random.Generator)
     half: Counts = np.empty(len(strata), dtype=np.int64)
     half[by_stratum] = np.arange(len(strata)) % 2
     return half
-
-
-def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
-    """Choose the best candidate on one half of the examples and score it on the other.
-
-    Args:
-        choosing: [splits, candidates] gains on the half used for the choice; tied candidates are
-            chosen in equal parts.
-        scoring: [splits, candidates] gains on the other half.
-
-    Returns:
-        [splits] gains of the chosen candidates; [candidates] share of the splits that chose each.
-    """
-    chosen = choosing == choosing.max(axis=1, keepdims=True)
-    parts = chosen / chosen.sum(axis=1, keepdims=True)
-    return (parts * scoring).sum(axis=1), parts.mean(axis=0)

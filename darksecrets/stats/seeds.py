@@ -24,7 +24,6 @@ about what other seeds would give.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +31,9 @@ import numpy.typing as npt
 
 from darksecrets.stats import LEVEL
 from darksecrets.stats.correlation import ratio
-from darksecrets.stats.permutation import ROUNDING
-from darksecrets.stats.resampling import bootstrap_weights
-from darksecrets.stats.weighted import Weighted
 
 Floats = npt.NDArray[np.float64]
 
-_BLOCK = 2**22  # largest number of elements in a block of swaps
 _LEAST = -500.0  # logarithm of the smallest p-value
 
 
@@ -134,54 +129,3 @@ def critical_value(level: float, *parts: tuple[float, float]) -> float:
     if total == 0:
         return float(t.isf(level / 2, math.inf))
     return float(sum(v / total * t.isf(level / 2, degrees) for v, degrees in parts if v > 0))
-
-
-def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Scores on bootstrap samples of the examples, [resamples, sets]."""
-    blocks = [score(weights) for weights in bootstrap_weights(resamples, examples, rng)]
-    return np.concatenate(blocks)
-
-
-def swaps(
-    permutations: int, examples: int, rng: np.random.Generator
-) -> Iterator[npt.NDArray[np.int64]]:
-    """Draw which examples swap their predictions, in blocks of bounded memory.
-
-    Yields:
-        [at most ``permutations``, examples], 1 for a swap.
-    """
-    size = max(1, _BLOCK // examples)
-    for start in range(0, permutations, size):
-        yield rng.integers(2, size=(min(size, permutations - start), examples))
-
-
-def swapped_differences(
-    score: Weighted, examples: int, permutations: int, rng: np.random.Generator
-) -> Floats:
-    """Differences of two models' mean scores after swapping their predictions at random.
-
-    An example's predictions are swapped for all seeds together, so the test is about examples.
-
-    Args:
-        score: Scores of sets that hold the predictions of the first model on all examples and then
-            those of the second, one set for each seed; see `exchangeable`.
-        examples: Number of examples.
-        permutations: Number of random permutations.
-        rng: Source of randomness.
-
-    Returns:
-        [1 + permutations] first − second; at first without any swap.
-    """
-    blocks = [np.zeros((1, examples), dtype=np.int64), *swaps(permutations, examples, rng)]
-    differences = []
-    for swap in blocks:
-        first = score(np.concatenate([1 - swap, swap], axis=1)).mean(axis=1)
-        second = score(np.concatenate([swap, 1 - swap], axis=1)).mean(axis=1)
-        differences.append(first - second)
-    return np.concatenate(differences)
-
-
-def permutation_p(differences: Floats) -> float:
-    """Two-sided p-value from [1 + permutations] differences, the observed one first."""
-    size = np.abs(differences)
-    return float(np.mean(size >= size[0] - ROUNDING))

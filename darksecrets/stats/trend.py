@@ -8,6 +8,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.stats.correlation import standardized
+
 Floats = npt.NDArray[np.float64]
 
 _TIE = 1e-6  # relative to the greatest value: rounding errors of means
@@ -25,7 +27,7 @@ def rank_trends(profiles: Floats) -> Floats:
     """
     ranks = _scaled_ranks(profiles)
     places = np.arange(profiles.shape[-1], dtype=np.float64)
-    result: Floats = ranks @ _scaled(places)
+    result: Floats = ranks @ standardized(places)
     return np.clip(result, -1, 1)
 
 
@@ -51,7 +53,7 @@ def trend_test(profiles: Floats, draws: int, rng: np.random.Generator) -> Floats
     """
     ranks = _scaled_ranks(profiles)
     orders = permuted_places(profiles.shape[-1], draws, rng)
-    line = _scaled(np.arange(profiles.shape[-1], dtype=np.float64))
+    line = standardized(np.arange(profiles.shape[-1], dtype=np.float64))
     observed = np.abs(ranks @ line)
     extreme = (np.abs(ranks @ line[orders].T) >= observed[..., None] - 1e-9).sum(axis=-1)
     every = math.factorial(profiles.shape[-1]) == len(orders)
@@ -60,17 +62,12 @@ def trend_test(profiles: Floats, draws: int, rng: np.random.Generator) -> Floats
 
 
 def _scaled_ranks(profiles: Floats) -> Floats:
-    """Ranks, equal values sharing their mean rank, scaled for a correlation; 0 if all are equal."""
+    """Ranks whose product with standardized places is their correlation; 0 if all are equal."""
     from scipy.stats import rankdata
 
     size = np.abs(profiles).max(axis=-1, keepdims=True)
     below = profiles.max(axis=-1, keepdims=True) - profiles
     steps = np.divide(-below, _TIE * size, out=np.zeros_like(profiles), where=size > 0)
-    return _scaled(rankdata(np.round(steps), axis=-1))
-
-
-def _scaled(values: Floats) -> Floats:
-    centred = values - values.mean(axis=-1, keepdims=True)
-    norm = np.sqrt((centred**2).sum(axis=-1, keepdims=True))
-    scaled: Floats = np.divide(centred, norm, out=np.zeros_like(centred), where=norm > 0)
+    ranks = standardized(rankdata(np.round(steps), axis=-1))
+    scaled: Floats = ranks / profiles.shape[-1]
     return scaled

@@ -22,6 +22,7 @@ from darksecrets.stats.correlation import (
     standardized,
     without_rounding,
 )
+from darksecrets.stats.resampling import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
 Weights = npt.NDArray[np.int64]
@@ -29,6 +30,12 @@ Weighted = Callable[[Weights], Floats]
 """Maps integer weights [resamples, examples] to scores [resamples, sets]."""
 
 _COLUMNS = 1024  # largest number of sums per resample in one matrix product
+
+
+def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Scores on bootstrap samples of the examples, [resamples, sets]."""
+    blocks = [score(weights) for weights in bootstrap_weights(resamples, examples, rng)]
+    return np.concatenate(blocks)
 
 
 def of_classes(

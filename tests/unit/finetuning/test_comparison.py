@@ -21,7 +21,11 @@ from darksecrets.finetuning.comparison import (
 )
 from darksecrets.run.errors import InputError
 from darksecrets.stats.correlation import standardized
-from darksecrets.stats.permutation import correlation_permutation
+from darksecrets.stats.permutation import (
+    correlation_permutation,
+    permutation_p,
+    swapped_differences,
+)
 
 EXAMPLES = 50
 PLAIN = {
@@ -157,8 +161,6 @@ def test_swapping_correlations_is_the_test_of_the_sweep() -> None:
     rng = np.random.default_rng(4)
     labels = rng.normal(size=40)
     first, second = (labels + rng.normal(0, s, 40) for s in (0.6, 1.2))
-    from darksecrets.stats.seeds import permutation_p, swapped_differences
-
     score = exchangeable("pearson", 7 * first[None] + 3, second[None], labels=labels)
     found = swapped_differences(score, 40, 20000, np.random.default_rng(0))
     assert found[0] == pytest.approx(

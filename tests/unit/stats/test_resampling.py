@@ -10,7 +10,6 @@ from darksecrets.stats.resampling import (
     halves,
     interval,
     multinomial_weights,
-    unbiased_gains,
 )
 
 
@@ -94,11 +93,3 @@ def test_halves_are_halves(examples):
     assert masks.shape == (40, examples)
     assert (masks.sum(axis=1) == examples // 2).all()
     assert (np.ptp(masks, axis=0) == 1).all()
-
-
-def test_the_gain_of_the_chosen_by_hand():
-    choosing = np.array([[0.1, 0.3, 0.3], [0.2, 0.0, -0.1]])
-    scoring = np.array([[9.0, 0.1, -0.3], [0.5, 9.0, 9.0]])
-    gains, share = unbiased_gains(choosing, scoring)  # the first half chooses two in equal parts
-    assert gains == pytest.approx([-0.1, 0.5])
-    assert share == pytest.approx([0.5, 0.25, 0.25])

@@ -13,16 +13,18 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from darksecrets.stats import classification
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.permutation import f1_permutation, mcnemar
+from darksecrets.stats.permutation import (
+    f1_permutation,
+    mcnemar,
+    permutation_p,
+    swapped_differences,
+)
 from darksecrets.stats.seeds import (
     critical_value,
     degrees_of_freedom,
     mean_over_seeds,
-    permutation_p,
-    resampled,
-    swapped_differences,
 )
-from darksecrets.stats.weighted import Weighted, of_classes
+from darksecrets.stats.weighted import Weighted, of_classes, resampled
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5])
