@@ -51,7 +51,9 @@ def table(papers: Iterable[Paper], tables: Tables, run: Run) -> pd.DataFrame:
 
 
 def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
-    """Decide a claim.
+    """Decide a claim. Of several questions, the first that decides gives the number shown.
+
+    A p-value is not shown as the number: the first question without a test gives it then.
 
     Args:
         claim: The claim.
@@ -64,10 +66,14 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
     found = [answer(question, question.tasks or tasks, tables, run) for question in claim.questions]
     overall = every(finding.answer for finding in found)
     deciding = [finding for finding in found if finding.answer == overall]
+    numbers = [
+        each for question, each in zip(claim.questions, found, strict=True) if not question.test
+    ]
+    shown = [finding for finding in numbers if finding.answer == overall] or numbers or found
     return Finding(
         overall,
         "; ".join(dict.fromkeys(finding.reason for finding in deciding)),
-        deciding[0].decisive,
+        shown[0].decisive,
         tuple(estimate for finding in found for estimate in finding.compared),
     )
 
@@ -97,6 +103,8 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
         finding = _of_threshold(question.quantifier, question.threshold, estimates, estimates)
     if question.threshold and question.threshold.probable:
         finding = _in_probabilities(finding)
+    if question.test:
+        finding = _as_test(finding, str(question.value), question.threshold)
     if question.undecidable:
         return replace(finding, answer=Answer.OPEN, reason=question.undecidable)
     return finding
@@ -106,6 +114,17 @@ def _in_probabilities(finding: Finding) -> Finding:
     compared = tuple(map(as_probability, finding.compared))
     decisive = as_probability(finding.decisive) if finding.decisive else None
     return replace(finding, decisive=decisive, compared=compared)
+
+
+def _as_test(finding: Finding, name: str, threshold: Threshold | None) -> Finding:
+    """Say of p-values what they are: they have no interval, and never disprove."""
+    assert threshold is not None
+    reason = finding.reason.replace(threshold.undecided, f"not {threshold.words}")
+    named = tuple(
+        replace(each, name=(*each.name, name), low=math.nan, high=math.nan)
+        for each in finding.compared
+    )
+    return replace(finding, reason=f"{name} {reason}", compared=named)
 
 
 def _of_threshold(
