@@ -23,13 +23,6 @@ CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["
 CHECKS["collect_joint"] = partial(of_ablation.check_joint, left_out=config["left_out"])
 
 
-def joint_of_task(wildcards) -> dict:
-    """What is disabled together; the task's first metric orders the heads."""
-    of_run = {key: config["ablation"]["joint"][key] for key in ("heads", "draws")}
-    metric = METRICS_OF_TASKS[wildcards.task][0]
-    return {**of_run, "seed": config["ablation"]["seed"], "metric": metric}
-
-
 rule sweep_heads_chunk:
     """Predict a chunk of the validation set with heads disabled: each head, each layer, and custom sets.
 

@@ -247,6 +247,13 @@ def compared_modes(wildcards) -> list[str]:
     return resources.compared_modes(config, wildcards.task)
 
 
+def joint_of_task(wildcards) -> dict:
+    """What is disabled together; the task's first metric orders the heads."""
+    of_run = {key: config["ablation"]["joint"][key] for key in ("heads", "draws")}
+    metric = METRICS_OF_TASKS[wildcards.task][0]
+    return {**of_run, "seed": config["ablation"]["seed"], "metric": metric}
+
+
 def settings_of_sweep(wildcards) -> dict:
     """What a task's sweep disables, and how."""
     settings = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
