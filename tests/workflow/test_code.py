@@ -93,6 +93,7 @@ def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     assert len(rules) > 50
     for rule in rules:
         script = (plan.ROOT / "workflow" / "rules" / rule.script).resolve()
-        files = files_of(script, *filter(None, [rule.params.get("module")]))
+        named = [rule.params.get("module"), *rule.params.get("modules", [])]
+        files = files_of(script, *filter(None, named))
         content = b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)
         assert rule.params["code"] == hashlib.sha256(content).hexdigest()[:16], rule.name

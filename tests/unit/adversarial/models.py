@@ -28,7 +28,7 @@ _SEED = 0.1  # standard deviation of what a seed adds to every margin
 
 def score_differences(size: Size, folder: Path) -> Iterator[Trial]:
     """Differences of scores (Table 1), of states that are equal models, and of a better one."""
-    for seeds in (1, 2, 3):
+    for seeds in (2, 3, 1):  # in the order of power: one seed is taken as given
         for better, truth in ((0.0, NULL), (0.3, POWER)):
             rng, tables = np.random.default_rng(seeds), []
             shape = sweeps.Shape(size.examples, layers=1, heads=2 * seeds)
