@@ -407,10 +407,10 @@ def collect(
 
 
 def record_of(table: str) -> str:
-    """Provenance of a table of the run: that of the rule that makes it."""
+    """Provenance of a table of the run: that of the rule that makes it, beside the table."""
     for each in compat.rules_of(workflow, RULES):
-        if table in map(str, each.output):
-            return str(each.output.provenance)
+        if any(str(path).endswith(table) for path in each.output):  # with storage, there is a prefix
+            return str(Path(table).with_name(Path(str(each.output.provenance)).name))
     return str(Path(table).with_suffix(".provenance.json"))
 
 
