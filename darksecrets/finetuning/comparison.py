@@ -199,7 +199,7 @@ class _Difference:
             "difference": PERCENT * mean.mean,
             "ci_low": PERCENT * mean.low,
             "ci_high": PERCENT * mean.high,
-            "p_value": max(mean.p, permutation_p(self.swapped)),
+            "p_value": max(float(mean.p), permutation_p(self.swapped)),
             "seeds": len(self.values),
         }
 
