@@ -409,7 +409,9 @@ def collect(
 def record_of(table: str) -> str:
     """Provenance of a table of the run: that of the rule that makes it, beside the table."""
     for each in compat.rules_of(workflow, RULES):
-        if any(str(path).endswith(table) for path in each.output):  # with storage, there is a prefix
+        if any(
+            str(path).endswith(table) for path in each.output
+        ):  # with storage, there is a prefix
             return str(Path(table).with_name(Path(str(each.output.provenance)).name))
     return str(Path(table).with_suffix(".provenance.json"))
 

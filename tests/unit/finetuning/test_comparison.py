@@ -126,6 +126,7 @@ def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path: Path) -> No
     for table, frame in zip(declared, found, strict=True):
         table.write(frame, tmp_path / table.file)
         if "q_value" in frame:
+            assert set(frame["p_value"].map(type)) == {float}
             expected = false_discovery_control(frame["p_value"])
             np.testing.assert_allclose(frame["q_value"], expected)
     means = found[0].set_index(["task", "model"])
