@@ -19,10 +19,13 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from workflow.lib import compat
 
@@ -86,20 +89,34 @@ def _start(script: Any, file: str) -> bool:  # noqa: ANN401
     """
     if script.threads != 1 or compat.has_environment(script) or script.resources.get("gpu"):
         return False
-    arguments = file, script.resources.get("tmpdir")
+    done = Path(f"{file}.done")
+    arguments = file, script.resources.get("tmpdir"), done
     process = multiprocessing.get_context("forkserver").Process(target=_run, args=arguments)
     process.start()
     with compat.measured(script, process.pid):
         process.join()
-    if process.exitcode:
-        raise subprocess.CalledProcessError(process.exitcode, file)
+        _wait(process.pid)
+    if not done.exists():
+        raise subprocess.CalledProcessError(process.exitcode or 1, file)
+    done.unlink()
     return True
 
 
-def _run(file: str, temporary: str | None) -> None:
-    """Be the script, in a fork."""
+def _wait(process: int | None) -> None:
+    """Wait until a process is gone: `join` can return before, with code 255.
+
+    The server of forks tells of a process's end through a file descriptor, and Snakemake has many
+    threads that open and close such.
+    """
+    while process is not None and psutil.pid_exists(process):
+        time.sleep(0.05)
+
+
+def _run(file: str, temporary: str | None, done: Path) -> None:
+    """Be the script, in a fork; make a file at its end, unless it fails."""
     if temporary:
         os.environ.update(dict.fromkeys(("TMPDIR", "TMP", "TEMP", "TEMPDIR"), str(temporary)))
         tempfile.tempdir = None  # what the libraries may have found
     sys.argv = [file]
     runpy.run_path(file, run_name="__main__")
+    done.touch()
