@@ -15,8 +15,8 @@ from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 
-DEFAULT_MODE = "uniform"
-"""The mode that needs no check: checking others loads torch, which would slow every plan."""
+MODES = ("uniform", "zero")
+"""Modes that need no check, the default first: checking others loads torch, which slows plans."""
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -100,7 +100,7 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     sets.check(ablation["sets"], shape)
     sets.check_counts(ablation["joint"]["heads"], shape)
     modes = [ablation["mode"], *ablation["compare_modes"]]
-    if set(modes) == {DEFAULT_MODE} or importlib.util.find_spec("torch") is None:
+    if set(modes) <= set(MODES) or importlib.util.find_spec("torch") is None:
         return
     from darksecrets.ablation import disable
 

@@ -95,21 +95,24 @@ def _start(script: Any, file: str) -> bool:  # noqa: ANN401
     process.start()
     with compat.measured(script, process.pid):
         process.join()
-        _wait(process.pid)
+        while not done.exists() and _runs(process.pid):
+            time.sleep(0.05)
     if not done.exists():
         raise subprocess.CalledProcessError(process.exitcode or 1, file)
     done.unlink()
     return True
 
 
-def _wait(process: int | None) -> None:
-    """Wait until a process is gone: `join` can return before, with code 255.
+def _runs(process: int | None) -> bool:
+    """Whether a process has not ended, though `join` may have returned with code 255.
 
     The server of forks tells of a process's end through a file descriptor, and Snakemake has many
     threads that open and close such.
     """
-    while process is not None and psutil.pid_exists(process):
-        time.sleep(0.05)
+    try:
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _run(file: str, temporary: str | None, done: Path) -> None:

@@ -59,11 +59,12 @@ def test_the_mode_is_one_that_the_section_knows():
         preflight.check(_config(compare_modes=["zero", "mean"]))
 
 
-def test_the_mode_that_is_not_checked_is_the_default():
+def test_modes_that_are_not_checked_exist_and_the_default_is_first():
     from darksecrets.ablation import disable
 
-    assert _config()["ablation"]["mode"] == preflight.DEFAULT_MODE
-    disable.check_mode(preflight.DEFAULT_MODE)
+    assert _config()["ablation"]["mode"] == preflight.MODES[0]
+    for mode in preflight.MODES:
+        disable.check_mode(mode)
 
 
 def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path, on_hub):
