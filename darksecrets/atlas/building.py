@@ -155,7 +155,7 @@ def _category(
     return {
         **first,
         "key": f"{shown.table.name}.{shown.value}",
-        "name": f"{first['name'].partition(':')[0]}, the commonest",
+        "name": f"Commonest {shown.kind}",
         "kind": "",
         "palette": "category",
         "meaning": f"{shown.kind} with the greatest {shown.value}",

@@ -21,6 +21,11 @@ _SCRIPTS = (
 """In this order they are one script."""
 
 
+def files() -> list[Path]:
+    """The files of the page, on which it depends like on code."""
+    return [_PARTS / name for name in ("page.html", "style.css", *(f"{n}.js" for n in _SCRIPTS))]
+
+
 def page(content: Mapping[str, Any], numbers: str, limit: int = LIMIT) -> str:
     """The whole page.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,3 +226,8 @@ def _say(value: float, labels: Sequence[str]) -> str:
 def read_predictions(path: Path) -> pd.DataFrame:
     """Columns of a file of predictions that the atlas shows."""
     return pd.read_csv(path, usecols=["idx", "label", "prediction"])
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """The content of a task as text."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -68,7 +68,8 @@ class Series:
             return text
         if not self.kind:
             return text.partition(":")[0]
-        return text.format(kind=self.shown.words.get(self.kind, self.kind))
+        kind = self.shown.words.get(self.kind, self.kind)
+        return text.format(kind=kind.removeprefix("the "))
 
     def of(self, task: str, model: Model, column: str) -> Numbers | None:
         """[layer, head] one column of a model; None if there is none."""

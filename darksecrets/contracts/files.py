@@ -137,6 +137,15 @@ PATHS: tuple[tuple[str, str], ...] = (
         "every figure as `.pdf`, `.svg`, `.png`; `table1.md`, `table1.html`, `table1.tex`; "
         "`claims.md`, `claims.html`",
     ),
+    (
+        "atlas.html",
+        "the [atlas of heads](atlas.md): one page that opens from disk and loads nothing",
+    ),
+    (
+        "atlas/<task>.json",
+        "what the atlas shows of a task's maps: mean maps and profiles of every model, chosen "
+        "examples with labels, predictions and maps, packed by `darksecrets.atlas.packing`",
+    ),
     ("report.html", "Snakemake's self-contained report"),
     ("logs/, benchmarks/", "output of every job; its time and memory"),
     (
@@ -172,7 +181,7 @@ TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
     *("pattern_quality", "stripes", "head_statistics", "token_pairs", "redundancy"),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
-    *("joint_ablation", "learning_curves", "claims", "report"),
+    *("joint_ablation", "learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

@@ -9,7 +9,7 @@ SHOWN = (
     Shown(
         COSINE,
         "similarity",
-        "Cosine before and after fine-tuning",
+        "Cosine with pre-trained",
         "Fine-tuning (4.3)",
         palette="similarity",
         summaries=("layer_changes", "last_layers"),

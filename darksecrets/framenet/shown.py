@@ -9,7 +9,7 @@ SHOWN = (
     Shown(
         HEADS,
         "weight",
-        "Frame links: {kind}",
+        "Frames: {kind}",
         "Frame-semantic links (4.2)",
         kind="direction",
         words={

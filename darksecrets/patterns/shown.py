@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from darksecrets.patterns.classes import KEYS
 from darksecrets.patterns.tables import PATTERN_HEADS
-from darksecrets.plotting.style import PATTERNS
+from darksecrets.plotting.colours import PATTERNS
 from darksecrets.run.shown import Phrase, Shown
 
 SHOWN = (

@@ -259,7 +259,7 @@ def closing(
     if str(table) in made:
         text = table.read_text(encoding="utf-8")
         lines += ["Table 1", "", *_first_table(text), ""]
-        wanted = (results / name for name in ("report.html", "figures", "tables"))
+        wanted = (results / name for name in ("atlas.html", "report.html", "figures", "tables"))
         links = [path for path in wanted if path.exists()]
     lines += [f"  {path}" for path in links]
     lines += ["", f"Done in {screen.spent}. Full log: {relative(logs)}"]

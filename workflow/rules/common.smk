@@ -10,6 +10,8 @@ from snakemake.logging import logger
 from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
 from darksecrets.ablation import tables as tables_of_ablation
+from darksecrets.atlas import html as page_of_atlas
+from darksecrets.atlas import measures as measures_of_atlas
 from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
@@ -273,6 +275,32 @@ def sweeps_of(pattern: str) -> list[str]:
 def chunk_group(group: str, chunks: int) -> str | None:
     """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
     return group if chunks == 1 else None
+
+
+def sweep_for_atlas(wildcards) -> list[str]:
+    """The sweep over the heads of a task's first fine-tuned model, if there is one."""
+    ablation = config["ablation"]
+    swept = "finetuned" in ablation["states"] and wildcards.task in ablation["tasks"]
+    seed = config["seeds"][0]
+    sweep = f"<results>/ablation/{wildcards.task}/finetuned/seed-{seed}"
+    return [sweep] if swept and not config["left_out"] else []
+
+
+def settings_of_atlas(wildcards) -> dict:
+    """Which examples of a task the atlas shows, and what its labels are called."""
+    labels = list(TASKS[wildcards.task].labels)
+    return {**config["atlas"], "labels": labels, "seed": config["samples"]["seed"]}
+
+
+def tables_of_figures() -> dict[str, list[str]]:
+    """Tables that each figure shows; figures as paths from the run's folder."""
+    found = {}
+    for each in compat.rules_of(workflow, RULES):
+        shown = each.output.get("svg") or each.output.get("html")
+        if shown and "/figures/" in str(shown):
+            tables = [Path(path).stem for path in map(str, each.input) if "/tables/" in path]
+            found[f"figures/{Path(str(shown)).name}"] = sorted(set(tables))
+    return found
 
 
 def text_files(wildcards) -> list[str]:

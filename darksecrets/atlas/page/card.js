@@ -18,10 +18,9 @@ function drawCard(i) {
       pinned ? null : h("button", { type: "button", class: "close", "aria-label": `Close ${headTitle(i)}`, onclick: close }, "✕")),
     h("p", { class: "sentence" }, sentenceOf(i) || "Nothing is said of heads with random weights."),
     h("div", { class: "parts" },
-      section("Among all heads", percentiles(i)),
-      section("Patterns of its maps", mixes(i)),
-      section("Effect of disabling, by task", effects(i)),
-      section(`Mean map and distances on ${address.task}`, meanMaps(i), "wide"),
+      section("Among all heads", percentiles(i), "ranks"),
+      h("div", { class: "stack" }, section("Patterns of its maps", mixes(i)), section("Effect of disabling, by task", effects(i))),
+      section(`Mean map and distances on ${address.task}`, meanMaps(i), "means"),
       section("Examples", exampleOf(i), "wide")));
 }
 
@@ -87,7 +86,7 @@ function effects(i) {
   const bottom = rows.length * line + 4;
   return h("div", {}, s("svg", { viewBox: `0 0 ${width} ${bottom + 30}`, class: "effects", role: "img", "aria-label": rows.map(({ task, shown }) => `${task}: ${spoken(shown, i).join("; ")}`).join(". ") },
     s("g", { class: "axis" }, ticks(low - room, high + room, 4).map((value) => [
-      s("path", { d: `M${x(value)} 2V${bottom}`, class: value === 0 ? "zero" : "guide" }), s("text", { x: x(value), y: bottom + 12, "text-anchor": "middle" }, number(value, 2))]),
+      s("path", { d: `M${x(value)} 2V${bottom}`, class: value === 0 ? "zero" : "guide" }), s("text", { x: x(value), y: bottom + 12, "text-anchor": "middle" }, tickText(value))]),
     s("text", { x: (left + width) / 2, y: bottom + 26, "text-anchor": "middle", class: "title" }, "points, 95% interval")),
     rows.map(({ task, shown }, k) => {
       const y = (k + 0.5) * line + 2;

@@ -63,8 +63,21 @@ function drawClaims() {
     h("p", { class: "quiet small" },
       h("button", { type: "button", class: "link", "aria-expanded": String(address.claims === "all"), id: "claims-all", onclick: () => choose("all") }, address.claims === "all" ? "Close the list" : `Show all ${claims.length} claims`),
       ` Verdicts on the paper: ${verdicts(claims)}.`),
+    h("div", { class: "squares", role: "group", "aria-label": "Claims by number" }, claims.map(drawSquare)),
     address.claims ? h("ol", { class: "claims" }, shown.map(drawClaim)) : null,
   ];
+}
+
+// A claim as a square: its border says the answer, as does its colour.
+function drawSquare(claim) {
+  const show = () => {
+    update({ claims: claim.here });
+    const entry = find(`#claim-${CSS.escape(claim.id)}`);
+    for (const each of all(".claims li")) each.classList.toggle("found", each === entry);
+    entry?.scrollIntoView({ block: "nearest" });
+    find("button, a", entry)?.focus({ preventScroll: true });
+  };
+  return h("button", { type: "button", id: `square-${claim.id}`, class: claim.here.replaceAll(" ", "-"), title: `${claim.here}: ${claim.claim}`, "aria-label": `Claim ${claim.id}, ${claim.here}: ${claim.claim}`, onclick: show }, claim.id);
 }
 
 function verdicts(claims) {
@@ -75,7 +88,7 @@ function verdicts(claims) {
 
 function drawClaim(claim) {
   const value = claim.value === null ? null : `${number(claim.value)}${claim.ci_low !== null && claim.ci_low !== claim.ci_high ? ` [${number(claim.ci_low)}, ${number(claim.ci_high)}]` : ""} ${claim.unit ?? ""}${claim.of ? ` (${claim.of})` : ""}`;
-  return h("li", {},
+  return h("li", { id: `claim-${claim.id}` },
     h("span", { class: `sign ${claim.here.replaceAll(" ", "-")}`, title: claim.here }, ANSWERS[claim.here] ?? "?"),
     h("div", {},
       h("p", {}, h("span", { class: "quiet" }, `${claim.id} · §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),

@@ -9,7 +9,7 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -28,6 +28,8 @@ function number(value, digits = 3) {
   return text.replace("-", "−");
 }
 
+// A number of an axis: without zeros at its end.
+const tickText = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
 const percent = (share) => `${Math.round(100 * share)}%`;
 const headName = (i) => `L${Math.floor(i / HEADS) + 1} H${(i % HEADS) + 1}`;
 const headTitle = (i) => `Layer ${Math.floor(i / HEADS) + 1}, head ${(i % HEADS) + 1}`;

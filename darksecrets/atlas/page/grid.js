@@ -8,8 +8,8 @@ function label(shown, i) {
 }
 
 function drawGrid(shown, scale, width) {
-  const cell = Math.max(8, Math.min(52, Math.floor((width - LEFT - 6) / HEADS)));
-  const tall = Math.max(Math.min(cell, 40), 8);
+  const cell = Math.max(8, Math.min(88, Math.floor((width - LEFT - 6) / HEADS)));
+  const tall = Math.max(Math.min(cell, 42), 8);
   const size = { width: LEFT + HEADS * cell + 4, height: TOP + LAYERS * tall + 4 };
   const chosen = brush();
   const focus = opened() ?? [...chosen][0] ?? 0;
@@ -48,12 +48,12 @@ function drawCell(shown, scale, i, { x, y, cell, tall }, chosen, focus) {
     const was = shown.was && shown.was[i] !== shown.values[i] && cell > 22 ? `${letters[shown.was[i]]}→` : "";
     const text = was + letters[shown.values[i]];
     content.push(s("text", {
-      x: x + cell / 2, y: y + tall / 2, dy: "0.35em", "text-anchor": "middle", fill: inked,
+      x: x + cell / 2, y: y + tall / 2, dy: "0.35em", "text-anchor": "middle", css: { fill: inked },
       "font-size": Math.min(tall * 0.5, (cell * 0.8) / text.length * 1.25, 14),
     }, text));
   }
   const shape = shapeOf(shown, i);
-  if (shape) content.push(mark(shape, x + cell / 2, y + tall / 2, Math.max(2, Math.min(cell, tall) * 0.17), { fill: inked }));
+  if (shape) content.push(mark(shape, x + cell / 2, y + tall / 2, Math.max(2, Math.min(cell, tall) * 0.17), { css: { fill: inked } }));
   const dim = chosen.size && !chosen.has(i);
   const open = opened() === i || pins().includes(i);
   return s("g", {

@@ -31,7 +31,7 @@ function drawHistogram(shown, scale, width) {
   })));
   svg.append(s("g", { class: "axis" }, ticks(low, high, width < 320 ? 3 : 5).map((value) => [
     s("path", { d: `M${x(value)} 69v4`, class: "line" }),
-    s("text", { x: Math.max(14, Math.min(width - 14, x(value))), y: 84, "text-anchor": "middle" }, number(value, 2)),
+    s("text", { x: Math.max(14, Math.min(width - 14, x(value))), y: 84, "text-anchor": "middle" }, tickText(value)),
   ])));
   const pointer = s("path", { class: "pointer", d: "" });
   svg.append(pointer);

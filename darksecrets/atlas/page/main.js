@@ -23,7 +23,7 @@ function drawPage() {
         h("div", { class: "row" }, segmented("view", "Show heads as", VIEWS, address.view, (view) => update({ view })),
           h("div", { class: "tools" }, save("csv", "CSV", () => shown() && download(fileName(shown(), "csv"), "text/csv", csvOf(shown()))),
             save("svg", "SVG", () => find("#grid") && download(fileName(shown(), "svg"), "image/svg+xml", svgText(find("#grid")))))),
-        h("h2", { id: "title" }), h("p", { id: "note", class: "quiet small" }), h("div", { id: "heads" }), h("div", { id: "under" })),
+        h("h2", { id: "title" }), h("p", { id: "note", class: "quiet small" }), h("div", { id: "stage" }, h("div", { id: "heads" }), h("div", { id: "under" }))),
       h("section", { id: "right", "aria-label": "Two measures" },
         h("div", { class: "row" }, axis("y", "Up"), axis("x", "Across"),
           h("div", { class: "tools" }, save("svg-scatter", "SVG", () => download(`${CONTENT.run.name}-scatter.svg`, "image/svg+xml", svgText(find("#scatter")))))),
@@ -45,7 +45,7 @@ function drawHelp() {
 function render() {
   const held = focused();
   const shown = resolve(address.measure, address);
-  const room = Math.floor(find("#heads").getBoundingClientRect().width) || 320;
+  const room = Math.floor(find("#stage").getBoundingClientRect().width) || 320;
   find("#title").textContent = shown ? nameOf(shown.measure, address.task) : "Not measured";
   find("#note").textContent = shown ? noteOf(shown) : "This run has no such numbers for this task.";
   find("#svg").disabled = address.view !== "grid" || !shown;
@@ -53,10 +53,16 @@ function render() {
   const scale = shown ? scaleOf(shown) : null;
   const views = { grid: () => drawGrid(shown, scale, room), maps: () => drawThumbnails(shown, room), table: () => drawTable(shown) };
   find("#heads").replaceChildren(...(shown ? [views[address.view]()] : []));
-  find("#under").replaceChildren(...(shown ? [legend(shown), drawHistogram(shown, scale, Math.min(room, 620))].filter(Boolean) : []));
+  find("#under").replaceChildren(...(shown ? [legend(shown), drawHistogram(shown, scale, widthBeside(room))].filter(Boolean) : []));
   find("#plot").replaceChildren(drawScatter(shown, scale, Math.floor(find("#plot").getBoundingClientRect().width) || 320));
   find("#brushed").replaceChildren(...drawBrushed());
   restore(held);
+}
+
+// Beside a small grid there is room for the distribution; else it is below.
+function widthBeside(room) {
+  const left = room - find("#heads").firstElementChild.getBoundingClientRect().width - 24;
+  return address.view !== "table" && left >= 230 ? Math.floor(left) : Math.min(room, 620);
 }
 
 function noteOf(shown) {

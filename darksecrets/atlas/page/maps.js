@@ -153,7 +153,7 @@ function profileFigure(before, after, uniform) {
   const x = (k) => 30 + (k / (CONTENT.offsets - 1)) * (width - 40);
   const y = (share) => 96 - (share / most) * 86;
   const line = (values, name) => (values ? s("path", { class: `profile ${name}`, d: [...values].map((value, k) => `${k ? "L" : "M"}${x(k)} ${y(value)}`).join("") }) : null);
-  const text = (k) => (k === 0 ? `≤−${reach + 1}` : k === CONTENT.offsets - 1 ? `≥${reach + 1}` : number(k - reach - 1));
+  const text = (k) => (k === 0 ? `≤−${reach + 1}` : k === CONTENT.offsets - 1 ? `≥${reach + 1}` : tickText(k - reach - 1));
   const peak = (values) => { const k = [...values].indexOf(Math.max(...values)); return `${text(k)} (${percent(values[k])})`; };
   const svg = s("svg", {
     viewBox: `0 0 ${width} ${height}`, role: "img",

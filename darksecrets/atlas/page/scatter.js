@@ -55,11 +55,11 @@ function axes(x, y, box, across, up) {
   return s("g", { class: "axis", "aria-hidden": "true" },
     ticks(x.low, x.high, 5).map((value) => [
       s("path", { d: `M${x.at(value)} ${box.top}V${box.bottom}`, class: value === 0 ? "zero" : "guide" }),
-      s("text", { x: x.at(value), y: box.bottom + 14, "text-anchor": "middle" }, number(value, 2)),
+      s("text", { x: x.at(value), y: box.bottom + 14, "text-anchor": "middle" }, tickText(value)),
     ]),
     ticks(y.low, y.high, 5).map((value) => [
       s("path", { d: `M${box.left} ${y.at(value)}H${box.right}`, class: value === 0 ? "zero" : "guide" }),
-      s("text", { x: box.left - 6, y: y.at(value), dy: "0.35em", "text-anchor": "end" }, number(value, 2)),
+      s("text", { x: box.left - 6, y: y.at(value), dy: "0.35em", "text-anchor": "end" }, tickText(value)),
     ]),
     s("text", { x: (box.left + box.right) / 2, y: box.bottom + 30, "text-anchor": "middle", class: "title" }, short(name(across), box.right - box.left)),
     s("text", { transform: `translate(11 ${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title" }, short(name(up), box.bottom - box.top)));

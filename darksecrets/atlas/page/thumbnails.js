@@ -1,7 +1,7 @@
 // The mean maps of all heads.
 
 function drawThumbnails(shown, width) {
-  const size = Math.max(18, Math.floor((width - LEFT) / HEADS) - 3);
+  const size = Math.max(18, Math.min(76, Math.floor((width - LEFT) / HEADS) - 3));
   const chosen = brush();
   const focus = opened() ?? 0;
   const box = h("div", {
