@@ -99,11 +99,11 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "kinds": dict(series.kinds),
         "group": shown.group,
         "table": shown.table.file,
-        "meaning": column.meaning,
+        "meaning": _plain(column.meaning),
         "unit": column.unit,
         "palette": shown.palette,
         "onCard": shown.on_card,
-        "test": shown.column(shown.test).meaning if shown.test else "",
+        "test": _plain(shown.column(shown.test).meaning) if shown.test else "",
         "twoSided": shown.two_sided,
         "columns": list(series.columns),
         "roles": _roles(shown, series.columns),
@@ -114,6 +114,11 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
     }
 
 
+def _plain(markdown: str) -> str:
+    """Text of a declaration without the marks of code."""
+    return markdown.replace("`", "")
+
+
 def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
     """What the columns are for: numbers of columns by role."""
     named = {"value": shown.value, "test": shown.test, "over": shown.over, "examples": "examples"}
@@ -122,7 +127,7 @@ def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
         named |= dict(ends)
     found = {role: columns.index(name) for role, name in named.items() if name in columns}
     controls = [
-        {"name": c.name, "column": columns.index(c.name), "meaning": c.meaning}
+        {"name": c.name, "column": columns.index(c.name), "meaning": _plain(c.meaning)}
         for c in shown.controls
         if c.name in columns
     ]

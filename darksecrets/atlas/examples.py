@@ -68,7 +68,7 @@ def choose(
     if (known := [i for i in left() if not np.isnan(distance[i])]) and number > 0:
         chosen.append(Choice(min(known, key=lambda i: float(distance[i])), TYPICAL))
     if left() and number > 1:
-        middle = float(np.median(change[candidates]))
+        middle = float(np.quantile(change[candidates], 0.5, method="lower"))
         chosen.append(Choice(min(left(), key=lambda i: abs(float(change[i]) - middle)), MEDIAN))
     chosen += _flipping(left(), flips, number - len(chosen) - number // 4)
     rest = np.random.default_rng(seed).permutation(left())

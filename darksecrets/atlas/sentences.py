@@ -9,6 +9,7 @@ import numpy as np
 from darksecrets.atlas.series import MEAN, Model, Numbers, Series, average
 from darksecrets.run.shown import LEVEL, Phrase, Shown
 
+_DASH = "–"
 _Columns = Mapping[str, Numbers]
 _Values = Mapping[str, float]
 
@@ -106,12 +107,20 @@ def _applies(phrase: Phrase, shown: Shown, kind: str, kinds: Mapping[str, _Value
 
 
 def _filled(phrase: Phrase, shown: Shown, kind: str, values: _Values) -> str:
-    """The phrase with its numbers; an interval that is unknown, or a control, is a dash."""
+    """The phrase with its numbers; without an interval that is unknown."""
     low, high = (values.get(name, np.nan) for name in (*shown.ends(shown.value), "", "")[:2])
     numbers = {
         **{column.name: values.get(column.name, np.nan) for column in shown.controls},
         **{"value": values[shown.value], "low": low, "high": high},
         **{"loss": -values[shown.value], "least": -high, "most": -low},
     }
-    text = phrase.text.format(kind=shown.words.get(kind, kind), **numbers)
-    return text.replace(" [nan, nan]", "").replace("nan%", "–").replace("nan", "–")
+    written = {name: _Number(number) for name, number in numbers.items()}
+    text = phrase.text.format(kind=shown.words.get(kind, kind), **written)
+    return text.replace(f" [{_DASH}, {_DASH}]", "")
+
+
+class _Number(float):
+    """A number that is written as a dash if it is unknown."""
+
+    def __format__(self, form: str) -> str:
+        return _DASH if np.isnan(self) else super().__format__(form)

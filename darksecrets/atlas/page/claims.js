@@ -87,7 +87,7 @@ function verdicts(claims) {
 }
 
 function drawClaim(claim) {
-  const value = claim.value === null ? null : `${number(claim.value)}${claim.ci_low !== null && claim.ci_low !== claim.ci_high ? ` [${number(claim.ci_low)}, ${number(claim.ci_high)}]` : ""} ${claim.unit ?? ""}${claim.of ? ` (${claim.of})` : ""}`;
+  const value = claim.value === null ? null : `${tickText(claim.value)}${claim.ci_low !== null && claim.ci_low !== claim.ci_high ? ` [${tickText(claim.ci_low)}, ${tickText(claim.ci_high)}]` : ""} ${claim.unit ?? ""}${claim.of ? ` (${claim.of})` : ""}`;
   return h("li", { id: `claim-${claim.id}` },
     h("span", { class: `sign ${claim.here.replaceAll(" ", "-")}`, title: claim.here }, ANSWERS[claim.here] ?? "?"),
     h("div", {},

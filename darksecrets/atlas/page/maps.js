@@ -82,7 +82,7 @@ function frameMap(weights, frame, difference, title) {
   paint(canvas, weights, n, difference, { x: edge, y: edge, size });
   context.strokeStyle = style.getPropertyValue("--line");
   context.fillStyle = style.getPropertyValue("--quiet");
-  context.font = "10px system-ui, sans-serif";
+  context.font = "11px system-ui, sans-serif";
   let start = 0;
   for (const { name, part } of frame) {
     const length = part < 0 ? 1 : CONTENT.bins;
