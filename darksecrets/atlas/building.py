@@ -134,9 +134,7 @@ def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
     return {**found, "controls": controls}
 
 
-def _menu(
-    measures: Sequence[dict[str, Any]], series: Sequence[Series]
-) -> list[dict[str, Any]]:
+def _menu(measures: Sequence[dict[str, Any]], series: Sequence[Series]) -> list[dict[str, Any]]:
     """The measures; before the kinds of a category, the measure of the commonest kind."""
     menu: list[dict[str, Any]] = []
     seen: set[int] = set()
@@ -175,7 +173,9 @@ def _scores(means: pd.DataFrame | None, metrics: Metrics) -> list[dict[str, Any]
     """Scores of every task's main metric: of each state of the model, and of the baselines."""
     if means is None:
         return []
-    main = means[means["metric"] == means["task"].map({t: names[0] for t, names in metrics.items()})]
+    main = means[
+        means["metric"] == means["task"].map({t: names[0] for t, names in metrics.items()})
+    ]
     wanted = ["task", "model", "metric", "score", "ci_low", "ci_high"]
     rows: list[dict[str, Any]] = main[wanted].round(2).to_dict("records")  # type: ignore[assignment]
     return rows

@@ -140,9 +140,7 @@ def frame_of(store: AttentionStore) -> Frame:
     found = [runs(store.special(i), store.segments(i)) for i in range(store.examples)]
     orders = Counter(tuple(part.part for part in parts) for parts in found)
     order = orders.most_common(1)[0][0]
-    first = next(
-        i for i, parts in enumerate(found) if tuple(part.part for part in parts) == order
-    )
+    first = next(i for i, parts in enumerate(found) if tuple(part.part for part in parts) == order)
     several = len({part for part in order if part != SPECIAL}) > 1
     sentences = ("first sentence", "second sentence") if several else ("sentence", "sentence")
     tokens = iter(store.tokens(first))

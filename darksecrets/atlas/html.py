@@ -89,8 +89,10 @@ def _filled(parts: Mapping[str, str]) -> str:
 
 def _policy(script: str, style: str) -> str:
     """Content security policy: our script and style, and nothing from anywhere."""
-    own = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-           for text in (script, style)]
+    own = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (script, style)
+    ]
     return (
         f"default-src 'none'; script-src 'sha256-{own[0]}'; style-src 'sha256-{own[1]}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"

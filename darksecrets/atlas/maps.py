@@ -89,8 +89,7 @@ def content(
         "profiles": {model: packing.pack_means(mean.profiles) for model, mean in means.items()},
         "uniform": np.round(_uniform_profile(first), 4).tolist(),
         "examples": [
-            _example(choice, list(stores.items())[:2], table, flips, settings)
-            for choice in chosen
+            _example(choice, list(stores.items())[:2], table, flips, settings) for choice in chosen
         ],
     }
 
@@ -102,7 +101,7 @@ def _check(stores: Mapping[str, AttentionStore]) -> None:
         if not same or (store.layers, store.heads) != (first.layers, first.heads):
             raise InputError(
                 f"{store.folder}: found other examples or heads in {other} than in {name}; expected "
-                "the same. Remove the folder and run again."
+                "the same. Remove it and run again."
             )
 
 
@@ -152,9 +151,7 @@ def _chosen(
     distance, change = _compared(stores, means, frame)
     flips = _flips(stores[0], sweep, settings.labels)
     candidates = examples.short(stores[0].lengths, settings.tokens, settings.examples)
-    chosen = examples.choose(
-        candidates, distance, change, flips, settings.examples, settings.seed
-    )
+    chosen = examples.choose(candidates, distance, change, flips, settings.examples, settings.seed)
     return chosen, flips
 
 
@@ -169,8 +166,9 @@ def _compared(
         parts = runs(stores[0].special(example), stores[0].segments(example))
         if frame.fits(parts):
             pairs = zip((before, after), means, strict=False)
-            distance[example] = sum(float(((place(m, parts) - mean.maps) ** 2).sum())
-                                    for m, mean in pairs)
+            distance[example] = sum(
+                float(((place(m, parts) - mean.maps) ** 2).sum()) for m, mean in pairs
+            )
     return distance, change
 
 
@@ -206,13 +204,13 @@ def _example(
     """One example with its tokens, labels and maps."""
     _, store = stores[0]
     idx = int(store.idx[choice.example])
-    row = predictions.loc[idx]
+    row: Any = predictions.loc[idx]
     return {
         "idx": idx,
         "rule": choice.rule,
         "tokens": store.tokens(choice.example),
-        "label": _say(row["label"], settings.labels),
-        "prediction": _say(row["prediction"], settings.labels),
+        "label": _say(float(row["label"]), settings.labels),
+        "prediction": _say(float(row["prediction"]), settings.labels),
         "flips": np.flatnonzero(flips[:, choice.example]).tolist(),
         "maps": {model: packing.pack_map(own.maps(choice.example)) for model, own in stores},
     }

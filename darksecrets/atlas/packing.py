@@ -27,7 +27,8 @@ def levels(weights: npt.NDArray[np.floating], most: int) -> Bytes:
     most √w / most + 1 / (2 most)², and never by more than 1 / most.
     """
     roots = np.sqrt(np.clip(np.nan_to_num(weights.astype(np.float32)), 0, 1))
-    return np.rint(roots * most).astype(np.uint8)
+    rounded: Bytes = np.rint(roots * most).astype(np.uint8)
+    return rounded
 
 
 def nibbles(numbers: Bytes) -> bytes:

@@ -71,9 +71,7 @@ def said(shown: Shown, kinds: Mapping[str, _Values]) -> list[str]:
         shown: The measure.
         kinds: Of each kind, the head's values by column.
     """
-    known = {
-        kind: values for kind, values in kinds.items() if not np.isnan(values[shown.value])
-    }
+    known = {kind: values for kind, values in kinds.items() if not np.isnan(values[shown.value])}
     texts = []
     for kind in known:
         for phrase in shown.phrases:
@@ -90,7 +88,9 @@ def _applies(phrase: Phrase, shown: Shown, kind: str, kinds: Mapping[str, _Value
     if phrase.kinds and kind not in phrase.kinds:
         return False
     if phrase.greatest:
-        rivals = [own[shown.value] for name, own in kinds.items() if name in (phrase.kinds or kinds)]
+        rivals = [
+            own[shown.value] for name, own in kinds.items() if name in (phrase.kinds or kinds)
+        ]
         first = next(name for name in kinds if kinds[name][shown.value] == max(rivals))
         if value < max(rivals) or kind != first:
             return False

@@ -75,9 +75,7 @@ SHOWN = (
         test="q_value",
         over="over_control",
         summaries=("linked_ablation", "linked_groups"),
-        phrases=(
-            Phrase("attends between equal words beyond all controls", significant=True),
-        ),
+        phrases=(Phrase("attends between equal words beyond all controls", significant=True),),
     ),
     Shown(
         HEAD_POSITIONS,

@@ -19,8 +19,6 @@ SHOWN = (
         test="p_family",
         over="over_control",
         summaries=("framenet_example", "framenet_correlation", "framenet_links"),
-        phrases=(
-            Phrase("attends from {kind} of a frame beyond all controls", significant=True),
-        ),
+        phrases=(Phrase("attends from {kind} of a frame beyond all controls", significant=True),),
     ),
 )

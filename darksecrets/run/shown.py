@@ -1,8 +1,9 @@
 """Measures of heads that the atlas shows; docs/atlas.md explains how to add one.
 
-A section lists its measures in `<section>/shown.py`, each as a `Shown`: a column of a table that has
-a row for every head. Controls, intervals, units and meanings follow from the table's declaration.
-The lists are not in `<section>/tables.py`, so that editing one reruns nothing but the atlas.
+A section lists its measures in `<section>/shown.py`, each as a `Shown`: a column of a table that
+has a row for every head. Controls, intervals, units and meanings follow from the table's
+declaration. The lists are not in `<section>/tables.py`, so that editing one reruns nothing but the
+atlas.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ def browser():
     running = webdriver.Chrome(
         options=options, service=webdriver.ChromeService(path_of("chromedriver"))
     )
+    running.set_window_size(1280, 1000)
     yield running
     running.quit()
 
@@ -44,7 +45,7 @@ class Atlas:
 
     def __init__(self, browser, path, address="", width=1280):
         self.browser = browser
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         browser.get("about:blank")
         for log in ("browser", "performance"):
@@ -101,23 +102,28 @@ class Atlas:
             for each in sent
             if each["method"] == "Network.requestWillBeSent"
         ]
-        return errors + [p for p in places if not p.startswith(("file:", "data:", "blob:", "about:"))]
+        return errors + [
+            p for p in places if not p.startswith(("file:", "data:", "blob:", "about:"))
+        ]
 
 
 def test_every_measure_is_drawn_in_every_state_without_errors(browser, file):
     atlas = Atlas(browser, file)
-    measures = atlas.run("return [...document.querySelectorAll('#measure option')].map(o => o.value)")
+    measures = atlas.run(
+        "return [...document.querySelectorAll('#measure option')].map(o => o.value)"
+    )
     assert len(measures) > 40
     found = atlas.run(
         """
         const [measures, done] = [arguments[0], []];
         for (const state of ["pretrained", "finetuned", "difference", "random"]) {
           for (const measure of measures) {
-            location.hash = new URLSearchParams({measure, state, x: measure === "pattern_heads.share" ? "cosine.similarity" : measure});
+            location.hash = new URLSearchParams({measure, state, x: measure});
             dispatchEvent(new HashChangeEvent("hashchange"));
             const cells = document.querySelectorAll("#grid [data-head]").length;
             const named = document.querySelector("#title").textContent;
-            done.push([state, measure, cells, named, Boolean(document.querySelector("#histogram"))]);
+            const bars = Boolean(document.querySelector("#histogram"));
+            done.push([state, measure, cells, named, bars]);
           }
         }
         return done;
@@ -230,10 +236,13 @@ def test_awkward_tokens_are_text(browser, file):
 
 def test_dragging_brushes_both_drawings(browser, file):
     atlas = Atlas(browser, file)
+    atlas.run("document.querySelector('#bar').scrollIntoView()")
     first, last = (atlas.find(f"#grid [data-head='{i}']") for i in (0, 5))
     ActionChains(browser).drag_and_drop(first, last).perform()
     assert atlas.address["brush"] == "1.1,1.2,2.1,2.2"
-    dim = atlas.run("return [...document.querySelectorAll('#scatter .dim')].map(e => +e.dataset.head)")
+    dim = atlas.run(
+        "return [...document.querySelectorAll('#scatter .dim')].map(e => +e.dataset.head)"
+    )
     assert not {0, 1, 4, 5} & set(dim)
     assert len(dim) == 8
     area = atlas.find("#scatter .ground")
@@ -246,7 +255,9 @@ def test_dragging_brushes_both_drawings(browser, file):
 
 
 def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
-    wanted = "task=%3Cb%3Etwo%3C%2Fb%3E&state=difference&seed=1&measure=stripes.weight.noun&view=maps"
+    wanted = (
+        "task=%3Cb%3Etwo%3C%2Fb%3E&state=difference&seed=1&measure=stripes.weight.noun&view=maps"
+    )
     wanted += "&head=3.4&pins=1.1%2C2.2&brush=1.1&maps=arcs&claims=undecided&theme=dark"
     atlas = Atlas(browser, file, wanted)
     atlas.drawn()
@@ -265,7 +276,14 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
 def test_a_phone_has_no_horizontal_scroll(browser, file, view):
     atlas = Atlas(browser, file, f"head=1.1&claims=all&view={view}&pins=2.2", width=390)
     atlas.drawn()
-    assert atlas.run("return document.documentElement.scrollWidth") == 390
+    width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert atlas.run(width) == 0
+    outside = atlas.run(
+        "return [...document.querySelectorAll('button, select, .card, #grid, #scatter')]"
+        ".filter((e) => !e.closest('#table'))"
+        ".filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
+    )
+    assert outside == [], "nothing is cut off"
 
 
 def test_a_run_with_little_works(browser, tmp_path):

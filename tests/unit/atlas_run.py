@@ -17,7 +17,15 @@ from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
 from darksecrets.run.tables import Table
 
-AWKWARD = ("<script>alert(1)</script>", "$x^{2$", "=cmd()", "שלום", "👩‍🚀", "</script>", "{{style}}")
+AWKWARD = (
+    "<script>alert(1)</script>",
+    "$x^{2$",
+    "=cmd()",
+    "שלום",
+    "👩‍🚀",
+    "</script>",
+    "{{style}}",
+)
 LABELS = ("no", "<i>yes</i>")
 METRICS: Mapping[str, Sequence[str]] = {"one": ["f1", "accuracy"], "<b>two</b>": ["accuracy"]}
 

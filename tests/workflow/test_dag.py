@@ -43,6 +43,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
     assert jobs["classify_maps"] == 28
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
+    assert (jobs["atlas_maps"], jobs["atlas"]) == (7, 1)
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -119,6 +120,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
+        ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
 def test_partial_targets_plan_only_what_they_need(
@@ -324,7 +326,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
         *("estimate_pattern_shares", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
-        *("compare_layers", "summarize_redundancy"),
+        *("compare_layers", "summarize_redundancy", "atlas"),
     }
 
 

@@ -67,6 +67,7 @@ def test_the_run_shows_a_line_a_step_and_ends_with_table_1(said):
         f"Run smoke: {count} steps, about",
         "Table 1",
         "| RTE ",
+        "  results/smoke/atlas.html",
         "  results/smoke/report.html",
     ):
         assert any(shown.startswith(line) for shown in lines)

@@ -6,6 +6,7 @@ function drawHead() {
   const { run } = CONTENT;
   document.title = `Atlas of heads: ${run.name}`;
   return h("header", { id: "head" },
+    h("button", { type: "button", class: "skip", onclick: () => find("#task").focus() }, "Skip to the heads"),
     h("div", { class: "title" },
       h("h1", {}, "Atlas of heads"),
       h("div", { class: "tools" },

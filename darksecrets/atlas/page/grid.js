@@ -14,7 +14,7 @@ function drawGrid(shown, scale, width) {
   const chosen = brush();
   const focus = opened() ?? [...chosen][0] ?? 0;
   const svg = s("svg", {
-    ...size, viewBox: `0 0 ${size.width} ${size.height}`, class: "grid", role: "grid", id: "grid",
+    ...size, viewBox: `0 0 ${size.width} ${size.height}`, class: "grid", role: "grid", id: "grid", tabindex: -1,
     "aria-label": `${nameOf(shown.measure, address.task)}: heads in columns, layers in rows`,
     "aria-rowcount": LAYERS, "aria-colcount": HEADS,
   });

@@ -4,7 +4,7 @@ function drawScatter(colours, scale, width) {
   const [across, up] = [resolve(address.x, address), resolve(address.y, address)];
   const height = Math.round(Math.max(260, Math.min(400, width * 0.72)));
   const box = { left: 46, right: width - 12, top: 12, bottom: height - 34 };
-  const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "scatter", id: "scatter", role: "group", "aria-label": scatterLabel(across, up) });
+  const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "scatter", id: "scatter", tabindex: -1, role: "group", "aria-label": scatterLabel(across, up) });
   if (!across || !up) {
     svg.append(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", class: "quiet" }, "Not measured on this task"));
     return svg;
