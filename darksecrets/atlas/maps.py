@@ -97,11 +97,11 @@ def content(
 def _check(stores: Mapping[str, AttentionStore]) -> None:
     (name, first), *others = stores.items()
     for other, store in others:
-        same = store.examples == first.examples and (store.idx == first.idx).all()
+        same = np.array_equal(store.idx, first.idx) and np.array_equal(store.lengths, first.lengths)
         if not same or (store.layers, store.heads) != (first.layers, first.heads):
             raise InputError(
-                f"{store.folder}: found other examples or heads in {other} than in {name}; expected "
-                "the same. Remove it and run again."
+                f"{store.folder}: found other examples or heads in {other} than in {name}; "
+                "expected the same. Remove the folder and run again."
             )
 
 

@@ -28,7 +28,7 @@ rule atlas_maps:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.reading_stores(4)),
+        **ask(resources.reading_stores(len(MODELS_OF_ATLAS) + 2)),
     params:
         models=MODELS_OF_ATLAS,
         settings=settings_of_atlas,
