@@ -129,9 +129,9 @@ def _with_means(
 ) -> pd.DataFrame:
     """The table with rows of the mean over seeds, from `over_seeds` if the run has it."""
     frame = _located(frame, shape)
-    if shown.over_seeds is None or tables.get(shown.over_seeds.name) is None:
+    means = tables.get(shown.over_seeds.name) if shown.over_seeds else None
+    if means is None or means.empty:  # with one seed, it has no rows
         return frame
-    means = tables[shown.over_seeds.name]
     means = _located(means[means["kind"] == "head"].drop(columns="kind"), shape)
     return pd.concat([frame, means.assign(seed=MEAN)], ignore_index=True)
 

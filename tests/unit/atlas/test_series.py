@@ -11,6 +11,7 @@ from darksecrets.atlas import building, packing
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.series import MEAN, NO_TASK, Model, average, of_measure, shape_of
 from darksecrets.claims import registry
+from darksecrets.claims.tables import CLAIMS
 from darksecrets.run.shown import Shown
 
 SHAPE = (3, 4)
@@ -91,6 +92,15 @@ def test_a_mean_is_the_tables_or_else_that_of_the_seeds(made):
     assert "over_control_low" not in mean, "the mean of intervals is none"
 
 
+def test_one_seed_has_an_empty_table_of_means():
+    made = tables(seeds=(1,), shape=SHAPE)
+    empty = tables(shape=SHAPE)["seed_effects"].iloc[:0]
+    main, *_ = series_of(made | {"seed_effects": empty}, "head_ablation")
+    assert main.models == (Model("finetuned", 1),)
+    alone = main.of("one", Model("finetuned", 1), "ci_low")
+    assert (average(main, "one", "finetuned")["ci_low"] == alone).all()
+
+
 def test_the_page_has_these_numbers(made):
     """Decoded without the code that packs them, by the places that the page is told."""
     run = building.Run("r", "label", METRICS, (1, 2), False, {})
@@ -130,9 +140,5 @@ def test_a_declaration_that_does_not_fit_its_table_is_refused():
     cosine = next(s for s in SHOWN if s.table.name == "cosine").table
     with pytest.raises(ValueError, match="no columns wight"):
         Shown(cosine, "wight", "name", "group")
-    metric = building.of_claims.Claim  # any table without heads
-    assert metric
-    from darksecrets.claims.tables import CLAIMS
-
     with pytest.raises(ValueError, match="no rows of heads"):
         Shown(CLAIMS, "value", "name", "group")
