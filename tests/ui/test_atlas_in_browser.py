@@ -1,6 +1,7 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 from atlas_run import AWKWARD, page, tables
@@ -231,6 +232,23 @@ def test_awkward_tokens_are_text(browser, file):
     lines = text.splitlines()
     assert len(lines) == 13
     assert lines[1].startswith("<b>two</b>,finetuned,mean,")
+    assert atlas.complaints() == []
+
+
+def test_a_drawing_can_be_taken_away(browser, file):
+    atlas = Atlas(browser, file, "measure=head_ablation.delta&head=1.1")
+    keep = (
+        "const real = URL.createObjectURL; let kept = null;"
+        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
+        "document.querySelector(arguments[0]).click(); URL.createObjectURL = real;"
+        "return kept.text()"
+    )
+    for button, shapes in (("#svg", "rect"), ("#svg-scatter", "path")):
+        root = ElementTree.fromstring(atlas.run(keep, button))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(root.findall(f".//{{*}}{shapes}")) >= 12
+        assert all("class" not in each.attrib for each in root.iter())
+        assert root.find("{*}title").text
     assert atlas.complaints() == []
 
 

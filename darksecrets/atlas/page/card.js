@@ -133,7 +133,14 @@ function exampleOf(i) {
   drawExample(box, example, chosen, i);
   return h("div", {}, h("div", { class: "row" }, picker,
     segmented(`maps-${headCode(i).replace(".", "-")}`, "Drawn as", [["map", "Map"], ["arcs", "Arcs"]], address.maps, (value) => update({ maps: value }))), facts, box,
+  h("p", { class: "quiet small" }, "Weights of examples are rounded, by up to 7 points; differences within rounding are left blank."),
   own["left out"] ? h("p", { class: "quiet small" }, `${own["left out"]} more examples do not fit in this page.`) : null);
+}
+
+// Weights have 16 levels, so a difference of one level may be all rounding: it is left blank.
+function beyondRounding(after, before) {
+  const level = (weight) => Math.round(Math.sqrt(weight) * 15);
+  return after.map((value, k) => (Math.abs(level(value) - level(before[k])) > 1 ? value - before[k] : 0));
 }
 
 async function drawExample(box, example, chosen, i) {
@@ -141,18 +148,17 @@ async function drawExample(box, example, chosen, i) {
   const maps = (await exampleMaps(address.task, chosen)).map(([model, weights]) => [model, weights.subarray(i * n * n, (i + 1) * n * n)]);
   const titles = maps.map(([model]) => (model === "pretrained" ? "before fine-tuning" : `after (${model.split("/")[1].replace("-", " ")})`));
   const panels = maps.map(([, weights], k) => ({ weights, difference: false, title: titles[k] }));
-  if (maps.length > 1) panels.push({ weights: maps[1][1].map((value, k) => value - maps[0][1][k]), difference: true, title: "difference" });
+  if (maps.length > 1) panels.push({ weights: beyondRounding(maps[1][1], maps[0][1]), difference: true, title: "difference" });
   const draw = address.maps === "arcs" ? arcs : tokenMap;
   const drawn = panels.map(({ weights, difference, title }) => draw(weights, example.tokens, difference, title));
   const current = maps[address.state === "pretrained" ? 0 : maps.length - 1][1];
   const strip = tokenStrip(example.tokens, current, panels, (row) => drawn.forEach((each) => each.draw(row)));
-  drawn.forEach((each, k) => {
+  drawn.forEach((each) => {
     if (address.maps === "arcs") {
       each.canvas.addEventListener("pointerover", (event) => strip.activate(event.target.dataset.token === undefined ? null : Number(event.target.dataset.token)));
       each.canvas.addEventListener("pointerleave", () => strip.activate(null));
     } else {
-      const { weights } = panels[k];
-      hoverCells(each.canvas, n, each.place, (query, key) => [`${example.tokens[query]} → ${example.tokens[key]}`, ...panels.map((panel) => `${panel.title}: ${number(panel.weights[query * n + key], 2)}`), weights ? null : null], strip.activate);
+      hoverCells(each.canvas, n, each.place, (query, key) => [`${example.tokens[query]} → ${example.tokens[key]}`, ...panels.map((panel) => `${panel.title}: ${number(panel.weights[query * n + key], 2)}`)], strip.activate);
     }
   });
   box.append(strip.element, h("div", { class: "maps tokens" }, drawn.map(({ figure }) => figure)));
