@@ -44,7 +44,7 @@ function percentileRow(measure, shown, i) {
   const shape = shapeOf(shown, i);
   const words = spoken(shown, i);
   return h("li", { title: words.join("\n"), class: address.measure === measure.key ? "chosen" : "" },
-    h("button", { type: "button", class: "link", onclick: () => update({ measure: measure.key }) }, nameOf(measure, address.task)),
+    h("button", { type: "button", class: "link", onclick: () => update({ measure: measure.key }) }, titleOf(shown)),
     h("span", { class: "track", role: "img", "aria-label": `above ${percent(share)} of heads; ${words.join("; ")}` },
       h("span", { class: "share", css: { width: percent(share) } }),
       Number.isFinite(expected) ? h("span", { class: "tick", css: { left: percent(expected) } }) : null),
@@ -98,7 +98,7 @@ function effects(i) {
         mark(shape || "circle", x(shown.values[i]), y, shape ? 5 : 3.5, { class: shape ? "ink" : "hollow" }),
       ];
     })),
-  h("p", { class: "quiet small" }, "▲ ▼ significant (corrected p < 0.05); ○ not."));
+  h("p", { class: "quiet small" }, `${rows[0].shown.instead ? `Of the ${STATE_NAMES[rows[0].shown.state].toLowerCase()} models. ` : ""}▲ ▼ significant (corrected p < 0.05); ○ not.`));
 }
 
 function meanMaps(i) {

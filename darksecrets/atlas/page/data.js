@@ -110,7 +110,7 @@ function resolve(key, { task, state, seed }) {
   }
   for (const other of STATES) {
     const instead = other === "difference" ? null : inState(measure, task, other, seed);
-    if (instead) return { ...instead, note: `not measured in this state; shown: ${STATE_NAMES[other].toLowerCase()}` };
+    if (instead) return { ...instead, instead: true, note: `not measured in this state; shown: ${STATE_NAMES[other].toLowerCase()}` };
   }
   return null;
 }
@@ -153,6 +153,12 @@ const kindOf = (measure, task) => measure.kinds[task] ?? "";
 function nameOf(measure, task) {
   const kind = kindOf(measure, task);
   return kind ? `${measure.name}: ${kind}` : measure.name;
+}
+
+// The measure of what is shown; with its state, if it is not the chosen one.
+function titleOf(shown) {
+  const name = nameOf(shown.measure, shown.task || address.task);
+  return shown.instead ? `${name} (${STATE_NAMES[shown.state].toLowerCase()})` : name;
 }
 
 // A head's value in words, for tips and screen readers.

@@ -120,7 +120,7 @@ function watchHeads(element, ...shown) {
     const i = Number(cell.dataset.head);
     hot(i);
     const sentence = sentenceOf(i);
-    tip([headTitle(i), ...shown.flatMap((one) => [shown.length > 1 ? `${nameOf(one.measure, address.task)}:` : null, ...spoken(one, i)]), sentence], x, y);
+    tip([headTitle(i), ...shown.flatMap((one) => [shown.length > 1 ? `${titleOf(one)}:` : null, ...spoken(one, i)]), sentence], x, y);
   };
   element.addEventListener("pointermove", (event) => say(event.target, event.clientX, event.clientY));
   element.addEventListener("pointerleave", () => { hot(null); untip(); });

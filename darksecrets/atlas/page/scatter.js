@@ -23,7 +23,7 @@ function drawScatter(colours, scale, width) {
     const shape = shapeOf(up, i) || "circle";
     return s("g", {
       role: "button", tabindex: i === focus ? 0 : -1, "data-head": i, class: `point${chosen.size && !chosen.has(i) ? " dim" : ""}${open ? " open" : ""}`,
-      "aria-label": `${headTitle(i)}; ${nameOf(across.measure, address.task)}: ${spoken(across, i).join("; ")}; ${nameOf(up.measure, address.task)}: ${spoken(up, i).join("; ")}`,
+      "aria-label": `${headTitle(i)}; ${titleOf(across)}: ${spoken(across, i).join("; ")}; ${titleOf(up)}: ${spoken(up, i).join("; ")}`,
     },
     s("circle", { cx: px, cy: py, r: 9, class: "target" }),
     open ? whiskers(across, up, i, x, y, px, py) : null,
@@ -50,7 +50,7 @@ function axisOf(values, from, to) {
 }
 
 function axes(x, y, box, across, up) {
-  const name = (shown) => `${nameOf(shown.measure, address.task)}${unitOf(shown.measure) && !shown.measure.unit.includes("share") ? ` (${unitOf(shown.measure)})` : ""}`;
+  const name = (shown) => `${titleOf(shown)}${unitOf(shown.measure) && !shown.measure.unit.includes("share") ? ` (${unitOf(shown.measure)})` : ""}`;
   const short = (text, room) => (text.length * 6 > room ? `${text.slice(0, Math.floor(room / 6) - 1)}…` : text);
   return s("g", { class: "axis", "aria-hidden": "true" },
     ticks(x.low, x.high, 5).map((value) => [
