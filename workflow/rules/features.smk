@@ -55,7 +55,7 @@ rule measure_attention:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask(resources.reading_stores(1)),
+        **ask(resources.measuring),
     params:
         seed=lookup(dpath="samples/seed", within=config),
     message:

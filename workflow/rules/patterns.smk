@@ -178,7 +178,7 @@ rule estimate_pattern_shares:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.SHARES),
+        **ask(resources.shares),
     params:
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
