@@ -1,7 +1,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -29,8 +29,11 @@ from workflow.lib import compat, configuration, forks, imports, plan, preflight,
 SCREEN = terminal.install(workflow)
 
 try:
+    if workflow.is_main_process and terminal.is_own(workflow):
+        for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
+            configuration.read(Path(file))
     # A run that is given text may need no data, and may disable no heads: that is known only once its
-    # jobs are, see `start_run`.
+    # jobs are, see `check_data`.
     with_text = config.get("text") is not None
     config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
@@ -144,9 +147,16 @@ def chunks_of(folder: str, number: int) -> list[str]:
     return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1)]
 
 
+@cache
+def check_data() -> None:
+    """Check what a run that is given text needs besides, once its graph turns out to have data."""
+    if with_text and workflow.is_main_process:
+        preflight.check(config)
+
+
 def data_files(wildcards) -> list[str]:
     """Local files that a task's data are read from, or the word lists of the built-in corpus."""
-    configuration.check_places(config)
+    check_data()
     task = TASKS[wildcards.task]
     if isinstance(task.data, Files):
         return [compat.in_place(path) for path in sources.paths_of(task).values()]
@@ -190,6 +200,7 @@ def pattern_maps() -> list[str]:
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
     """Source of the links: a file, FrameNet's index, NLTK's download, or word lists."""
+    check_data()
     if LINKS["source"] == "tsv":
         return {"files": compat.in_place(LINKS["file"])}
     if LINKS["source"] == "builtin":
@@ -452,8 +463,6 @@ def start_run(logs: list[str]) -> None:
             "allows. `--config gpu=0` removes that limit."
         )
     try:
-        if config["text"] is not None and not looking:
-            preflight.check(config)
         preflight.check_surroundings(config, looking=looking)
         for name in {job.rule.name for job in compat.jobs_of(workflow.dag)} & set(CHECKS):
             CHECKS[name](config)
