@@ -31,7 +31,7 @@ setup: $(INSTALLED) ## install the pinned dependencies into .venv
 demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2)
 	snakemake --cores $(CORES) all report
 
-# Another run than the demonstration: make run CONFIG=config/real.yaml, make label CONFIG=results/<run>/config.yaml
+# Another run than the demonstration: make run CONFIG=config/paper.yaml, make label CONFIG=results/<run>/config.yaml
 CONFIG ?= config/config.yaml
 RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" $(CONFIG))
 ANNOTATOR ?= $(USER)
@@ -42,7 +42,7 @@ PORT ?= 8419
 CHECK := @python -m workflow.lib.configuration
 
 .PHONY: run
-run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/real.yaml CORES=2)
+run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yaml CORES=8)
 	$(CHECK) $(CONFIG)
 	snakemake --cores $(CORES) all report --configfile $(CONFIG)
 

@@ -2,7 +2,7 @@
 
 Runs whose data or model differ cannot share a results folder; ``origin`` is what must not change.
 
-python -m workflow.lib.configuration config/real.yaml    check that Snakemake can read a file
+python -m workflow.lib.configuration config/paper.yaml    check that Snakemake can read a file
 """
 
 from __future__ import annotations
