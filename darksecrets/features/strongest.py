@@ -17,7 +17,6 @@ import numpy.typing as npt
 from darksecrets.attention.store import Reach
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.profiles import ROUNDING
-from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -30,7 +29,8 @@ class StrongestColumns:
 
     Attributes:
         idx: [examples] the data set's number of each example.
-        tokens: [examples, kinds] share of the example's tokens of each of `TOKEN_KINDS`.
+        tokens: [examples, kinds] share of the example's tokens of each of
+            `darksecrets.run.columns.TOKEN_KINDS`.
         columns: [examples, layers, heads, kinds] 1 for the kind of the map's strongest column; if
             several are equally strong, their shares among the kinds.
     """
@@ -95,7 +95,7 @@ class StrongestCollector:
 
 
 def kinds_of(features: npt.NDArray[np.bool_]) -> Single:
-    """[example, token, kind] 1 for the kind of each token, one of `TOKEN_KINDS`.
+    """[example, token, kind] 1 for the kind of each token, in the order of `TOKEN_KINDS`.
 
     Args:
         features: [example, token, feature] which tokens have each of `FEATURES`. [CLS] and [SEP]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.tables import OF_SEEDS, OF_TASKS, PATTERN_AGREEMENT
 from darksecrets.stats.agreement import cohens_kappa
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.ranks import Draws, Floats
+from darksecrets.stats.ranks import Draws, Floats, Indices
 from darksecrets.stats.resampling import interval, interval_of_known
 
-PERMUTATIONS = 1999
+PERMUTATIONS = 999
 """Random permutations of the heads."""
 
 _TESTS = {"p_value": "q_value", "p_within_layers": "q_within_layers"}
@@ -43,7 +42,39 @@ class Unit:
         return np.asarray(self.models.mean(axis=0))
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Random samples of the heads, shared by all comparisons in one state.
+
+    Attributes:
+        layers: [heads] the layer of each.
+        weights: [1 + resamples, heads] how often each head is counted; first, once.
+        anywhere: For each number of a unit, [permutations, heads] the heads in random order.
+        within: The same, in random order within their layers.
+    """
+
+    layers: Indices
+    weights: Floats
+    anywhere: Sequence[Indices]
+    within: Sequence[Indices]
+
+    @classmethod
+    def draw(cls, layers: Indices, units: int, resamples: int, seed: int) -> Samples:
+        """Draw samples of the heads in these layers, for as many units."""
+        draws, heads = Draws(layers, resamples, PERMUTATIONS, seed), len(layers)
+        drawn = draws.resampled() + heads * np.arange(resamples)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(-1, heads)
+        return cls(
+            layers,
+            np.concatenate([np.ones((1, heads)), counts]),
+            [draws.permuted(within=False, stream=number) for number in range(units)],
+            [draws.permuted(within=True, stream=number) for number in range(units)],
+        )
+
+
 Pair = tuple[Unit, Unit]
+Models = Mapping[str, Mapping[Any, Floats]]
+"""By task and seed, [heads, patterns] shares."""
 
 
 def pattern_agreement(heads: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
@@ -64,19 +95,16 @@ def pattern_agreement(heads: pd.DataFrame, resamples: int, seed: int) -> pd.Data
     parts = []
     for state, of_state in heads.groupby("state", sort=False):
         models, layers = _models(of_state)
-        draws = Draws(layers, resamples, PERMUTATIONS, seed)
+        units = max(len(models), *map(len, models.values()))
+        samples = Samples.draw(layers, units, resamples, seed)
         for compared, pairs in ((OF_TASKS, _of_tasks(models)), (OF_SEEDS, _of_seeds(models))):
-            parts.append(_compared(pairs, draws).assign(state=state, compared=compared))
+            parts.append(_compared(pairs, samples).assign(state=state, compared=compared))
             parts[-1]["seeds"] = _seeds(models, parts[-1]) if state != "pretrained" else pd.NA
     table = pd.concat(parts, ignore_index=True).reindex(columns=list(PATTERN_AGREEMENT.names))
     return table.astype({"seeds": "Int64"})
 
 
-Models = Mapping[str, Mapping[Any, Floats]]
-"""By task and seed, [heads, patterns] shares."""
-
-
-def _models(heads: pd.DataFrame) -> tuple[Models, npt.NDArray[np.int64]]:
+def _models(heads: pd.DataFrame) -> tuple[Models, Indices]:
     """The shares of all models in a state, and [heads] their layers."""
     models: dict[str, dict[Any, Floats]] = {}
     layers = np.empty(0, dtype=np.int64)
@@ -107,10 +135,12 @@ def _of_seeds(models: Models) -> dict[tuple[str, str], list[Pair]]:
     return {names: some for names, some in pairs.items() if some}
 
 
-def _compared(comparisons: Mapping[tuple[str, str], Sequence[Pair]], draws: Draws) -> pd.DataFrame:
+def _compared(
+    comparisons: Mapping[tuple[str, str], Sequence[Pair]], samples: Samples
+) -> pd.DataFrame:
     """A row per comparison, and, last, their mean."""
     rows = [
-        {"task": task, "other_task": other, **_agreement(pairs, draws)}
+        {"task": task, "other_task": other, **_agreement(pairs, samples)}
         for (task, other), pairs in comparisons.items()
     ]
     table = pd.DataFrame(rows)
@@ -118,7 +148,7 @@ def _compared(comparisons: Mapping[tuple[str, str], Sequence[Pair]], draws: Draw
         return table
     for name, corrected in _TESTS.items():
         table[corrected] = benjamini_hochberg(table[name].to_numpy())
-    mean = _agreement([pair for pairs in comparisons.values() for pair in pairs], draws)
+    mean = _agreement([pair for pairs in comparisons.values() for pair in pairs], samples)
     return pd.concat([table, pd.DataFrame([{"task": "", "other_task": "", **mean}])])
 
 
@@ -131,51 +161,45 @@ def _seeds(models: Models, table: pd.DataFrame) -> list[int]:
     ]
 
 
-def _agreement(pairs: Sequence[Pair], draws: Draws) -> dict[str, Any]:
+def _agreement(pairs: Sequence[Pair], samples: Samples) -> dict[str, Any]:
     """Mean agreement over pairs, with its interval and tests.
 
     The probability that two maps have the same pattern is bilinear in their shares, so that means
     over seeds can be compared instead of all pairs of models.
     """
     products = [one.shares @ other.shares.T for one, other in pairs]  # [head, other head]
-    same_layer = draws.layers[:, None] == draws.layers
-    weights = _drawn_heads(draws)
-    same = np.mean([np.diagonal(each) for each in products], axis=0)
-    found = {
+    mean = np.mean(products, axis=0)
+    same_layer = samples.layers[:, None] == samples.layers
+    heads = len(mean)
+    resampled = samples.weights @ np.diagonal(mean) / heads
+    agreement, kappas = resampled[0], _mean_kappas(pairs, samples.weights)
+    return {
         "pairs": sum(len(one.models) * len(other.models) for one, other in pairs),
-        "heads": len(same),
-        "agreement": same.mean(),
-        **_ends("ci", interval(weights @ same / len(same))),
-        "expected": np.mean(products),
-        "expected_within_layers": np.mean(
-            [(each * same_layer).sum(axis=1) / same_layer.sum(axis=1) for each in products]
-        ),
+        "heads": heads,
+        "agreement": agreement,
+        **_ends("ci", interval(resampled[1:])),
+        "expected": mean.mean(),
+        "expected_within_layers": ((mean * same_layer).sum(axis=1) / same_layer.sum(axis=1)).mean(),
+        "p_value": _p_value(agreement, _permuted(pairs, products, samples.anywhere)),
+        "p_within_layers": _p_value(agreement, _permuted(pairs, products, samples.within)),
+        "kappa": kappas[0],
+        **_ends("kappa", interval_of_known(kappas[1:])),
     }
-    for name, within in zip(_TESTS, (False, True), strict=True):
-        drawn = _permuted(pairs, products, draws, within=within)
-        extreme = int((drawn >= found["agreement"] - _TIE).sum())
-        found[name] = (1 + extreme) / (1 + len(drawn))
-    kappas = _mean_kappas(pairs, np.concatenate([np.ones((1, len(same))), weights]))
-    return found | {"kappa": kappas[0], **_ends("kappa", interval_of_known(kappas[1:]))}
 
 
 def _ends(name: str, ends: Floats) -> dict[str, float]:
     return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
 
 
-def _drawn_heads(draws: Draws) -> Floats:
-    """[resamples, heads] how often each head is drawn."""
-    drawn, heads = draws.resampled(), len(draws.layers)
-    flat = (drawn + heads * np.arange(len(drawn))[:, None]).ravel()
-    return np.bincount(flat, minlength=drawn.size).reshape(-1, heads).astype(np.float64)
+def _p_value(agreement: float, permuted: Floats) -> float:
+    extreme = int((permuted >= agreement - _TIE).sum())
+    return (1 + extreme) / (1 + len(permuted))
 
 
 def _permuted(
-    pairs: Sequence[Pair], products: Sequence[Floats], draws: Draws, *, within: bool
+    pairs: Sequence[Pair], products: Sequence[Floats], orders: Sequence[Indices]
 ) -> Floats:
     """[permutations] mean agreement over pairs with permuted heads."""
-    numbers = {unit.number for pair in pairs for unit in pair}
-    orders = {n: draws.permuted(within=within, stream=n) for n in numbers}
     drawn = [
         each[orders[one.number], orders[other.number]].mean(axis=1)
         for (one, other), each in zip(pairs, products, strict=True)
@@ -190,16 +214,12 @@ def _mean_kappas(pairs: Sequence[Pair], weights: Floats) -> Floats:
         pairs: What is compared.
         weights: [samples, heads] how often each head is counted.
     """
-    kappas = [_kappas(a, b, weights) for a, b in _pairs_of_models(pairs)]
+    models = [pair for one, other in pairs for pair in product(one.models, other.models)]
+    kappas = np.stack([_kappas(first, second, weights) for first, second in models])
     known = ~np.isnan(kappas)
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(known, kappas, 0).sum(axis=0) / known.sum(axis=0)
     return mean
-
-
-def _pairs_of_models(pairs: Sequence[Pair]) -> Iterator[tuple[Floats, Floats]]:
-    for one, other in pairs:
-        yield from product(one.models, other.models)
 
 
 def _kappas(first: Floats, second: Floats, weights: Floats) -> Floats:

@@ -19,8 +19,8 @@ TOKEN_KINDS = FIRST, SEPARATOR, PUNCTUATION, WORD = (
     "punctuation",
     "word",
 )
-"""Kinds of tokens, each token of one: the special token that an input starts with ([CLS], `<s>`), all
-other special tokens ([SEP], `</s>`), punctuation, and every other word piece."""
+"""Kinds of tokens, each token of one: the special token that an input starts with ([CLS], `<s>`),
+all other special tokens ([SEP], `</s>`), punctuation, and every other word piece."""
 
 TASK = Column("task", "text", "task of the model")
 STATE = Column("state", "text", "how the model was made", values=STATES)
