@@ -22,8 +22,7 @@ def stripe_tokens(
 ) -> pd.DataFrame:
     """Count the kinds of the strongest columns in one model's maps with columns.
 
-    Intervals are over examples: Wilson's for shares, Student's for differences, see
-    `darksecrets.stats.ratios`.
+    Intervals are over examples, see `darksecrets.stats.ratios`.
 
     Args:
         maps: Columns ``idx``, ``layer``, ``head``, ``pattern``, a row per map.
@@ -90,7 +89,8 @@ def _rows(hits: Floats, sizes: Floats, chances: Floats) -> pd.DataFrame:
     """
     expected = sizes * chances[:, None]
     sizes = np.broadcast_to(sizes, hits.shape)
-    share, over = ratios.share(hits, sizes), ratios.ratio(hits - expected, sizes)
+    share, control = ratios.share(hits, sizes), ratios.ratio(expected, sizes)
+    over = ratios.difference(share, control)
     layers, kinds = np.indices(hits.shape[1:])
     values = {
         "layer": layers,
@@ -100,7 +100,7 @@ def _rows(hits: Floats, sizes: Floats, chances: Floats) -> pd.DataFrame:
         "share": share.value,
         "ci_low": share.low,
         "ci_high": share.high,
-        "control": share.value - over.value,
+        "control": control.value,
         "over_control": over.value,
         "over_control_low": over.low,
         "over_control_high": over.high,

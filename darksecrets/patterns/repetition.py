@@ -59,13 +59,13 @@ class Samples:
     within: Sequence[Indices]
 
     @classmethod
-    def draw(cls, layers: Indices, units: int, resamples: int, seed: int) -> Samples:
-        """Draw samples of the heads in these layers, for as many units."""
-        draws, heads = Draws(layers, resamples, PERMUTATIONS, seed), len(layers)
-        drawn = draws.resampled() + heads * np.arange(resamples)[:, None]
+    def draw(cls, draws: Draws, units: int) -> Samples:
+        """Draw samples for as many units."""
+        heads = len(draws.layers)
+        drawn = draws.resampled() + heads * np.arange(draws.bootstrap)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(-1, heads)
         return cls(
-            layers,
+            draws.layers,
             np.concatenate([np.ones((1, heads)), counts]),
             [draws.permuted(within=False, stream=number) for number in range(units)],
             [draws.permuted(within=True, stream=number) for number in range(units)],
@@ -77,7 +77,9 @@ Models = Mapping[str, Mapping[Any, Floats]]
 """By task and seed, [heads, patterns] shares."""
 
 
-def pattern_agreement(heads: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
+def pattern_agreement(
+    heads: pd.DataFrame, resamples: int, seed: int, permutations: int = PERMUTATIONS
+) -> pd.DataFrame:
     """Compare the patterns of the same heads in models of different tasks, or of different seeds.
 
     Intervals are bootstrap percentiles over heads. Tests permute the heads of each task together in
@@ -87,6 +89,7 @@ def pattern_agreement(heads: pd.DataFrame, resamples: int, seed: int) -> pd.Data
         heads: The table `pattern_heads`.
         resamples: Number of resamples for the intervals.
         seed: Seed of resamples and permutations.
+        permutations: Number of permutations.
 
     Returns:
         The table `pattern_agreement`: for each state, pairs of tasks and their mean, and tasks with
@@ -96,7 +99,7 @@ def pattern_agreement(heads: pd.DataFrame, resamples: int, seed: int) -> pd.Data
     for state, of_state in heads.groupby("state", sort=False):
         models, layers = _models(of_state)
         units = max(len(models), *map(len, models.values()))
-        samples = Samples.draw(layers, units, resamples, seed)
+        samples = Samples.draw(Draws(layers, resamples, permutations, seed), units)
         for compared, pairs in ((OF_TASKS, _of_tasks(models)), (OF_SEEDS, _of_seeds(models))):
             parts.append(_compared(pairs, samples).assign(state=state, compared=compared))
             parts[-1]["seeds"] = _seeds(models, parts[-1]) if state != "pretrained" else pd.NA

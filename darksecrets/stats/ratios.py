@@ -1,4 +1,4 @@
-"""Shares and ratios of sums over clusters: each example has any number of maps.
+"""Shares, and ratios of sums, over clusters: each example has any number of maps.
 
 Examples are the sampling units. Standard errors are those of a ratio estimator (linearization over
 clusters; Cochran 1977, *Sampling Techniques*, section 6.4), with Student's t for the number of
@@ -68,6 +68,17 @@ def share(hits: Floats, sizes: Floats) -> Ratio:
         centre = (value + squared / 2) / (1 + squared)
         half = np.sqrt(squared * variance + squared**2 / 4) / (1 + squared)
     return Ratio(value, centre - half, centre + half)
+
+
+def difference(first: Ratio, second: Ratio) -> Ratio:
+    """First − second, with the interval that follows from theirs (Zou and Donner 2008).
+
+    It covers at least 95% if the two do not depend on each other, or rise and fall together.
+    """
+    value = first.value - second.value
+    below = np.hypot(first.value - first.low, second.high - second.value)
+    above = np.hypot(first.high - first.value, second.value - second.low)
+    return Ratio(value, value - below, value + above)
 
 
 def _linearized(sums: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
