@@ -67,7 +67,6 @@ def stripe_tokens(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
                 _bar(axes, _select(means, pattern, task, state), place)
             _limit(axes, places[-1][0])
         _name_bars(panels[0], places, tasks)
-        figure.supxlabel("Share of maps", fontsize=6.5)
         _legend(figure)
         label_run(figure, run_label)
     return figure
@@ -119,7 +118,7 @@ def _bar(axes: Axes, rows: pd.DataFrame, place: float) -> None:
 
 
 def _limit(axes: Axes, last: float) -> None:
-    axes.set(xlim=(0, 1), ylim=(last + 0.6, -0.6))
+    axes.set(xlim=(0, 1), ylim=(last + 0.6, -0.6), xlabel="Share of maps")
     axes.set_xticks([0, 0.5, 1], labels=["0", "50%", "100%"])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
