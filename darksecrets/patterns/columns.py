@@ -55,7 +55,7 @@ def _patterns(
     maps: pd.DataFrame, idx: npt.NDArray[np.int64], heads: tuple[int, ...]
 ) -> npt.NDArray[np.object_]:
     """[examples, layers, heads] the pattern of every map."""
-    numbers = pd.Index(idx).get_indexer(maps["idx"])
+    numbers = pd.Index(idx).get_indexer(pd.Index(maps["idx"]))
     wanted = len(idx) * heads[0] * heads[1]
     if len(maps) != wanted or (numbers < 0).any():
         raise InputError(

@@ -115,7 +115,7 @@ def _models(heads: pd.DataFrame) -> tuple[Models, Indices]:
         shares = rows.pivot_table(index=["layer", "head"], columns="pattern", values="share")
         shares = shares.sort_index().reindex(columns=list(PATTERNS)).fillna(0)
         layers = shares.index.get_level_values("layer").to_numpy(np.int64)
-        models.setdefault(task, {})[seed] = shares.to_numpy(np.float64)
+        models.setdefault(str(task), {})[seed] = shares.to_numpy(np.float64)
     return models, layers
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,10 @@ COLOURS = {FIRST: "#0072B2", SEPARATOR: "#56B4E9", PUNCTUATION: "#E69F00", WORD:
 NAMES = {FIRST: "[CLS], first special", SEPARATOR: "[SEP], other special"}
 """What the legend says of kinds whose names are not enough."""
 
+Kinds = Mapping[str, Mapping[str, float]]
+"""Numbers of a bar by kind of token."""
+
+_NUMBERS = ["maps", "share", "ci_low", "ci_high", "control"]
 _BAR, _APART = 0.8, 0.7  # height of a bar, and distance between tasks; bars are 1 apart
 
 
@@ -50,21 +54,17 @@ def stripe_tokens(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
     Raises:
         InputError: When columns, or rows of a task, are missing.
     """
-    numbers = ["maps", "share", "ci_low", "ci_high", "control"]
-    columns = ["task", "state", "layer", "pattern", "kind", *numbers]
+    columns = ["task", "state", "layer", "pattern", "kind", *_NUMBERS]
     check_columns(table, columns, "stripe_tokens.csv")
-    rows = table[table["layer"].isna()]
-    keys = ["pattern", "task", "state", "kind"]
-    means = rows.groupby(keys)[numbers].mean().astype(np.float64)
-    places = _places(tasks)
+    rows, places = table[table["layer"].isna()], _places(tasks)
     with style():
-        figure = new_figure(COLUMN, 0.75 + 0.095 * (places[-1][0] + 1))
+        figure = new_figure(COLUMN, 1.0 + 0.095 * (places[-1][0] + 1))
         panels = figure.subplots(1, len(WITH_COLUMNS), sharey=True)
         for axes, pattern in zip(panels, WITH_COLUMNS, strict=True):
             axes.set_title(pattern, loc="left")
             axes.set_label(pattern)
             for place, task, state in places:
-                _bar(axes, _select(means, pattern, task, state), place)
+                _bar(axes, _select(rows, pattern, task, state), place)
             _limit(axes, places[-1][0])
         _name_bars(panels[0], places, tasks)
         _legend(figure)
@@ -87,29 +87,34 @@ def _places(tasks: Sequence[str]) -> list[tuple[float, str, str]]:
     ]
 
 
-def _select(means: pd.DataFrame, pattern: str, task: str, state: str) -> pd.DataFrame:
-    """Numbers of one bar: a row per kind."""
-    if (pattern, task, state) not in means.index.droplevel("kind"):
+def _select(rows: pd.DataFrame, pattern: str, task: str, state: str) -> Kinds:
+    """Numbers of one bar."""
+    wanted = {"pattern": pattern, "task": task, "state": state}
+    mine = rows[(rows[list(wanted)] == list(wanted.values())).all(axis=1)]
+    if mine.empty:
         raise InputError(
             f"The table stripe_tokens.csv lacks rows of {pattern}, {task}, {state}. Make the table "
             "again."
         )
-    return means.loc[pattern, task, state]
+    means = mine.groupby("kind")[_NUMBERS].mean()
+    numbers = {name: means[name].to_numpy(np.float64) for name in _NUMBERS}
+    return {
+        str(kind): {name: float(values[row]) for name, values in numbers.items()}
+        for row, kind in enumerate(means.index)
+    }
 
 
-def _bar(axes: Axes, rows: pd.DataFrame, place: float) -> None:
-    maps = rows["maps"].iloc[0]
-    axes.text(1.02, place, f"{maps:.0f}", ha="left", va="center", fontsize=SMALL, color=GREY)
-    if not maps:
-        axes.text(0.02, place, "no maps", ha="left", va="center", fontsize=SMALL, color=GREY)
+def _bar(axes: Axes, kinds: Kinds, place: float) -> None:
+    special, small = kinds[SPECIAL], {"va": "center", "fontsize": SMALL, "color": GREY}
+    axes.text(1.02, place, f"{special['maps']:.0f}", ha="left", **small)  # type: ignore[arg-type]
+    if not special["maps"]:
+        axes.text(0.02, place, "no maps", ha="left", **small)  # type: ignore[arg-type]
         return
     left = 0.0
     for kind, colour in COLOURS.items():
-        share = rows.loc[kind, "share"]
-        axes.barh(place, share, _BAR, left=left, color=colour, linewidth=0)
-        left += share
-    special = rows.loc[SPECIAL]
-    ends = special[["ci_low", "ci_high"]].to_numpy()
+        axes.barh(place, kinds[kind]["share"], _BAR, left=left, color=colour, linewidth=0)
+        left += kinds[kind]["share"]
+    ends = [special["ci_low"], special["ci_high"]]
     if not np.isnan(ends).any():
         lines = axes.plot(ends, [place, place], color=INK, linewidth=0.7)
         lines[0].set_path_effects([withStroke(linewidth=1.6, foreground="white")])
