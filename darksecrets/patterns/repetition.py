@@ -157,11 +157,9 @@ def _compared(
 
 def _seeds(models: Models, table: pd.DataFrame) -> list[int]:
     """The fewest seeds of the tasks of each row."""
-    rows = zip(table.get("task", []), table.get("other_task", []), strict=True)
-    return [
-        min(len(seeds) for task, seeds in models.items() if task in names or "" in names)
-        for names in rows
-    ]
+    rows = list(zip(table.get("task", []), table.get("other_task", []), strict=True))
+    every = {task for names in rows for task in names if task}
+    return [min(len(models[task]) for task in (every if "" in names else names)) for names in rows]
 
 
 def _agreement(pairs: Sequence[Pair], samples: Samples) -> dict[str, Any]:

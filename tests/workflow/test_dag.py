@@ -25,9 +25,9 @@ ROOT = Path(__file__).parents[2]
 def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == 7
-    assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 14, "two seeds"
-    assert jobs["finetune"] == 28
-    assert jobs["extract_attention"] == 21
+    assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
+    assert jobs["finetune"] == 18
+    assert jobs["extract_attention"] == 16
     assert jobs["sweep_joint"] == 2, "one task, to save time"
     assert (
         jobs["table1"]
@@ -38,10 +38,10 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
         == 1
     )
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
-    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 28)
+    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 23)
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
-    assert jobs["classify_maps"] == 28
+    assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"

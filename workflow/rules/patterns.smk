@@ -7,7 +7,10 @@ PATTERNS = "Section 4.1: patterns of self-attention"
 rule sample_maps:
     """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
-        stores=per_task(f"<results>/attention/{{task}}/finetuned/seed-{config['seeds'][0]}"),
+        stores=[
+            f"<results>/attention/{task}/finetuned/seed-{entry['seeds'][0]}"
+            for task, entry in config["tasks"].items()
+        ],
     output:
         maps=directory("<results>/patterns/maps"),
     log:
@@ -19,8 +22,7 @@ rule sample_maps:
     resources:
         **ask(resources.LABELLING),
     params:
-        tasks=list(config["tasks"]),
-        model_seed=config["seeds"][0],
+        seeds={task: entry["seeds"][0] for task, entry in config["tasks"].items()},
         size=lookup(dpath="patterns/label_maps/size", within=config),
         seed=lookup(dpath="patterns/label_maps/seed", within=config),
         model=configuration.describe_model(config),
@@ -193,9 +195,7 @@ rule count_stripe_tokens:
     """Count which tokens the stripes are, in the maps that are classified as having columns."""
     input:
         maps=pattern_maps(),
-        strongest=expand(
-            "<results>/features/{task}/{model}/strongest.npz", model=MEASURED, task=config["tasks"]
-        ),
+        strongest=per_task_and_model("<results>/features/{task}/{model}/strongest.npz"),
     output:
         table="<results>/tables/stripe_tokens.csv",
         provenance="<results>/tables/stripe_tokens.provenance.json",
