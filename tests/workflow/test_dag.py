@@ -42,6 +42,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
     assert jobs["classify_maps"] == 23
+    assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
@@ -112,6 +113,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("figure4", {"get_pretrained_model", "extract_framenet_attention"}),
         ("figure1", {"extract_attention", "get_pattern_classifier", "finetune"}),
         ("figure2", {"collect_pattern_maps", "typical_maps", "table1", "figure5"}),
+        ("stripe_tokens", {"estimate_pattern_shares", "table1", "figure5", "figure6"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
         ("figure6", {"evaluate_pretrained", "compute_similarity", "figure7"}),
         ("figure7", {"evaluate_pretrained", "compute_similarity", "figure6"}),
@@ -322,7 +324,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     assert {name for name, *_ in changed - drawn} == {
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
-        *("estimate_pattern_shares", "compare_attention", "compare_scores"),
+        *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
         *("compare_layers", "summarize_redundancy"),
     }

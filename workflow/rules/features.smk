@@ -45,6 +45,7 @@ rule measure_attention:
     output:
         **{name: f"<results>/features/{{task}}/{{model}}/{name}.csv" for name in MEASURES},
         examples="<results>/features/{task}/{model}/examples.npz",
+        strongest="<results>/features/{task}/{model}/strongest.npz",
         provenance="<results>/features/{task}/{model}/provenance.json",
     log:
         "<logs>/measure_attention/{task}/{model}.log",

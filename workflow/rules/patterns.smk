@@ -191,6 +191,52 @@ rule estimate_pattern_shares:
         "../../scripts/estimate_pattern_shares.py"
 
 
+rule count_stripe_tokens:
+    """Count which tokens the stripes are, in the maps that are classified as having columns."""
+    input:
+        maps=pattern_maps(),
+        strongest=per_task_and_model("<results>/features/{task}/{model}/strongest.npz"),
+    output:
+        table="<results>/tables/stripe_tokens.csv",
+        provenance="<results>/tables/stripe_tokens.provenance.json",
+    log:
+        "<logs>/count_stripe_tokens.log",
+    benchmark:
+        "<benchmarks>/count_stripe_tokens.tsv"
+    group:
+        "patterns"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.SHARES),
+    message:
+        "Count which tokens the stripes of maps are"
+    script:
+        "../../scripts/count_stripe_tokens.py"
+
+
+rule compare_patterns:
+    """Compare the patterns of the same heads on other tasks, and with other fine-tuning seeds."""
+    input:
+        heads="<results>/tables/pattern_heads.csv",
+    output:
+        table="<results>/tables/pattern_agreement.csv",
+        provenance="<results>/tables/pattern_agreement.provenance.json",
+    log:
+        "<logs>/compare_patterns.log",
+    group:
+        "patterns"
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        resamples=lookup(dpath="patterns/resamples", within=config),
+        seed=lookup(dpath="patterns/seed", within=config),
+    message:
+        "Compare the patterns of heads between tasks and seeds"
+    script:
+        "../../scripts/compare_patterns.py"
+
+
 rule collect_pattern_maps:
     """Gather the patterns of all maps: millions of rows, hence Parquet, a row group per model."""
     input:
@@ -267,6 +313,16 @@ figure(
 
 
 figure(
+    "stripe_tokens",
+    "Which token the stripe is, in maps that are classified as having columns.",
+    section=PATTERNS,
+    label="Token of the stripe",
+    group="patterns",
+    table="<results>/tables/stripe_tokens.csv",
+)
+
+
+figure(
     "pattern_quality",
     "What the classifier confuses, and how well its probabilities are calibrated.",
     section=PATTERNS,
@@ -277,4 +333,7 @@ figure(
 )
 
 
-RESULTS_OF_RUN.append("<results>/tables/pattern_maps.parquet")
+RESULTS_OF_RUN += [
+    "<results>/tables/pattern_maps.parquet",
+    "<results>/tables/pattern_agreement.csv",
+]
