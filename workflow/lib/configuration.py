@@ -110,8 +110,8 @@ def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
         InputError: Tasks lack the run's first seed, whose models are compared between tasks.
     """
     wrong = [
-        f"  - tasks.{name}.seeds: found {entry['seeds']}, expected {seeds[0]} among them, the first "
-        "of `seeds`: models of that seed are compared between tasks"
+        f"  - tasks.{name}.seeds: found {entry['seeds']}, expected {seeds[0]} among them, the "
+        "first of `seeds`: models of that seed are compared between tasks"
         for name, entry in entries.items()
         if seeds[0] not in entry.setdefault("seeds", list(seeds))
     ]
