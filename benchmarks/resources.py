@@ -1,7 +1,7 @@
 """Compare what the jobs of finished runs used with what they request.
 
 python benchmarks/resources.py results/real
-python benchmarks/resources.py --forked results/demo    its jobs were forks, which pay for no imports
+python benchmarks/resources.py --forked results/demo    its jobs were forks, without imports
 
 Used: from Snakemake's benchmark files of the run. Requested: from `workflow.lib.resources`, with
 the run's configuration. For every rule, the job that used most memory and the one that took
