@@ -42,13 +42,13 @@ class Level:
         columns: Columns of the table that hold estimates, intervals and controls.
         excess: [criteria, resamples, features, places] bootstrap values of `weight` − `uniform` and
             of `weight` − `control`, if there is one, over examples, models and heads.
-        present: [features] which features the task has.
+        known: [examples, features, places] whether an example has such a token, in reach.
     """
 
     layers: list[int | None]
     columns: dict[str, Array]
     excess: Array
-    present: npt.NDArray[np.bool_]
+    known: npt.NDArray[np.bool_]
 
 
 def level(
@@ -93,7 +93,8 @@ def level(
     columns["to_special_low"], columns["to_special_high"] = np.maximum(ends, 0)
     columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
     places = layer_numbers(last) if layered else [last]
-    return Level(places, columns, np.stack(excess), profiles[0].tokens.sum(axis=0) > 0)
+    known = ~np.isnan(weights).all(axis=0) & (profiles[0].tokens > 0)[..., None]
+    return Level(places, columns, np.stack(excess), known)
 
 
 def _beyond_rounding(weights: Array, others: Array) -> Array:
@@ -182,14 +183,15 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
 
 
 def _rows(one: Level, profiles: Profiles) -> Iterator[pd.DataFrame]:
-    """A row per feature, for one place after the other."""
-    having = profiles.tokens > 0
-    counts = having.sum(axis=0)[one.present]
+    """A row per feature that is there, and in reach, for one place after the other."""
     for place, layer in enumerate(one.layers):
-        columns = {name: values[one.present, place] for name, values in one.columns.items()}
+        known = one.known[:, :, place]
+        there, examples = known.any(axis=0), known.sum(axis=0)
+        tokens = (profiles.tokens * known).sum(axis=0)
+        columns = {name: values[there, place] for name, values in one.columns.items()}
         yield pd.DataFrame(columns).assign(
             layer=layer,
-            feature=np.array(FEATURES)[one.present],
-            tokens=profiles.tokens.sum(axis=0)[one.present] / counts,
-            examples=counts,
+            feature=np.array(FEATURES)[there],
+            tokens=tokens[there] / examples[there],
+            examples=examples[there],
         )

@@ -264,7 +264,12 @@ ATTENTION_LEVELS = Table(
             high=1,
         ),
         Column("tokens", "number", "mean number of such tokens in these examples", low=0),
-        replace(_EXAMPLES, meaning="examples with such a token", low=1),
+        replace(
+            _EXAMPLES,
+            meaning=f"examples with such a token; for `{FROM_CLS}` and with local attention, in "
+            "reach of [CLS]",
+            low=1,
+        ),
     ),
     key=("task", "state", "measure", "layer", "feature"),
 )
