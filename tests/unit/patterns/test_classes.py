@@ -40,7 +40,9 @@ def test_answers_are_accepted_if_and_only_if_they_fit_together():
         accepted.add(given)
     expected = {
         (label, columns, number, diagonal)
-        for label, columns, number, diagonal in itertools.product(PATTERNS, texts, range(3), range(3))
+        for label, columns, number, diagonal in itertools.product(
+            PATTERNS, texts, range(3), range(3)
+        )
         if (number == 0) == (columns == "-")
         and not (number == 1 and len(columns) > 1)
         and not ("vertical" in label and number == 0)

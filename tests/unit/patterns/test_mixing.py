@@ -13,9 +13,7 @@ TIME = "2026-01-31T12:00:00Z"
 
 def labelled(mapset, *numbers):
     """A set with labels of some of its maps."""
-    rows = [
-        (mapset.table["map"][n], "vertical", "s", 1, 0, "x", 1, "shown", TIME) for n in numbers
-    ]
+    rows = [(mapset.table["map"][n], "vertical", "s", 1, 0, "x", 1, "shown", TIME) for n in numbers]
     return MapSet(mapset.table, mapset.maps, label_table(rows))
 
 
