@@ -351,6 +351,7 @@ function skip() {
   const name = upcoming.shift();
   done = [...done, { map: name }].slice(-5);
   answer = null;
+  say("");
   send("skip", { map: name }, "Skipped: it comes again at the end.");
   show();
 }
@@ -361,6 +362,7 @@ function takeBack(count) {
     return;
   }
   answer = null;
+  say("");
   for (let one = 0; one < count; one++) {
     const last = done.pop();
     upcoming = [last.map, ...upcoming.filter((name) => name !== last.map)];
