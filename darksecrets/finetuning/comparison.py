@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +62,22 @@ class Outcomes:
         task: The task, with the metrics to score.
         labels: [examples].
         predictions: [seeds, examples] by state, and [1, examples] by baseline.
+        seeds: [seeds] of fine-tuning.
     """
 
     task: Task
     labels: npt.NDArray[np.generic]
     predictions: Mapping[str, npt.NDArray[np.generic]]
+    seeds: Sequence[int]
 
-    @property
-    def seeds(self) -> int:
-        """Number of seeds."""
-        return max(map(len, self.predictions.values()))
+    def of(self, seeds: Collection[int]) -> Outcomes:
+        """The outcomes of some of the seeds."""
+        kept = [place for place, seed in enumerate(self.seeds) if seed in seeds]
+        predictions = {
+            name: rows if name in tables.BASELINE_NAMES else rows[kept]
+            for name, rows in self.predictions.items()
+        }
+        return replace(self, predictions=predictions, seeds=[self.seeds[place] for place in kept])
 
 
 def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
@@ -117,6 +123,7 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
             name: np.stack([part["prediction"].to_numpy(dtype=kind) for part in of_seeds])
             for name, of_seeds in stacked.items()
         },
+        next(iter(seeds.values())),
     )
 
 
@@ -133,6 +140,8 @@ def compare(
     all_outcomes: Sequence[Outcomes], resampling: Resampling
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Mean scores, their differences on every task, and the means of these over the tasks.
+
+    Means over the tasks are of the seeds that all tasks have.
 
     The p-value of a difference is the larger of two: that of its interval, which covers examples
     and seeds, and that of a paired permutation test over the examples, which also holds if few
@@ -151,18 +160,18 @@ def compare(
         for metric in outcomes.task.metrics
     ]
     means, differences, averaged = [row for one in scores for row in one.means()], [], []
+    shared = set.intersection(*(set(outcomes.seeds) for outcomes in all_outcomes))
+    to_average = [one.of(shared, resampling) for one in scores if one.is_gain_metric]
     for pair in COMPARISONS:
         compared = [one for one in scores if {*pair} <= set(one.values)]
-        found = [one.difference(*pair) for one in compared]
         sides = dict(zip(("model", "reference"), pair, strict=True))
         differences += [
-            {**one.identity, **sides, **difference.row(), "examples": one.examples}
-            for one, difference in zip(compared, found, strict=True)
+            {**one.identity, **sides, **one.difference(*pair).row(), "examples": one.examples}
+            for one in compared
         ]
-        chosen = [n for n, one in enumerate(compared) if one.is_gain_metric]
-        if chosen:
-            size = sum(compared[n].examples for n in chosen)
-            mean = _mean([found[n] for n in chosen]).row()
+        if chosen := [one for one in to_average if {*pair} <= set(one.values)]:
+            size = sum(one.examples for one in chosen)
+            mean = _mean([one.difference(*pair) for one in chosen]).row()
             averaged.append({**sides, **mean, "tasks": len(chosen), "examples": size})
     return (
         pd.DataFrame(means)[list(tables.SCORE_MEANS.names)],
@@ -223,6 +232,7 @@ class _Scores:
 
     def __init__(self, outcomes: Outcomes, metric: str, resampling: Resampling) -> None:
         self.outcomes, self.metric, self.resampling = outcomes, metric, resampling
+        self._differences: dict[tuple[str, str], _Difference] = {}
         labels, models = outcomes.labels, outcomes.predictions
         plain = METRICS[metric].plain
         self.values = {
@@ -234,6 +244,12 @@ class _Scores:
         ends = np.cumsum([len(rows) for rows in models.values()])[:-1]
         parts = np.split(drawn, ends, axis=1)
         self.drawn = {name: part.mean(axis=1) for name, part in zip(models, parts, strict=True)}
+
+    def of(self, seeds: Collection[int], resampling: Resampling) -> _Scores:
+        """The scores of some of the seeds."""
+        if set(seeds) == set(self.outcomes.seeds):
+            return self
+        return _Scores(self.outcomes.of(seeds), self.metric, resampling)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -272,8 +288,13 @@ class _Scores:
 
     def difference(self, first: str, second: str) -> _Difference:
         """First − second, on the same examples and seeds."""
+        if (first, second) not in self._differences:
+            self._differences[first, second] = self._difference(first, second)
+        return self._differences[first, second]
+
+    def _difference(self, first: str, second: str) -> _Difference:
         models, labels = self.outcomes.predictions, self.outcomes.labels
-        shape = (self.outcomes.seeds, len(labels))
+        shape = (len(self.outcomes.seeds), len(labels))
         sides = (np.broadcast_to(models[name], shape) for name in (first, second))
         rng = self.resampling.generator(self.outcomes.task.name)
         score = exchangeable(self.metric, *sides, labels=labels)

@@ -92,6 +92,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     resolved = _with_defaults(config, schema)
     check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
+    _add_seeds(resolved["tasks"], resolved["seeds"])
     ablation = resolved["ablation"]
     ablation["tasks"] = tasks.chosen("ablation.tasks", ablation["tasks"], resolved["tasks"])
     ablation["compare_tasks"] = tasks.chosen(
@@ -100,6 +101,22 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     joint = ablation["joint"]
     joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], ablation["tasks"])
     return resolved
+
+
+def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
+    """Give tasks without seeds those of the run.
+
+    Raises:
+        InputError: Tasks lack the run's first seed, whose models are compared between tasks.
+    """
+    wrong = [
+        f"  - tasks.{name}.seeds: found {entry['seeds']}, expected {seeds[0]} among them, the "
+        "first of `seeds`: models of that seed are compared between tasks"
+        for name, entry in entries.items()
+        if seeds[0] not in entry.setdefault("seeds", list(seeds))
+    ]
+    if wrong:
+        raise InputError("\n".join(["The configuration is not valid:", *wrong]))
 
 
 def check_places(

@@ -281,9 +281,9 @@ def _scoring(work: Work, sets: int) -> Need:
 def comparing(work: Work) -> Need:
     """Comparing the sweeps of all seeds of the largest task."""
     config = work.config
-    most = max(examples(config, task)[1] for task in config["ablation"]["tasks"])
-    pairs = _sets(work) * most * len(config["seeds"])
-    models = len(config["ablation"]["tasks"]) * len(config["seeds"])
+    seeds = {task: seeds_of(config, task) for task in config["ablation"]["tasks"]}
+    most = max(examples(config, task)[1] * seeds[task] for task in seeds)
+    pairs, models = _sets(work) * most, sum(seeds.values())
     return Need(memory=450 + 3e-5 * pairs, seconds=_START_OF_TABLES + 2e-5 * pairs + models)
 
 
@@ -378,14 +378,15 @@ def reading_stores(number: int) -> Callable[[Work], Need]:
 
 def attention_tables(work: Work) -> Need:
     """Comparing models by the attention of every example, which is kept for all tasks at once."""
-    models = len(work.config["tasks"]) * (2 + len(work.config["seeds"]))
+    models = sum(2 + seeds_of(work.config, task) for task in work.config["tasks"])
     numbers = _PER_EXAMPLE * work.model.layers * work.sample * models
     return table(2 * 8 * numbers / MB, seconds=1 + numbers / _EXAMPLES_PER_SECOND)
 
 
 def comparing_scores(work: Work) -> Need:
     """Resampling the scores of all tasks, seeds and states of the model together."""
-    predictions = len(work.config["tasks"]) * len(work.config["seeds"]) * work.validation
+    models = sum(seeds_of(work.config, task) for task in work.config["tasks"])
+    predictions = models * work.validation
     return table(300, seconds=1 + 4e-5 * predictions)
 
 
@@ -396,7 +397,7 @@ def _pairs(work: Work) -> int:
 
 def _models(work: Work) -> int:
     """Models of a task whose maps are compared: pre-trained, fine-tuned, with random weights."""
-    return 2 + len(work.config["seeds"])
+    return 2 + max(seeds_of(work.config, task) for task in work.config["tasks"])
 
 
 def redundancy(work: Work) -> Need:
@@ -517,6 +518,11 @@ def work_of_text(config: Mapping[str, Any]) -> Work:
     )
 
 
+def seeds_of(config: Mapping[str, Any], task: str) -> int:
+    """Number of a task's fine-tuning seeds."""
+    return len(config["tasks"][task]["seeds"])
+
+
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
     """Numbers of training and validation examples: as configured, counted, or as published."""
     entry = config["tasks"][task]
@@ -572,9 +578,8 @@ def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     total = pretrained_model(text).disk
     if looking:
         return int((total + all_maps(text).disk) * MB)
-    seeds = len(config["seeds"])
     for task in config["tasks"]:
-        work = work_of(config, task)
+        work, seeds = work_of(config, task), seeds_of(config, task)
         total += dataset(work).disk + 2 * seeds * finetuning(work).disk
         total += (1 + seeds) * gathering(work).disk
     return int(total * MB)

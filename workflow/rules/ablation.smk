@@ -9,9 +9,10 @@ SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
     for state in config["ablation"]["states"]
-    for seed in config["seeds"]
+    for seed in config["tasks"][task]["seeds"]
 ]
-SEVERAL_SEEDS = len(config["seeds"]) > 1
+# Effects over seeds are of tasks that have several.
+COMPARED_TASKS = [task for task in SWEPT_TASKS if len(config["tasks"][task]["seeds"]) > 1]
 RESAMPLING = {
     key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
 }
@@ -249,11 +250,10 @@ collect(
     "Gather a table of all tasks and seeds: several heads disabled together, and how many are tolerated.",
     group="effects",
     table="{table}",
-    tables=expand(
+    tables=per_task_and_seed(
         "<results>/joint_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
-        task=JOINT,
+        JOINT,
         state=config["ablation"]["states"],
-        seed=config["seeds"],
     ),
     choices="joint_ablation|tolerated_heads",
 )
@@ -262,10 +262,14 @@ collect(
 rule compare_seeds:
     """Estimate effects over fine-tuning seeds, and score heads that another seed's model chose.
 
-    With one seed there is nothing to compare, and no rows.
+    A task with one seed has no rows.
     """
     input:
-        sweeps=(sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}") if SEVERAL_SEEDS else []),
+        sweeps=per_task_and_seed(
+            "<results>/ablation/{task}/{state}/seed-{seed}",
+            COMPARED_TASKS,
+            state=config["ablation"]["states"],
+        ),
     output:
         effects="<results>/tables/seed_effects.csv",
         transfer="<results>/tables/seed_transfer.csv",
@@ -279,11 +283,11 @@ rule compare_seeds:
     resources:
         **ask(resources.comparing),
     params:
-        models=SWEPT_MODELS if SEVERAL_SEEDS else [],
+        models=[model for model in SWEPT_MODELS if model[0] in COMPARED_TASKS],
         tasks={
             name: {key: entry[key] for key in (*OF_EXAMPLES, "metrics") if key in entry}
             for name, entry in config["tasks"].items()
-            if name in SWEPT_TASKS
+            if name in COMPARED_TASKS
         },
         resampling=RESAMPLING,
     message:
@@ -417,7 +421,7 @@ figure(
     section=DISABLING,
     label="Heads across tasks",
     group="effects",
-    of_run=SWEPT and (SEVERAL_SEEDS or len(SWEPT_TASKS) > 1),
+    of_run=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
     tasks=SWEPT_TASKS,
     table="<results>/tables/task_agreement.csv",
 )

@@ -1,6 +1,6 @@
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +37,7 @@ try:
         preflight.check(config, looking=with_text)
     of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
     config["left_out"] = "" if with_text else of_sweep(config)
+    config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -78,8 +79,6 @@ FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 # An encoder that learned nothing, beside every statistic of maps.
 RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
-# Models whose maps are measured.
-MEASURED = ("pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"]), RANDOM_MODEL)
 SCORED_STATES = ("pretrained", "frozen", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
@@ -108,14 +107,46 @@ def per_task(pattern: str) -> list[str]:
     return expand(pattern, task=config["tasks"])
 
 
-def per_task_and_seed(pattern: str) -> list[str]:
-    """The pattern for every task and fine-tuning seed of the run."""
-    return expand(pattern, task=config["tasks"], seed=config["seeds"])
+def per_task_and_seed(
+    pattern: str, tasks: Iterable[str] = tuple(config["tasks"]), **others
+) -> list[str]:
+    """The pattern for tasks, all of the run if not given, and each of their fine-tuning seeds."""
+    return [
+        path
+        for task in tasks
+        for path in expand(pattern, task=task, **others, seed=config["tasks"][task]["seeds"])
+    ]
+
+
+def per_task_and_model(
+    pattern: str, tasks: Iterable[str] = tuple(config["tasks"]), **others
+) -> list[str]:
+    """The pattern for tasks, all of the run if not given, and each of the models whose maps are measured."""
+    return [
+        path
+        for task in tasks
+        for path in expand(pattern, task=task, model=measured_models(task), **others)
+    ]
+
+
+def measured_models(task: str) -> list[str]:
+    """The models of a task whose maps are measured."""
+    seeds = config["tasks"][task]["seeds"]
+    return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
+
+
+def measured_stores(wildcards) -> list[str]:
+    """The maps of every model of a task that are measured."""
+    return expand(
+        "<results>/attention/{task}/{model}",
+        task=wildcards.task,
+        model=measured_models(wildcards.task),
+    )
 
 
 def scored(pattern: str) -> list[str]:
     """The pattern for every task, scored state and seed."""
-    return expand(pattern, state=SCORED_STATES, task=config["tasks"], seed=config["seeds"])
+    return [path for state in SCORED_STATES for path in per_task_and_seed(pattern, state=state)]
 
 
 def entries_to_score() -> dict[str, dict]:
@@ -185,7 +216,7 @@ def labelled_files() -> list[str]:
 
 def pattern_maps() -> list[str]:
     """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return expand("<results>/patterns/{task}/{model}.parquet", model=MEASURED, task=config["tasks"])
+    return per_task_and_model("<results>/patterns/{task}/{model}.parquet")
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
@@ -215,8 +246,8 @@ def parser_files(wildcards) -> list[str]:
 
 
 def attention_of_next_seed(wildcards) -> list[str]:
-    """Maps of the model fine-tuned with the run's next seed (after the last, the first), if there are several."""
-    seeds = [int(seed) for seed in config["seeds"]]
+    """Maps of the model fine-tuned with the task's next seed (after the last, the first), if there are several."""
+    seeds = [int(seed) for seed in config["tasks"][wildcards.task]["seeds"]]
     following = seeds[(seeds.index(int(wildcards.seed)) + 1) % len(seeds)]
     if len(seeds) == 1:
         return []
@@ -232,7 +263,7 @@ def measured(wildcards) -> list[str]:
     """A measure's tables, one for every task and model that has it."""
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     tasks, table = tasks_of(wildcards.table), wildcards.table
-    return expand(pattern, task=tasks, model=MEASURED, table=table)
+    return per_task_and_model(pattern, tasks, table=table)
 
 
 def classifier_folder(wildcards) -> str:
@@ -262,11 +293,8 @@ def settings_of_sweep(wildcards) -> dict:
 
 def sweeps_of(pattern: str) -> list[str]:
     """The pattern for every task, state and seed whose heads are disabled."""
-    return expand(
-        pattern,
-        task=config["ablation"]["tasks"],
-        state=config["ablation"]["states"],
-        seed=config["seeds"],
+    return per_task_and_seed(
+        pattern, config["ablation"]["tasks"], state=config["ablation"]["states"]
     )
 
 

@@ -45,6 +45,7 @@ rule measure_attention:
     output:
         **{name: f"<results>/features/{{task}}/{{model}}/{name}.csv" for name in MEASURES},
         examples="<results>/features/{task}/{model}/examples.npz",
+        strongest="<results>/features/{task}/{model}/strongest.npz",
         provenance="<results>/features/{task}/{model}/provenance.json",
     log:
         "<logs>/measure_attention/{task}/{model}.log",
@@ -79,9 +80,7 @@ TABLES_LEFT_OUT |= {name for name in MEASURES if not tasks_of(name)}
 rule compare_attention:
     """Compare what models attend to, example by example: levels, changes, trends, origins."""
     input:
-        examples=expand(
-            "<results>/features/{task}/{model}/examples.npz", task=config["tasks"], model=MEASURED
-        ),
+        examples=per_task_and_model("<results>/features/{task}/{model}/examples.npz"),
     output:
         levels="<results>/tables/attention_levels.csv",
         changes="<results>/tables/attention_changes.csv",
@@ -99,8 +98,7 @@ rule compare_attention:
     resources:
         **ask(resources.attention_tables),
     params:
-        tasks=list(config["tasks"]),
-        models=MEASURED,
+        models=[[task, model] for task in config["tasks"] for model in measured_models(task)],
         draws=9999,
         resamples=1000,
         seed=lookup(dpath="samples/seed", within=config),
@@ -211,11 +209,9 @@ figure(
 rule measure_redundancy:
     """Measure how far the attention of every two heads is apart, in all models of a task."""
     input:
-        stores=expand("<results>/attention/{{task}}/{model}", model=MEASURED),
+        stores=measured_stores,
     output:
-        distances=expand(
-            "<results>/redundancy/{{task}}/{model}/head_distances.parquet", model=MEASURED
-        ),
+        distances="<results>/redundancy/{task}/head_distances.parquet",
         examples="<results>/redundancy/{task}/example_distances.csv",
         provenance="<results>/redundancy/{task}/provenance.json",
     log:
@@ -229,7 +225,7 @@ rule measure_redundancy:
     resources:
         **ask(resources.redundancy),
     params:
-        models=MEASURED,
+        models=lambda wildcards: measured_models(wildcards.task),
         seed=lookup(dpath="samples/seed", within=config),
     message:
         "Measure the distances between heads on {wildcards.task}"
@@ -240,11 +236,7 @@ rule measure_redundancy:
 rule summarize_redundancy:
     """Summarize how redundant the heads of all models are, and place them in a plane."""
     input:
-        distances=expand(
-            "<results>/redundancy/{task}/{model}/head_distances.parquet",
-            task=config["tasks"],
-            model=MEASURED,
-        ),
+        distances=per_task("<results>/redundancy/{task}/head_distances.parquet"),
         examples=per_task("<results>/redundancy/{task}/example_distances.csv"),
     output:
         distances="<results>/tables/head_distances.parquet",

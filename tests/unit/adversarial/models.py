@@ -43,7 +43,7 @@ def score_differences(size: Size, folder: Path) -> Iterator[Trial]:
                     _STATES[0]: rows[1 : seeds + 1],
                     _STATES[1]: rows[seeds + 1 : 2 * seeds + 1],
                 }
-                outcomes = comparison.Outcomes(_TASK, result.labels, states)
+                outcomes = comparison.Outcomes(_TASK, result.labels, states, range(seeds))
                 _, table, _ = comparison.compare([outcomes], comparison.Resampling(200, 3))
                 tables.append(table)
             kind = f"{'equal models' if truth == NULL else 'a better state'}, {seeds} seeds"

@@ -63,6 +63,14 @@ def test_defaults_fill_every_key_and_resolving_twice_changes_nothing():
     assert MINIMAL["data"] == {"source": "builtin"}, "the input is left alone"
 
 
+def test_tasks_without_seeds_have_those_of_the_run():
+    config = resolve({**MINIMAL, "seeds": [3, 1], "tasks": {"RTE": {"seeds": [3]}, "MRPC": None}})
+    assert {name: entry["seeds"] for name, entry in config["tasks"].items()} == {
+        "RTE": [3],
+        "MRPC": [3, 1],
+    }
+
+
 def test_every_default_is_valid():
     def walk(schema):
         for part in schema["properties"].values():
@@ -83,6 +91,7 @@ def test_every_default_is_valid():
         ({"tasks": ["CoLA"]}, ["tasks", "'CoLA'", "MRPC"]),
         ({"tasks": []}, ["tasks", "[]", "minItems 1"]),
         ({"seeds": [1, 1]}, ["seeds", "uniqueItems"]),
+        ({"tasks": {"RTE": {"seeds": [2]}}}, ["tasks.RTE.seeds", "[2]", "expected 1 among them"]),
         ({"run": "a b"}, ["run", "'a b'"]),
         ({"data": {"source": "tsv"}}, ["data.folder", "expected a folder"]),
         ({"model": {"source": "folder"}}, ["model.folder", "expected a folder"]),
