@@ -54,7 +54,7 @@ _LABELLING = """\
 ## Sets of labelled maps
 
 A set is a folder of single maps: `maps.npz`, all maps in one flat array in half precision (`values`); `maps.csv`, a row per map;
-and `labels.csv`, once there are labels. Read it with `darksecrets.patterns.mapset.MapSet`. An annotation folder
+`labels.csv`, once there are labels; and `earlier_labels.csv`, if it was labelled before second answers were asked for. Read it with `darksecrets.patterns.mapset.MapSet`. An annotation folder
 (`annotations/<run>/`, outside of `results/` so that removing results keeps labels) is a copy of a set, with labels. [labelling.md](labelling.md) says how to make one; `python -m darksecrets.patterns agreement --csv` writes the last two
 tables.
 """  # noqa: E501
