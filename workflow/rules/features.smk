@@ -249,6 +249,7 @@ rule summarize_redundancy:
     output:
         distances="<results>/tables/head_distances.parquet",
         redundancy="<results>/tables/redundancy.csv",
+        changes="<results>/tables/redundancy_changes.csv",
         positions="<results>/tables/head_positions.csv",
         provenance="<results>/tables/redundancy.provenance.json",
     log:
@@ -268,7 +269,8 @@ rule summarize_redundancy:
 
 
 RESULTS_OF_RUN += [
-    f"<results>/tables/{name}" for name in ("head_distances.parquet", "redundancy.csv")
+    f"<results>/tables/{name}"
+    for name in ("head_distances.parquet", "redundancy.csv", "redundancy_changes.csv")
 ]
 
 
