@@ -138,9 +138,8 @@ def tolerated_over_seeds(tolerated: pd.DataFrame) -> pd.DataFrame:
         found = mean_over_seeds(seeds["tolerated"].to_numpy(np.float64), of_examples)
         about = dict(zip(keys, key, strict=True))
         low, high = feasible([found.low, found.high], 0, about["heads"])
-        rows.append(
-            about | {"seeds": len(seeds), "tolerated": found.mean, "ci_low": low, "ci_high": high}
-        )
+        ends = {"ci_low": float(low), "ci_high": float(high)}
+        rows.append(about | {"seeds": len(seeds), "tolerated": float(found.mean), **ends})
     return pd.DataFrame(rows, columns=list(TOLERATED_MEANS.names))
 
 

@@ -32,7 +32,14 @@ TESTS = re.compile(r"[pq]_.*|.*_[pq]|stands_out|noninferior|probability|greatest
 ELSEWHERE = {
     "framenet_heads": {
         *("over_control_p", "over_unlinked_p", "excess_p", "excess_product_p"),  # see p_value
-        *("over_control", "over_unlinked", "excess", "excess_product", "q_value"),  # see p_family
+        *(
+            "over_control",
+            "over_unlinked",
+            "excess",
+            "excess_product",
+            "q_value",
+            "p_family",
+        ),  # see stands_out
     },
     "framenet_correlation": {"p_value"},  # of what is not claimed to be a control
     "token_pairs": {"over_control", "over_same_key", "excess", "excess_product"},  # see p_value
