@@ -78,7 +78,7 @@ def of_seeds(size: Size, folder: Path) -> Iterator[Trial]:
     layer = dict.fromkeys(range(1, size.layers + 1), -0.3)
     for kind, shared, effects, truth in (
         (EQUAL, 0.0, {}, NULL),
-        (_ALIKE, 0.5, {}, NULL),
+        (_ALIKE, 0.9, {}, NULL),
         (_LAYER, 0.0, layer, NULL),
         (_MATTER, 0.0, matter, POWER),
     ):
