@@ -137,7 +137,7 @@ def tolerated_over_seeds(tolerated: pd.DataFrame) -> pd.DataFrame:
         of_examples = float((widths.mean() / 2 / critical_value(LEVEL)) ** 2)
         found = mean_over_seeds(seeds["tolerated"].to_numpy(np.float64), of_examples)
         about = dict(zip(keys, key, strict=True))
-        low, high = feasible([found.low, found.high], 0, about["heads"])
+        low, high = feasible([found.low, found.high], 0, int(seeds["heads"].iloc[0]))
         ends = {"ci_low": float(low), "ci_high": float(high)}
         rows.append(about | {"seeds": len(seeds), "tolerated": float(found.mean), **ends})
     return pd.DataFrame(rows, columns=list(TOLERATED_MEANS.names))

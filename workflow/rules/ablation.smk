@@ -462,8 +462,7 @@ if JOINT:
     )
 else:
     TABLES_LEFT_OUT |= {
-        table.name
-        for table in (*tables_of_ablation.JOINT, tables_of_ablation.TOLERATED_MEANS)
+        table.name for table in (*tables_of_ablation.JOINT, tables_of_ablation.TOLERATED_MEANS)
     }
 if SWEPT:
     RESULTS_OF_RUN += expand(

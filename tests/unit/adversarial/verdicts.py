@@ -55,6 +55,21 @@ BORDERS: dict[str, Frames] = {
 }
 """By claim, tables with true numbers, of which at least one is at the border; intervals are ±."""
 
+_COMPARED = {
+    "22": ("finetuned", "pretrained"),
+    "23": ("finetuned-from-normal", "finetuned"),
+}
+_ALL: dict[str, Frames] = {
+    **{
+        name: made(
+            *("score_differences", "difference", tasks(0.0)), model=model, reference=reference
+        )
+        for name, (model, reference) in _COMPARED.items()
+    },
+    "32": claim_cases.ratios(0.1, 0.1),
+}
+"""Claims about every task, all of which are at the border."""
+
 _PROBABLE = {"35": "[SEP]", "36": "punctuation"}
 """Claims decided by a bootstrap probability, and the feature that they are about."""
 
@@ -62,8 +77,8 @@ _PROBABLE = {"35": "[SEP]", "36": "punctuation"}
 _TESTED = "20"
 """The claim that a test decides."""
 _TESTS = "claims decided by a test"
-_SHARE = 4
-"""Claims are decided for this share of the sweeps: there are many of them."""
+_OFTEN = 2
+"""Claims of a kind are decided this often for each sweep, all of them together."""
 
 
 def claims(size: Size, folder: Path) -> Iterator[Trial]:
@@ -75,13 +90,26 @@ def claims(size: Size, folder: Path) -> Iterator[Trial]:
             kinds.setdefault(_kind(claim), []).append(claim)
     for number, (kind, of_kind) in enumerate(kinds.items()):
         rng, said = np.random.default_rng([41, number]), Statements()
-        for _ in range(max(4, size.sweeps // _SHARE)):
+        for _ in range(max(4, _OFTEN * size.sweeps // len(of_kind))):
             found = [_decided(claim, _drawn(claim, rng), paper) for claim in of_kind]
             said.each("claims: verdict, the claim holds", np.equal(found, YES), ONE_END)
             if kind != _TESTS:  # which never refute
                 said.each("claims: verdict, the claim does not hold", np.equal(found, NO), ONE_END)
         yield from said.trials(f"{kind}; the truth is at the border")
+    yield from _all_at_the_border(paper, size)
     yield from _power(paper)
+
+
+def _all_at_the_border(paper: registry.Paper, size: Size) -> Iterator[Trial]:
+    """Each of seven tasks may refute: the claim fails if any does, corrected for their number."""
+    rng, said = np.random.default_rng(43), Statements()
+    of_kind = [claim for claim in paper.claims if claim.id in _ALL]
+    for _ in range(_OFTEN * size.sweeps // len(of_kind)):
+        drawn = [_noisy(_ALL[claim.id], claim, rng) for claim in of_kind]
+        found = [_decided(*pair, paper) for pair in zip(of_kind, drawn, strict=True)]
+        said.each("claims: verdict, the claim holds", np.equal(found, YES), ONE_END)
+        said.each("claims: verdict, the claim does not hold", np.equal(found, NO), ONE_END)
+    yield from said.trials("claims about every task; the truth of all is at the border")
 
 
 def _kind(claim: registry.Claim) -> str:
