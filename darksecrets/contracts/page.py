@@ -40,8 +40,8 @@ table is checked when it is written and when it is read: columns and their order
 every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in
 brackets. A *control* is the same estimate where no effect is expected.
 
-Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model,
-so that one column or the rows of one model can be read without the others:
+Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model or task,
+so that one column or the rows of one of them can be read without the others:
 
 ```python
 pd.read_parquet(

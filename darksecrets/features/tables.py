@@ -376,7 +376,7 @@ HEAD_DISTANCES = Table(
         replace(_DISTANCE, meaning="mean over the tokens of an example, then over examples"),
     ),
     key=names(*MAPS, *_HEADS),
-    row_group=names(*MAPS),
+    row_group=("task",),
 )
 
 EXAMPLE_DISTANCES = Table(
