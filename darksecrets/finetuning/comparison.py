@@ -20,6 +20,7 @@ from darksecrets.stats import weighted
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import is_constant, standardized, without_rounding
 from darksecrets.stats.permutation import permutation_p, swapped_differences
+from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
@@ -195,19 +196,22 @@ class _Difference:
         values: [seeds].
         of_examples: Variance of the mean over seeds that comes from the examples.
         swapped: [1 + permutations], see `darksecrets.stats.seeds.swapped_differences`.
+        bounds: The lowest and highest possible difference.
     """
 
     values: Floats
     of_examples: float
     swapped: Floats
+    bounds: tuple[float, float]
 
     def row(self) -> dict[str, Any]:
         """Columns of the tables that hold differences."""
         mean = mean_over_seeds(self.values, self.of_examples)
+        low, high = feasible([mean.low, mean.high], *self.bounds)
         return {
             "difference": PERCENT * mean.mean,
-            "ci_low": PERCENT * mean.low,
-            "ci_high": PERCENT * mean.high,
+            "ci_low": PERCENT * low,
+            "ci_high": PERCENT * high,
             "p_value": max(float(mean.p), permutation_p(self.swapped)),
             "seeds": len(self.values),
         }
@@ -219,6 +223,10 @@ def _mean(of_tasks: Sequence[_Difference]) -> _Difference:
         np.mean([one.values for one in of_tasks], axis=0),
         sum(one.of_examples for one in of_tasks) / len(of_tasks) ** 2,
         np.mean([one.swapped for one in of_tasks], axis=0),
+        (
+            float(np.mean([one.bounds[0] for one in of_tasks])),
+            float(np.mean([one.bounds[1] for one in of_tasks])),
+        ),
     )
 
 
@@ -273,7 +281,7 @@ class _Scores:
     def _mean(self, name: str, predictions: npt.NDArray[np.generic]) -> dict[str, Any]:
         values = self.values[name]
         mean = mean_over_seeds(values, float(self.drawn[name].var(ddof=1)))
-        low, high = np.clip([mean.low, mean.high], METRICS[self.metric].lowest, 1.0)
+        low, high = feasible([mean.low, mean.high], *METRICS[self.metric].bounds)
         return {
             **self.identity,
             "model": name,
@@ -302,6 +310,7 @@ class _Scores:
             self.values[first] - self.values[second],
             float((self.drawn[first] - self.drawn[second]).var(ddof=1)),
             swapped_differences(score, self.examples, self.resampling.resamples, rng),
+            METRICS[self.metric].bounds_of_differences,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.classes import NUMBERS, PATTERNS, READINGS, STRENGTHS
 from darksecrets.run.columns import (
     FIRST,
     HEAD,
@@ -16,7 +16,6 @@ from darksecrets.run.columns import (
     Q_VALUE,
     SEPARATOR,
     STATE_OF_MAPS,
-    STATES,
     TASK,
     WORD,
     names,
@@ -35,6 +34,11 @@ OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
 BY_CLASS = ("precision", "recall", "f1")
 """Metrics of the classifier: over all classes, and of each class."""
 
+ALL = "all"
+"""All maps, or all classes."""
+TOKENS = SHOWN, HIDDEN = "shown", "hidden"
+"""Whether an annotator saw the tokens of a map."""
+
 _CLASSES = tuple(PATTERNS)
 _PATTERN = Column("pattern", "text", "class of the map", values=_CLASSES)
 _SHARE = Column("share", "number", "", "share of maps", low=0, high=1)
@@ -46,8 +50,8 @@ _ORIGIN = (
     _MAP,
     Column("model", "text", "pre-trained model, in words"),
     Column("task", "text", "task; empty if unknown, like the next two", optional=True),
-    Column("state", "text", "state of the model", values=STATES, optional=True),
-    Column("seed", "integer", "seed of fine-tuning; empty for `pretrained`", low=0, optional=True),
+    replace(STATE_OF_MAPS, optional=True),
+    replace(MAPS[-1], optional=True),
     replace(IDX, meaning="number of the example in the validation split"),
     replace(LAYER, meaning="layer, from 1; 0 if unknown", low=0),
     replace(HEAD, meaning="head of the layer, from 1; 0 if unknown", low=0),
@@ -59,24 +63,79 @@ _ORIGIN = (
 
 LABELLED_MAPS = Table(
     "maps",
-    "Single maps to label; their arrays, in this order, are in `maps.npz`.",
-    _ORIGIN,
+    "Single maps to label; their arrays, in this order, are in `maps.npz`. A file without the last "
+    "column is read, too.",
+    (
+        *_ORIGIN,
+        Column(
+            "earlier",
+            "text",
+            "identity under which the map was labelled before; empty if it was not",
+            optional=True,
+        ),
+    ),
     key=("map",),
     by_hand=True,
 )
 
+_GIVEN = (
+    Column("annotator", "text", "name of the annotator"),
+    Column("pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
+)
+_TIME = Column("time", "text", "when it was given (UTC)")
+_ANSWERS = (
+    replace(_LABEL, meaning="class in the wide reading"),
+    Column(
+        "columns",
+        "text",
+        "tokens of the columns that run dark through about two thirds of the rows, the strongest "
+        "first: `s` special tokens, `p` punctuation, `w` other words or word pieces; `-`: no such "
+        "column; empty if not asked, like the next two",
+        optional=True,
+    ),
+    Column(
+        "number",
+        "integer",
+        "how many such columns: " + ", ".join(f"{n} {name}" for n, name in NUMBERS.items()),
+        low=min(NUMBERS),
+        high=max(NUMBERS),
+        optional=True,
+    ),
+    Column(
+        "diagonal",
+        "integer",
+        "how plain a diagonal is: " + ", ".join(f"{n} {name}" for n, name in STRENGTHS.items()),
+        low=min(STRENGTHS),
+        high=max(STRENGTHS),
+        optional=True,
+    ),
+)
+
 LABELS = Table(
     "labels",
-    "Labels of a set of maps, in the order in which they were given.",
+    "Labels of a set of maps, in the order in which they were given. A file with the columns of "
+    "`earlier_labels` is read, too; its second answers are unknown.",
     (
         _MAP,
-        _LABEL,
-        Column("annotator", "text", "name of the annotator"),
+        *_ANSWERS,
+        *_GIVEN,
         Column(
-            "pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3
+            "tokens",
+            "text",
+            "whether the annotator saw the tokens; empty if unknown",
+            values=TOKENS,
+            optional=True,
         ),
-        Column("time", "text", "when it was given (UTC)"),
+        _TIME,
     ),
+    may_be_empty=True,
+    by_hand=True,
+)
+
+EARLIER_LABELS = Table(
+    "earlier_labels",
+    "Labels given before second answers were asked for. Nothing is trained on them.",
+    (_MAP, _LABEL, *_GIVEN, _TIME),
     may_be_empty=True,
     by_hand=True,
 )
@@ -84,6 +143,13 @@ LABELS = Table(
 _PAIR = (
     Column("first", "text", "annotator and pass"),
     Column("second", "text", "annotator and pass compared with it"),
+    Column("maps_of", "text", "`all`, a model, or a model and its state"),
+    Column(
+        "question",
+        "text",
+        "the class in a reading, or a second answer (of `columns`, whichever is the strongest)",
+        values=(*READINGS, "columns", "number", "diagonal"),
+    ),
 )
 
 AGREEMENT = Table(
@@ -91,35 +157,45 @@ AGREEMENT = Table(
     "Agreement of two labelling passes.",
     (
         *_PAIR,
-        Column("pattern", "text", "class, or `all`", values=("all", *_CLASSES)),
         Column(
-            "maps", "integer", "maps that both labelled; for a class: labels that name it", low=0
+            "value",
+            "text",
+            "`all`; an answer; or two classes, such as `vertical and block`: over the maps that "
+            "both passes gave one of the two",
         ),
+        Column("maps", "integer", "maps that both labelled; for one answer: labels with it", low=0),
         Column(
             "agreement",
             "number",
-            "share of maps with the same label; for a class: share of its labels that the other "
-            "pass confirms; empty for a class that neither used",
+            "share of maps with the same answer; for one answer: share of its labels that the "
+            "other pass confirms; empty if neither used it",
             low=0,
             high=1,
             optional=True,
         ),
-        Column("kappa", "number", "Cohen's kappa; for `all` only", low=-1, high=1, optional=True),
+        Column(
+            "kappa",
+            "number",
+            "Cohen's kappa; empty for one answer, or if both passes gave all maps the same",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
         *interval("kappa", bounds=(-1, 1), optional=True),
     ),
-    key=("first", "second", "pattern"),
+    key=("first", "second", "maps_of", "question", "value"),
 )
 
 CONFUSION = Table(
     "confusion",
-    "Classes that two labelling passes confuse.",
+    "Answers that two labelling passes confuse; only those that occur.",
     (
         *_PAIR,
-        replace(_LABEL, name="label_first", meaning="class from the first pass"),
-        replace(_LABEL, name="label_second", meaning="class from the second pass"),
-        Column("maps", "integer", "maps with these two labels", low=0),
+        Column("value_first", "text", "answer of the first pass"),
+        Column("value_second", "text", "answer of the second pass"),
+        Column("maps", "integer", "maps with these two answers", low=1),
     ),
-    key=("first", "second", "label_first", "label_second"),
+    key=("first", "second", "maps_of", "question", "value_first", "value_second"),
 )
 
 PATTERN_PREDICTIONS = Table(
@@ -375,5 +451,5 @@ TABLES = (
     PATTERN_AGREEMENT,
     TYPICAL_MAPS,
 )
-LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT, CONFUSION)
+LABELLING = (LABELLED_MAPS, LABELS, EARLIER_LABELS, AGREEMENT, CONFUSION)
 """Tables of a set of labelled maps, not of a run."""

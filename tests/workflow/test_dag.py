@@ -57,6 +57,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["measure_redundancy"] == tasks
     assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
+    assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)

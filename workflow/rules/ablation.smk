@@ -259,6 +259,27 @@ collect(
 )
 
 
+rule average_tolerated:
+    """Average the numbers of heads that are tolerated over fine-tuning seeds; with one seed, no rows."""
+    input:
+        tolerated="<results>/tables/tolerated_heads.csv",
+    output:
+        means="<results>/tables/tolerated_means.csv",
+        provenance="<results>/tables/tolerated_means.provenance.json",
+    log:
+        "<logs>/average_tolerated.log",
+    benchmark:
+        "<benchmarks>/average_tolerated.tsv"
+    group:
+        "effects"
+    conda:
+        "../../envs/model.yaml"
+    message:
+        "Average the heads that are tolerated over seeds"
+    script:
+        "../../scripts/average_tolerated.py"
+
+
 rule compare_seeds:
     """Estimate effects over fine-tuning seeds, and score heads that another seed's model chose.
 
@@ -440,9 +461,13 @@ figure(
 
 
 if JOINT:
-    RESULTS_OF_RUN.append("<results>/tables/tolerated_heads.csv")
+    RESULTS_OF_RUN += expand(
+        "<results>/tables/{table}.csv", table=("tolerated_heads", "tolerated_means")
+    )
 else:
-    TABLES_LEFT_OUT |= {table.name for table in tables_of_ablation.JOINT}
+    TABLES_LEFT_OUT |= {
+        table.name for table in (*tables_of_ablation.JOINT, tables_of_ablation.TOLERATED_MEANS)
+    }
 if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",

@@ -4,6 +4,8 @@
 STRIPES = "Section 4.4: vertical stripes"
 TOKENS = "Section 4.5: token to token"
 REDUNDANCY = "Section 5: redundancy of heads"
+SEVERAL_HEADS = not of_features.has_one_head(config, RESULTS / "models" / "pretrained")
+CHECKS["measure_redundancy"] = of_features.check_heads
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
@@ -241,6 +243,7 @@ rule summarize_redundancy:
     output:
         distances="<results>/tables/head_distances.parquet",
         redundancy="<results>/tables/redundancy.csv",
+        changes="<results>/tables/redundancy_changes.csv",
         positions="<results>/tables/head_positions.csv",
         provenance="<results>/tables/redundancy.provenance.json",
     log:
@@ -259,9 +262,19 @@ rule summarize_redundancy:
         "../../scripts/summarize_redundancy.py"
 
 
-RESULTS_OF_RUN += [
-    f"<results>/tables/{name}" for name in ("head_distances.parquet", "redundancy.csv")
-]
+if SEVERAL_HEADS:
+    RESULTS_OF_RUN += [
+        f"<results>/tables/{name}"
+        for name in ("head_distances.parquet", "redundancy.csv", "redundancy_changes.csv")
+    ]
+else:
+    TABLES_LEFT_OUT |= {
+        table.name
+        for table in (
+            *(tables_of_features.HEAD_DISTANCES, tables_of_features.HEAD_POSITIONS),
+            *(tables_of_features.REDUNDANCY, tables_of_features.REDUNDANCY_CHANGES),
+        )
+    }
 
 
 figure(
@@ -270,6 +283,7 @@ figure(
     section=REDUNDANCY,
     label="Redundancy of heads (Clark et al. 2019)",
     group="features",
+    of_run=SEVERAL_HEADS,
     table="<results>/tables/redundancy.csv",
     positions="<results>/tables/head_positions.csv",
 )
