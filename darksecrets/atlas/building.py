@@ -189,6 +189,12 @@ def _sentences(series: Sequence[Series], run: Run) -> str:
     models = [Model("pretrained", None), *(Model(FINETUNED, seed) for seed in seeds)]
     for task in run.metrics:
         for model in models:
+            if (
+                model.seed is not None
+                and model.seed != MEAN
+                and not any(one.has(task, model) for one in series)
+            ):
+                continue  # the task has other seeds
             said = describe(series, task, model)
             numbers = [texts.setdefault(text, len(texts)) for text in said]
             name = model.state if model.seed is None else f"{model.state}/{model.seed}"

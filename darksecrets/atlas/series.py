@@ -80,6 +80,11 @@ class Series:
         values: Numbers = self.values[place]
         return values
 
+    def has(self, task: str, model: Model) -> bool:
+        """Whether a model has a value: tasks may have different seeds."""
+        values = self.of(task, model, self.shown.value)
+        return values is not None and not bool(np.isnan(values).all())
+
 
 def shape_of(tables: Tables) -> tuple[int, int]:
     """Numbers of layers and of heads per layer, from the tables.
@@ -218,8 +223,9 @@ def average(series: Series, task: str, state: str) -> dict[str, Numbers]:
         task: The task.
         state: The state.
     """
+    filled = [model for model in series.models if model.state == state and series.has(task, model)]
     given = Model(state, MEAN)
-    models = [given] if given in series.models else [m for m in series.models if m.state == state]
+    models = [given] if given in filled else filled
     found: dict[str, Numbers] = {}
     ends = {*series.shown.ends(series.shown.value), *series.shown.ends(series.shown.over)}
     for column in series.columns:

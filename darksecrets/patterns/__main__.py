@@ -29,12 +29,12 @@ def _label(options: argparse.Namespace) -> None:
 
 
 def _agreement(options: argparse.Namespace) -> None:
-    from darksecrets.patterns.agreement import agreements, describe, write_tables
+    from darksecrets.patterns.agreement import agreements, by_pair, describe, write_tables
 
-    pairs = agreements(MapSet.load(options.folder).labels)
-    sys.stdout.write("\n\n\n".join(map(describe, pairs)) + "\n")
+    found = agreements(MapSet.load(options.folder))
+    sys.stdout.write("\n\n\n".join(map(describe, by_pair(found).values())) + "\n")
     if options.csv is not None:
-        write_tables(pairs, options.csv)
+        write_tables(found, options.csv)
 
 
 def _sheets(options: argparse.Namespace) -> None:
@@ -43,6 +43,16 @@ def _sheets(options: argparse.Namespace) -> None:
     mapset = MapSet.load(options.folder)
     count = write_sheets(mapset, options.out, options.seed, disputed=options.disputed)
     sys.stdout.write(f"{count} sheets in {options.out}\n")
+
+
+def _mix(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.mixing import mix
+
+    if options.out.exists():
+        raise InputError(f"{options.out} is already there. Write the set to a new folder.")
+    mixed = mix([MapSet.load(folder) for folder in options.folders], options.seed)
+    mixed.save(options.out)
+    sys.stdout.write(f"{len(mixed.table)} maps in {options.out}\n")
 
 
 def _import(options: argparse.Namespace) -> None:
@@ -91,11 +101,19 @@ def _parser() -> argparse.ArgumentParser:
         "--disputed", action="store_true", help="only maps on which passes disagree"
     )
 
+    mixer = commands.add_parser("mix", help="mix sets of maps into one, under new names")
+    mixer.set_defaults(command=_mix)
+    mixer.add_argument("out", type=Path, help="new folder for the set")
+    mixer.add_argument("folders", type=Path, nargs="+", metavar="set", help="folder of maps")
+    mixer.add_argument("--seed", type=int, required=True, help="seed of the order and the names")
+
     importer = commands.add_parser("import", help="add labels given on contact sheets")
     importer.set_defaults(command=_import)
     importer.add_argument("folder", type=Path, help="folder of maps and labels")
     importer.add_argument("order", type=Path, help="order.txt of the sheets")
-    importer.add_argument("labels", type=Path, help="lines: number key time")
+    importer.add_argument(
+        "labels", type=Path, help="lines: number key columns number diagonal time"
+    )
     _add_rater(importer)
     return parser
 

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.run.columns import HEAD, IDX, LAYER, MAPS, STATES, names
+from darksecrets.patterns.classes import NUMBERS, PATTERNS, READINGS, STRENGTHS
+from darksecrets.run.columns import (
+    FIRST,
+    HEAD,
+    IDX,
+    LAYER,
+    MAPS,
+    P_VALUE,
+    PUNCTUATION,
+    Q_VALUE,
+    SEPARATOR,
+    STATE_OF_MAPS,
+    TASK,
+    WORD,
+    names,
+)
 from darksecrets.run.tables import Column, Table, interval
 
 CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
@@ -20,6 +34,11 @@ OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
 BY_CLASS = ("precision", "recall", "f1")
 """Metrics of the classifier: over all classes, and of each class."""
 
+ALL = "all"
+"""All maps, or all classes."""
+TOKENS = SHOWN, HIDDEN = "shown", "hidden"
+"""Whether an annotator saw the tokens of a map."""
+
 _CLASSES = tuple(PATTERNS)
 _PATTERN = Column("pattern", "text", "class of the map", values=_CLASSES)
 _SHARE = Column("share", "number", "", "share of maps", low=0, high=1)
@@ -31,8 +50,8 @@ _ORIGIN = (
     _MAP,
     Column("model", "text", "pre-trained model, in words"),
     Column("task", "text", "task; empty if unknown, like the next two", optional=True),
-    Column("state", "text", "state of the model", values=STATES, optional=True),
-    Column("seed", "integer", "seed of fine-tuning; empty for `pretrained`", low=0, optional=True),
+    replace(STATE_OF_MAPS, optional=True),
+    replace(MAPS[-1], optional=True),
     replace(IDX, meaning="number of the example in the validation split"),
     replace(LAYER, meaning="layer, from 1; 0 if unknown", low=0),
     replace(HEAD, meaning="head of the layer, from 1; 0 if unknown", low=0),
@@ -44,24 +63,79 @@ _ORIGIN = (
 
 LABELLED_MAPS = Table(
     "maps",
-    "Single maps to label; their arrays, in this order, are in `maps.npz`.",
-    _ORIGIN,
+    "Single maps to label; their arrays, in this order, are in `maps.npz`. A file without the last "
+    "column is read, too.",
+    (
+        *_ORIGIN,
+        Column(
+            "earlier",
+            "text",
+            "identity under which the map was labelled before; empty if it was not",
+            optional=True,
+        ),
+    ),
     key=("map",),
     by_hand=True,
 )
 
+_GIVEN = (
+    Column("annotator", "text", "name of the annotator"),
+    Column("pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
+)
+_TIME = Column("time", "text", "when it was given (UTC)")
+_ANSWERS = (
+    replace(_LABEL, meaning="class in the wide reading"),
+    Column(
+        "columns",
+        "text",
+        "tokens of the columns that run dark through about two thirds of the rows, the strongest "
+        "first: `s` special tokens, `p` punctuation, `w` other words or word pieces; `-`: no such "
+        "column; empty if not asked, like the next two",
+        optional=True,
+    ),
+    Column(
+        "number",
+        "integer",
+        "how many such columns: " + ", ".join(f"{n} {name}" for n, name in NUMBERS.items()),
+        low=min(NUMBERS),
+        high=max(NUMBERS),
+        optional=True,
+    ),
+    Column(
+        "diagonal",
+        "integer",
+        "how plain a diagonal is: " + ", ".join(f"{n} {name}" for n, name in STRENGTHS.items()),
+        low=min(STRENGTHS),
+        high=max(STRENGTHS),
+        optional=True,
+    ),
+)
+
 LABELS = Table(
     "labels",
-    "Labels of a set of maps, in the order in which they were given.",
+    "Labels of a set of maps, in the order in which they were given. A file with the columns of "
+    "`earlier_labels` is read, too; its second answers are unknown.",
     (
         _MAP,
-        _LABEL,
-        Column("annotator", "text", "name of the annotator"),
+        *_ANSWERS,
+        *_GIVEN,
         Column(
-            "pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3
+            "tokens",
+            "text",
+            "whether the annotator saw the tokens; empty if unknown",
+            values=TOKENS,
+            optional=True,
         ),
-        Column("time", "text", "when it was given (UTC)"),
+        _TIME,
     ),
+    may_be_empty=True,
+    by_hand=True,
+)
+
+EARLIER_LABELS = Table(
+    "earlier_labels",
+    "Labels given before second answers were asked for. Nothing is trained on them.",
+    (_MAP, _LABEL, *_GIVEN, _TIME),
     may_be_empty=True,
     by_hand=True,
 )
@@ -69,6 +143,13 @@ LABELS = Table(
 _PAIR = (
     Column("first", "text", "annotator and pass"),
     Column("second", "text", "annotator and pass compared with it"),
+    Column("maps_of", "text", "`all`, a model, or a model and its state"),
+    Column(
+        "question",
+        "text",
+        "the class in a reading, or a second answer (of `columns`, whichever is the strongest)",
+        values=(*READINGS, "columns", "number", "diagonal"),
+    ),
 )
 
 AGREEMENT = Table(
@@ -76,35 +157,45 @@ AGREEMENT = Table(
     "Agreement of two labelling passes.",
     (
         *_PAIR,
-        Column("pattern", "text", "class, or `all`", values=("all", *_CLASSES)),
         Column(
-            "maps", "integer", "maps that both labelled; for a class: labels that name it", low=0
+            "value",
+            "text",
+            "`all`; an answer; or two classes, such as `vertical and block`: over the maps that "
+            "both passes gave one of the two",
         ),
+        Column("maps", "integer", "maps that both labelled; for one answer: labels with it", low=0),
         Column(
             "agreement",
             "number",
-            "share of maps with the same label; for a class: share of its labels that the other "
-            "pass confirms; empty for a class that neither used",
+            "share of maps with the same answer; for one answer: share of its labels that the "
+            "other pass confirms; empty if neither used it",
             low=0,
             high=1,
             optional=True,
         ),
-        Column("kappa", "number", "Cohen's kappa; for `all` only", low=-1, high=1, optional=True),
+        Column(
+            "kappa",
+            "number",
+            "Cohen's kappa; empty for one answer, or if both passes gave all maps the same",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
         *interval("kappa", bounds=(-1, 1), optional=True),
     ),
-    key=("first", "second", "pattern"),
+    key=("first", "second", "maps_of", "question", "value"),
 )
 
 CONFUSION = Table(
     "confusion",
-    "Classes that two labelling passes confuse.",
+    "Answers that two labelling passes confuse; only those that occur.",
     (
         *_PAIR,
-        replace(_LABEL, name="label_first", meaning="class from the first pass"),
-        replace(_LABEL, name="label_second", meaning="class from the second pass"),
-        Column("maps", "integer", "maps with these two labels", low=0),
+        Column("value_first", "text", "answer of the first pass"),
+        Column("value_second", "text", "answer of the second pass"),
+        Column("maps", "integer", "maps with these two answers", low=1),
     ),
-    key=("first", "second", "label_first", "label_second"),
+    key=("first", "second", "maps_of", "question", "value_first", "value_second"),
 )
 
 PATTERN_PREDICTIONS = Table(
@@ -206,6 +297,138 @@ PATTERN_HEADS = Table(
     every=("layer", "head"),
 )
 
+WITH_COLUMNS = ("vertical", "vertical+diagonal")
+"""Patterns with columns, whichever tokens these are."""
+SPECIAL = "special"
+"""Special tokens of both kinds together."""
+STRIPE_KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, WORD)
+
+STRIPE_TOKENS = Table(
+    "stripe_tokens",
+    "Which token the stripe of a map is: the kind of the strongest column, the token that gets the "
+    "greatest mean weight from the other tokens, in maps classified as having columns.",
+    (
+        *MAPS,
+        replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True),
+        replace(_PATTERN, values=WITH_COLUMNS),
+        Column(
+            "kind",
+            "text",
+            f"kind of token: `{FIRST}`, the special token that inputs start with ([CLS], `<s>`); "
+            f"`{SEPARATOR}`, all other special tokens ([SEP], `</s>`); `{SPECIAL}`, both together",
+            values=STRIPE_KINDS,
+        ),
+        Column("maps", "integer", "maps with the pattern", low=0),
+        Column("examples", "integer", "examples that have such maps", low=0),
+        replace(
+            _SHARE,
+            meaning="of these maps, those whose strongest column is of this kind; equally strong "
+            "columns share a map; empty without maps",
+            optional=True,
+        ),
+        *interval("share", unit="share of maps", bounds=(0, 1), optional=True),
+        replace(
+            _SHARE,
+            name="control",
+            meaning="the same of random columns: the share of tokens of this kind, mean over maps",
+            control_of="share",
+            optional=True,
+        ),
+        Column(
+            *("over_control", "number", "`share` − `control`", "share of maps"),
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval(
+            "over_control",
+            "over_control_low",
+            "over_control_high",
+            unit="share of maps",
+            optional=True,
+        ),
+    ),
+    key=(*names(*MAPS), "layer", "pattern", "kind"),
+)
+
+COMPARED = OF_TASKS, OF_SEEDS = "tasks", "seeds"
+"""What the models differ in whose heads are compared."""
+
+
+def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
+    """A p-value and its false discovery rate."""
+    return (
+        replace(
+            P_VALUE,
+            name=name,
+            meaning=f"p-value of no agreement beyond chance, one-sided: heads permuted {where}",
+        ),
+        replace(
+            Q_VALUE,
+            name=q_name,
+            meaning=f"false discovery rate of `{name}` over the rows with the same `state` and "
+            "`compared`; empty for the mean",
+            optional=True,
+        ),
+    )
+
+
+_CHANCE = Column(*("expected", "number", "", "probability"), low=0, high=1, control_of="agreement")
+
+PATTERN_AGREEMENT = Table(
+    "pattern_agreement",
+    "Whether heads keep their patterns on other tasks and with other seeds.",
+    (
+        STATE_OF_MAPS,
+        Column(
+            "compared",
+            "text",
+            f"what the models differ in: `{OF_TASKS}`, with all seeds of both; `{OF_SEEDS}` of "
+            "one task",
+            values=COMPARED,
+        ),
+        replace(TASK, meaning="task of the models; empty for the mean of the rows", optional=True),
+        replace(TASK, name="other_task", meaning="task compared with it", optional=True),
+        Column("pairs", "integer", "pairs of models whose mean it is", low=1),
+        Column(
+            *("seeds", "integer", "seeds of each task, the fewest; empty for `pretrained`"),
+            low=1,
+            optional=True,
+        ),
+        Column("heads", "integer", "heads of the model", low=1),
+        Column(
+            "agreement",
+            "number",
+            "probability that two maps of a head, one of each model, have the same pattern; mean "
+            "over heads",
+            "probability",
+            low=0,
+            high=1,
+        ),
+        *interval("agreement", unit="probability", bounds=(0, 1)),
+        replace(_CHANCE, meaning="the same for two random heads"),
+        replace(
+            _CHANCE,
+            name="expected_within_layers",
+            meaning="the same for two random heads of a layer",
+        ),
+        *_permuted("p_value", "q_value", "over all layers"),
+        *_permuted("p_within_layers", "q_within_layers", "within their layers"),
+        Column(
+            "kappa",
+            "number",
+            "Cohen's kappa of the heads' most frequent patterns, mean over pairs of models; empty "
+            "if all heads have the same one",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval("kappa", "kappa_low", "kappa_high", bounds=(-1, 1), optional=True),
+    ),
+    key=("state", "compared", "task", "other_task"),
+    may_be_empty=True,
+)
+
 TYPICAL_MAPS = Table(
     "typical_maps",
     "A typical labelled map of each pattern (Figure 1); arrays, by `map`, in `typical_maps.npz`.",
@@ -224,7 +447,9 @@ TABLES = (
     PATTERN_SHARES,
     PATTERN_HEADS,
     PATTERN_MAPS,
+    STRIPE_TOKENS,
+    PATTERN_AGREEMENT,
     TYPICAL_MAPS,
 )
-LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT, CONFUSION)
+LABELLING = (LABELLED_MAPS, LABELS, EARLIER_LABELS, AGREEMENT, CONFUSION)
 """Tables of a set of labelled maps, not of a run."""

@@ -1,8 +1,6 @@
 # One page that shows the run: its claims, every head by every measure, and its maps.
 
 
-FIRST_SEED = config["seeds"][0]
-MODELS_OF_ATLAS = ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"])]
 TABLES_OF_ATLAS = [
     str(RESULTS / "tables" / table.file)
     for table in (*measures_of_atlas.tables().values(), contracts.TABLES["score_means"])
@@ -13,8 +11,8 @@ TABLES_OF_ATLAS = [
 rule atlas_maps:
     """Choose a task's examples by rules; pack their maps and all heads' mean maps in a few bits a weight."""
     input:
-        stores=expand("<results>/attention/{{task}}/{model}", model=MODELS_OF_ATLAS),
-        predictions=f"<results>/predictions/{{task}}/finetuned/seed-{FIRST_SEED}.csv",
+        stores=stores_for_atlas,
+        predictions=predictions_for_atlas,
         sweep=sweep_for_atlas,
     output:
         maps="<results>/atlas/{task}.json",
@@ -28,9 +26,9 @@ rule atlas_maps:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.reading_stores(len(MODELS_OF_ATLAS) + 2)),
+        **ask(resources.reading_stores(config["most_seeds"] + 3)),
     params:
-        models=MODELS_OF_ATLAS,
+        models=models_of_atlas,
         settings=settings_of_atlas,
     message:
         "Choose examples for the atlas on {wildcards.task}"
@@ -61,7 +59,9 @@ rule atlas:
             "name": config["run"],
             "label": RUN_LABEL,
             "metrics": METRICS_OF_TASKS,
-            "seeds": config["seeds"],
+            "seeds": sorted(
+                {seed for entry in config["tasks"].values() for seed in entry["seeds"]}
+            ),
             "comparable": PAPER,
             "figures": tables_of_figures(),
             "left_out": config["left_out"],

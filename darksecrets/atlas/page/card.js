@@ -3,7 +3,9 @@
 function sentenceOf(i) {
   const state = address.state === "pretrained" ? "pretrained" : "finetuned";
   const name = state === "pretrained" ? state : `finetuned/${address.seed}`;
-  const found = SENTENCES.of[address.task]?.[name]?.[i];
+  const own = SENTENCES.of[address.task] ?? {};
+  const other = Object.keys(own).find((each) => each.startsWith(state));
+  const found = (own[name] ?? own[other])?.[i];
   return found === undefined || address.state === "random" ? "" : SENTENCES.texts[found];
 }
 

@@ -20,7 +20,8 @@ function mapModels(task, state, seed) {
   const models = ofTask(task)?.models ?? [];
   if (state === "pretrained") return models.filter((model) => model === "pretrained");
   const tuned = models.filter((model) => model.startsWith("finetuned/"));
-  return seed === "mean" ? tuned : tuned.filter((model) => model === `finetuned/seed-${seed}`);
+  const own = tuned.filter((model) => seed === "mean" || model === `finetuned/seed-${seed}`);
+  return own.length ? own : tuned.slice(0, 1); // tasks may have different seeds
 }
 
 async function meanOver(task, models, kind) {
