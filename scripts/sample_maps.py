@@ -13,5 +13,5 @@ def main(job: Job) -> None:
     origins = [(task, "finetuned", params.model_seed) for task in params.tasks]
     opened = map(AttentionStore.open, job.input.all("stores"))
     stores = dict(zip(origins, opened, strict=True))
-    drawn = sample_maps(stores, params.size, params.seed, params.model, params.prefix)
+    drawn = sample_maps(stores, params.size, params.seed, params.model)
     drawn.save(job.output.maps)

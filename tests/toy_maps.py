@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from darksecrets.patterns.mapset import COLUMNS, LABEL_COLUMNS, MapSet
+from darksecrets.patterns.mapset import COLUMNS, MapSet, no_labels
 
 
 def toy_set(count: int, seed: int = 0) -> MapSet:
@@ -25,9 +25,10 @@ def toy_set(count: int, seed: int = 0) -> MapSet:
             "tokens": " ".join(["[CLS]", *["word"] * (length - 2), "[SEP]"]),
             "segments": "0" * length,
             "special": "1" + "0" * (length - 2) + "1",
+            "earlier": "",
         }
         for number, length in enumerate(lengths, 1)
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"seed": "Int64"})
     maps = [rng.dirichlet(np.ones(n), size=n).astype(np.float16) for n in lengths]
-    return MapSet(table, maps, pd.DataFrame(columns=list(LABEL_COLUMNS)))
+    return MapSet(table, maps, no_labels())

@@ -45,6 +45,16 @@ def _sheets(options: argparse.Namespace) -> None:
     sys.stdout.write(f"{count} sheets in {options.out}\n")
 
 
+def _mix(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.mixing import mix
+
+    if options.out.exists():
+        raise InputError(f"{options.out} is already there. Write the set to a new folder.")
+    mixed = mix([MapSet.load(folder) for folder in options.folders], options.seed)
+    mixed.save(options.out)
+    sys.stdout.write(f"{len(mixed.table)} maps in {options.out}\n")
+
+
 def _import(options: argparse.Namespace) -> None:
     from darksecrets.patterns.annotation import open_labels
     from darksecrets.patterns.sheets import import_labels
@@ -91,11 +101,19 @@ def _parser() -> argparse.ArgumentParser:
         "--disputed", action="store_true", help="only maps on which passes disagree"
     )
 
+    mixer = commands.add_parser("mix", help="mix sets of maps into one, under new names")
+    mixer.set_defaults(command=_mix)
+    mixer.add_argument("out", type=Path, help="new folder for the set")
+    mixer.add_argument("folders", type=Path, nargs="+", metavar="set", help="folder of maps")
+    mixer.add_argument("--seed", type=int, required=True, help="seed of the order and the names")
+
     importer = commands.add_parser("import", help="add labels given on contact sheets")
     importer.set_defaults(command=_import)
     importer.add_argument("folder", type=Path, help="folder of maps and labels")
     importer.add_argument("order", type=Path, help="order.txt of the sheets")
-    importer.add_argument("labels", type=Path, help="lines: number key time")
+    importer.add_argument(
+        "labels", type=Path, help="lines: number key columns number diagonal time"
+    )
     _add_rater(importer)
     return parser
 

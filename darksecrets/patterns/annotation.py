@@ -22,13 +22,22 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.mapset import LABEL_COLUMNS, LABELS, MAPS, SETTLED, TABLE, MapSet
+from darksecrets.patterns.classes import Answers
+from darksecrets.patterns.mapset import (
+    EARLIER,
+    LABEL_COLUMNS,
+    LABELS,
+    MAPS,
+    SETTLED,
+    TABLE,
+    MapSet,
+)
+from darksecrets.patterns.tables import EARLIER_LABELS, SHOWN
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import PROVENANCE, atomic
 
 _HEADER = ",".join(LABEL_COLUMNS) + "\n"
-Row = tuple[str, str, str, int, str]
+Row = tuple[str | int | None, ...]
 """A label: ``LABEL_COLUMNS``."""
 
 
@@ -56,7 +65,7 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
         raise InputError(f"{folder} holds something other than a set of maps. Use a new folder.")
     with atomic(folder) as temporary:
         temporary.mkdir()
-        for name in (MAPS, TABLE, PROVENANCE):
+        for name in (MAPS, TABLE, EARLIER, PROVENANCE):
             if (sample / name).is_file():
                 shutil.copyfile(sample / name, temporary / name)
     _sync_name(folder)
@@ -78,6 +87,21 @@ def check_annotator(name: str) -> str:
             "commas, quotes and line breaks."
         )
     return name.strip()
+
+
+def row(name: str, given: Answers, annotator: str, number: int, tokens: str, time: str) -> Row:
+    """A label as it is written.
+
+    Args:
+        name: The map.
+        given: The answers.
+        annotator: Name of the annotator.
+        number: Number of the pass.
+        tokens: Whether the annotator saw the map's tokens, `tables.TOKENS`.
+        time: When the label was given.
+    """
+    answers = (given.label, given.columns, given.number, given.diagonal)
+    return (name, *answers, annotator, number, tokens, time)
 
 
 class LabelFile:
@@ -111,8 +135,9 @@ class LabelFile:
         """Take back the last label that an annotator gave a map in a pass."""
         with self.path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.reader(stream))
-        wanted = (name, annotator, str(number))
-        last = max(n for n, row in enumerate(rows) if (row[0], row[2], row[3]) == wanted)
+        wanted = [name, annotator, str(number)]
+        columns = [LABEL_COLUMNS.index(column) for column in ("map", "annotator", "pass")]
+        last = max(n for n, row in enumerate(rows) if [row[c] for c in columns] == wanted)
         del rows[last]
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
@@ -166,6 +191,11 @@ def _mend(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text and not text.startswith(_HEADER):
         found = text.split("\n", 1)[0]
+        if found == ",".join(EARLIER_LABELS.names):
+            raise InputError(
+                f"{path}: found labels without second answers. To keep them, rename the file to "
+                f"{EARLIER}, and label the maps again (docs/labelling.md)."
+            )
         raise InputError(f"{path}: found the columns {found}, expected {_HEADER.strip()}.")
     if text and not text.endswith("\n"):
         lines = text.split("\n")
@@ -199,8 +229,8 @@ class Pass:
         names = mapset.disputed() if number == SETTLED else list(mapset.table["map"])
         if not names:
             raise InputError(
-                f"There is nothing to settle in pass {SETTLED}: no map has two different labels in "
-                "earlier passes."
+                f"There is nothing to settle in pass {SETTLED}: earlier passes agree on the class "
+                "of every map, in both readings."
             )
         own = mapset.labels.query("annotator == @self.annotator and `pass` == @number")["map"]
         labelled = [name for name in own if name in set(names)]
@@ -219,21 +249,25 @@ class Pass:
         """Whether there is a label or a skip to take back."""
         return bool(self._done)
 
-    def label(self, name: str, pattern: str) -> bool:
+    def label(self, name: str, given: Answers, tokens: str = SHOWN) -> bool:
         """Label the current map.
+
+        Args:
+            name: The map that the annotator sees.
+            given: The answers.
+            tokens: Whether its tokens are shown, `tables.TOKENS`.
 
         Returns:
             False, with nothing done, if another map is the current one: the page is out of date.
 
         Raises:
-            InputError: There is no such class.
+            InputError: There is no such class, or answers contradict each other.
         """
-        if pattern not in PATTERNS:
-            raise InputError(f"Found the class {pattern!r}; expected {', '.join(PATTERNS)}.")
+        given.check()
         with self._lock:
             if self.waiting[:1] != [name]:
                 return False
-            self._file.append([(name, pattern, self.annotator, self.number, now())])
+            self._file.append([row(name, given, self.annotator, self.number, tokens, now())])
             self._done.append((self.waiting.pop(0), True))
             return True
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.patterns import archive
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet
+from darksecrets.patterns.classes import PATTERNS, WIDE, Reading
+from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
@@ -26,8 +26,10 @@ class Annotations:
     """Maps with a settled label, of one or several sets.
 
     Attributes:
-        table: A row per map: the columns of a set's table, ``label``, and ``agreed``, whether all
-            labels given to the map are the same.
+        table: A row per map: the columns of a set's table; the settled answers ``label``,
+            ``columns``, ``number``, ``diagonal``; ``strict``, the class in the strict reading,
+            empty if unknown; and ``agreed``, whether all labels given to the map are the same in
+            both readings.
         maps: [maps] arrays [query, key] in half precision; rows sum to 1.
     """
 
@@ -38,6 +40,23 @@ class Annotations:
     def labels(self) -> list[str]:
         """[maps] name of each map's class."""
         return list(self.table["label"])
+
+    def read_as(self, reading: Reading) -> Annotations:
+        """The same maps with their class in a reading as ``label``.
+
+        Raises:
+            InputError: The strict reading of a map is unknown.
+        """
+        if reading == WIDE:
+            return self
+        unknown = self.table.loc[self.table["strict"] == "", "map"]
+        if len(unknown):
+            raise InputError(
+                f"Found {len(unknown)} maps without an answer to what their columns are, such as "
+                f"{unknown.iloc[0]}; expected one of every map with columns, for the strict "
+                "reading. Label them again (docs/labelling.md)."
+            )
+        return Annotations(self.table.assign(label=self.table["strict"]), self.maps)
 
     @property
     def groups(self) -> npt.NDArray[np.int64]:
@@ -108,8 +127,9 @@ def load(sources: Sequence[Path]) -> Annotations:
 
 
 def _labelled(maps: MapSet) -> pd.DataFrame:
-    """The table of the maps with a settled label, with columns ``label`` and ``agreed``."""
-    agreed = maps.labels.groupby("map")["label"].nunique().eq(1).rename("agreed")
+    """The table of the maps with settled answers, with the columns that these add."""
+    readings = maps.labels.assign(strict=strict_labels(maps.labels)).groupby("map")
+    agreed = readings[["label", "strict"]].nunique().eq(1).all(axis=1).rename("agreed")
     table = maps.table.merge(maps.settled(), on="map", validate="one_to_one")
     return table.merge(agreed, on="map", validate="one_to_one")
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.mapset import COLUMNS, LABEL_COLUMNS, SETTLED, MapSet
+from darksecrets.patterns.mapset import COLUMNS, SETTLED, MapSet, label_table
 from darksecrets.run.errors import InputError
 
 VERTICAL = "vertical"
@@ -29,7 +29,7 @@ def is_archive(folder: Path) -> bool:
 
 
 def read(folder: Path) -> MapSet:
-    """Read the archive as a set of maps with settled labels.
+    """Read the archive as a set of maps with settled labels, whose second answers are unknown.
 
     The archive does not give a map's origin. Every map is therefore taken as its own example with
     unknown tokens, of which the first and the last are special, as in BERT.
@@ -53,8 +53,8 @@ def read(folder: Path) -> MapSet:
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"seed": "Int64"})
     given = [(row["map"], label) for row, label in zip(rows, labels.values(), strict=True)]
-    settled = [(name, label, "archive", SETTLED, "") for name, label in given]
-    return MapSet(table, maps, pd.DataFrame(settled, columns=list(LABEL_COLUMNS)))
+    settled = [(name, label, "", None, None, "archive", SETTLED, "", "") for name, label in given]
+    return MapSet(table, maps, label_table(settled))
 
 
 def _text_file(folder: Path) -> Path:
@@ -136,4 +136,5 @@ def _describe(model: str, number: int, name: str, length: int) -> dict[str, obje
         "tokens": " ".join([UNKNOWN_TOKEN] * length),
         "segments": "0" * length,
         "special": special,
+        "earlier": "",
     }

@@ -3,29 +3,51 @@
 - ``maps.npz``: all maps in one flat array (``values``), half precision, compressed.
 - ``maps.csv``: a row per map, ``COLUMNS``: its origin and its tokens.
 - ``labels.csv``: a row per label, ``LABEL_COLUMNS``; absent before the first.
+- ``earlier_labels.csv``: labels without second answers, given before these were asked for; absent
+  if there are none.
 
 `darksecrets/resources/patterns` is such a folder, and so is an annotation folder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.patterns.tables import LABELLED_MAPS
+from darksecrets.patterns.classes import Answers
+from darksecrets.patterns.tables import EARLIER_LABELS, LABELLED_MAPS
 from darksecrets.patterns.tables import LABELS as LABELS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
 MAPS, TABLE, LABELS = "maps.npz", LABELLED_MAPS.file, LABELS_TABLE.file
+EARLIER = EARLIER_LABELS.file
 COLUMNS, LABEL_COLUMNS = LABELLED_MAPS.names, LABELS_TABLE.names
+ANSWERS = ("label", "columns", "number", "diagonal")
+"""Columns of labels that hold an annotator's `Answers`."""
 SETTLED = 3
 """The pass that settles disagreements of the first two; its labels override theirs."""
+_WITHOUT_EARLIER = replace(LABELLED_MAPS, columns=LABELLED_MAPS.columns[:-1])
+
+
+def no_labels() -> pd.DataFrame:
+    """An empty table of labels."""
+    return label_table([])
+
+
+def label_table(rows: Iterable[Sequence[object]]) -> pd.DataFrame:
+    """A table of labels from rows of ``LABEL_COLUMNS``."""
+    frame = pd.DataFrame(rows, columns=list(LABEL_COLUMNS))
+    return frame.astype({column.name: column.dtype for column in LABELS_TABLE.columns})
+
+
+def _no_earlier_labels() -> pd.DataFrame:
+    return pd.DataFrame(columns=list(EARLIER_LABELS.names))
 
 
 @dataclass(frozen=True)
@@ -36,61 +58,102 @@ class MapSet:
         table: A row per map, ``COLUMNS``.
         maps: [maps] arrays [query, key] in half precision, rows sum to 1.
         labels: A row per label, ``LABEL_COLUMNS``, in the order in which they were given.
+        earlier: Labels given before second answers were asked for; they settle nothing.
     """
 
     table: pd.DataFrame
     maps: Sequence[npt.NDArray[np.float16]]
     labels: pd.DataFrame
+    earlier: pd.DataFrame = field(default_factory=_no_earlier_labels)
 
     def save(self, folder: Path) -> None:
-        """Write maps and table (not the labels); the folder appears complete or not at all."""
+        """Write all but the labels; the folder appears complete or not at all."""
         with atomic(folder) as temporary:
             temporary.mkdir()
             LABELLED_MAPS.write(self.table[list(COLUMNS)], temporary / TABLE)
             values = [np.asarray(one, dtype=np.float16).ravel() for one in self.maps]
             np.savez_compressed(temporary / MAPS, values=np.concatenate(values))
+            if len(self.earlier):
+                EARLIER_LABELS.write(self.earlier, temporary / EARLIER)
 
     @classmethod
     def load(cls, folder: str | Path) -> MapSet:
         """Read a set and check it.
 
+        The second answers of a ``labels.csv`` that lacks their columns are unknown.
+
         Raises:
             InputError: A file or an array is missing, the maps do not fit their table, or a label
-                names a class or a map that does not exist.
+                names a class or a map that does not exist or has answers that contradict each
+                other.
         """
         folder = Path(folder)
         table = _read_table(folder)
-        labels = _read_labels(folder / LABELS, set(table["map"]))
-        return cls(table, list(_read_maps(folder, table)), labels)
+        known = set(table["map"])
+        labels = _read_labels(folder / LABELS, known)
+        earlier = _read_earlier(folder / EARLIER, known)
+        return cls(table, list(_read_maps(folder, table)), labels, earlier)
 
     def settled(self) -> pd.DataFrame:
-        """The settled labels: of maps on which passes agree, or that pass ``SETTLED`` decided.
+        """The settled answers: of maps that are not disputed, or that pass ``SETTLED`` decided.
+
+        Where passes agree on the class in both readings, they may still differ in a second answer.
+        All answers are then those of one label, so that they fit together: of the most frequent
+        one, and among equally frequent ones, the one of the earliest pass.
 
         Returns:
-            Columns ``map`` and ``label``; maps on which passes disagree and that were not settled
-            are left out.
+            Columns ``map``, ``ANSWERS`` and ``strict``, the class in the strict reading (empty if
+            unknown); disputed maps that were not settled are left out.
         """
-        final = self.labels[self.labels["pass"] == SETTLED]
-        first = self.labels[
-            (self.labels["pass"] < SETTLED) & ~self.labels["map"].isin(final["map"])
-        ]
-        agreed = first.groupby("map").filter(lambda rows: rows["label"].nunique() == 1)
-        both = pd.concat([final, agreed])[["map", "label"]].drop_duplicates("map", keep="last")
-        return both.sort_values("map", ignore_index=True)
+        final = self.labels[self.labels["pass"] == SETTLED].drop_duplicates("map", keep="last")
+        left_out = {*final["map"], *self.disputed()}
+        first = self.labels[(self.labels["pass"] < SETTLED) & ~self.labels["map"].isin(left_out)]
+        same = first.groupby(["map", *ANSWERS], dropna=False)["label"].transform("size")
+        frequent = first.assign(same=-same).sort_values(["same", "pass"], kind="stable")
+        both = pd.concat([final, frequent.drop_duplicates("map")])[["map", *ANSWERS]]
+        return both.assign(strict=strict_labels(both)).sort_values("map", ignore_index=True)
 
     def disputed(self) -> list[str]:
-        """The maps on which passes before ``SETTLED`` disagree, settled or not, in set order."""
+        """The maps whose class passes before ``SETTLED`` disagree on, in one of the readings.
+
+        Settled or not, in set order.
+        """
         first = self.labels[self.labels["pass"] < SETTLED]
-        classes = first.groupby("map")["label"].nunique()
+        readings = first.assign(strict=strict_labels(first)).groupby("map")[["label", "strict"]]
+        classes = readings.nunique().max(axis=1)
         disputed = set(classes.index[classes > 1])
         return [name for name in self.table["map"] if name in disputed]
+
+
+def answers(labels: pd.DataFrame) -> list[Answers]:
+    """The answers of each row that has the columns ``ANSWERS``."""
+    numbers = (
+        [None if pd.isna(value) else int(value) for value in labels[name]] for name in ANSWERS[2:]
+    )
+    rows = zip(labels["label"], labels["columns"], *numbers, strict=True)
+    return [Answers(*row) for row in rows]
+
+
+def strict_labels(labels: pd.DataFrame) -> pd.Series[str]:
+    """The class of each row in the strict reading; empty if unknown."""
+    strict = [given.strict for given in answers(labels)]
+    return pd.Series(strict, index=labels.index, dtype="str")
 
 
 def _read_table(folder: Path) -> pd.DataFrame:
     missing = [name for name in (MAPS, TABLE) if not (folder / name).is_file()]
     if missing:
         raise InputError(f"{folder} is not a set of maps: {', '.join(missing)} is missing.")
-    return LABELLED_MAPS.read(folder / TABLE)
+    path = folder / TABLE
+    if _header(path) != ",".join(COLUMNS[:-1]):
+        return LABELLED_MAPS.read(path)
+    table = _WITHOUT_EARLIER.read(path)
+    return table.assign(**{COLUMNS[-1]: pd.Series("", index=table.index, dtype="str")})
+
+
+def _header(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return stream.readline().rstrip("\r\n")
 
 
 def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.float16]]:
@@ -111,14 +174,34 @@ def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.flo
         start += length**2
 
 
-def _read_labels(path: Path, maps: set[str]) -> pd.DataFrame:
+def _read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:
     if not path.is_file() or path.stat().st_size == 0:
-        return pd.DataFrame(columns=list(LABEL_COLUMNS))
+        return no_labels()
+    if _header(path) == ",".join(EARLIER_LABELS.names):
+        old = _read_earlier(path, maps).assign(columns="", number=None, diagonal=None, tokens="")
+        return label_table(old[list(LABEL_COLUMNS)].to_numpy())
     labels = LABELS_TABLE.read(path)
-    strange = sorted(set(labels["map"]) - maps)
+    _check_maps(path, labels, maps)
+    for row, one in enumerate(answers(labels), start=1):
+        try:
+            one.check()
+        except InputError as error:
+            raise InputError(f"{path}, row {row}: {error}") from None
+    return labels
+
+
+def _read_earlier(path: Path, maps: Collection[str]) -> pd.DataFrame:
+    if not path.is_file():
+        return _no_earlier_labels()
+    labels = EARLIER_LABELS.read(path)
+    _check_maps(path, labels, maps)
+    return labels
+
+
+def _check_maps(path: Path, labels: pd.DataFrame, maps: Collection[str]) -> None:
+    strange = sorted(set(labels["map"]) - set(maps))
     if strange:
         raise InputError(
             f"{path}: labels of {len(strange)} maps that {TABLE} beside it does not have, such as "
             f"{strange[0]}. Labels and maps of different sets were mixed."
         )
-    return labels

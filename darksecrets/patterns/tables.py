@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.run.columns import HEAD, IDX, LAYER, MAPS, STATES, names
+from darksecrets.patterns.classes import NUMBERS, PATTERNS, STRENGTHS
+from darksecrets.run.columns import HEAD, IDX, LAYER, MAPS, STATE_OF_MAPS, names
 from darksecrets.run.tables import Column, Table, interval
 
 CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
@@ -20,6 +20,9 @@ OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
 BY_CLASS = ("precision", "recall", "f1")
 """Metrics of the classifier: over all classes, and of each class."""
 
+TOKENS = SHOWN, HIDDEN = "shown", "hidden"
+"""Whether an annotator saw the tokens of a map."""
+
 _CLASSES = tuple(PATTERNS)
 _PATTERN = Column("pattern", "text", "class of the map", values=_CLASSES)
 _SHARE = Column("share", "number", "", "share of maps", low=0, high=1)
@@ -31,8 +34,8 @@ _ORIGIN = (
     _MAP,
     Column("model", "text", "pre-trained model, in words"),
     Column("task", "text", "task; empty if unknown, like the next two", optional=True),
-    Column("state", "text", "state of the model", values=STATES, optional=True),
-    Column("seed", "integer", "seed of fine-tuning; empty for `pretrained`", low=0, optional=True),
+    replace(STATE_OF_MAPS, optional=True),
+    replace(MAPS[-1], optional=True),
     replace(IDX, meaning="number of the example in the validation split"),
     replace(LAYER, meaning="layer, from 1; 0 if unknown", low=0),
     replace(HEAD, meaning="head of the layer, from 1; 0 if unknown", low=0),
@@ -44,24 +47,79 @@ _ORIGIN = (
 
 LABELLED_MAPS = Table(
     "maps",
-    "Single maps to label; their arrays, in this order, are in `maps.npz`.",
-    _ORIGIN,
+    "Single maps to label; their arrays, in this order, are in `maps.npz`. A file without the last "
+    "column is read, too.",
+    (
+        *_ORIGIN,
+        Column(
+            "earlier",
+            "text",
+            "identity under which the map was labelled before; empty if it was not",
+            optional=True,
+        ),
+    ),
     key=("map",),
     by_hand=True,
 )
 
+_GIVEN = (
+    Column("annotator", "text", "name of the annotator"),
+    Column("pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
+)
+_TIME = Column("time", "text", "when it was given (UTC)")
+_ANSWERS = (
+    replace(_LABEL, meaning="class in the wide reading"),
+    Column(
+        "columns",
+        "text",
+        "tokens of the columns that run dark through about two thirds of the rows, the strongest "
+        "first: `s` special tokens, `p` punctuation, `w` other words or word pieces; `-`: no such "
+        "column; empty if not asked, like the next two",
+        optional=True,
+    ),
+    Column(
+        "number",
+        "integer",
+        "how many such columns: " + ", ".join(f"{n} {name}" for n, name in NUMBERS.items()),
+        low=min(NUMBERS),
+        high=max(NUMBERS),
+        optional=True,
+    ),
+    Column(
+        "diagonal",
+        "integer",
+        "how plain a diagonal is: " + ", ".join(f"{n} {name}" for n, name in STRENGTHS.items()),
+        low=min(STRENGTHS),
+        high=max(STRENGTHS),
+        optional=True,
+    ),
+)
+
 LABELS = Table(
     "labels",
-    "Labels of a set of maps, in the order in which they were given.",
+    "Labels of a set of maps, in the order in which they were given. A file with the columns of "
+    "`earlier_labels` is read, too; its second answers are unknown.",
     (
         _MAP,
-        _LABEL,
-        Column("annotator", "text", "name of the annotator"),
+        *_ANSWERS,
+        *_GIVEN,
         Column(
-            "pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3
+            "tokens",
+            "text",
+            "whether the annotator saw the tokens; empty if unknown",
+            values=TOKENS,
+            optional=True,
         ),
-        Column("time", "text", "when it was given (UTC)"),
+        _TIME,
     ),
+    may_be_empty=True,
+    by_hand=True,
+)
+
+EARLIER_LABELS = Table(
+    "earlier_labels",
+    "Labels given before second answers were asked for. Nothing is trained on them.",
+    (_MAP, _LABEL, *_GIVEN, _TIME),
     may_be_empty=True,
     by_hand=True,
 )
@@ -226,5 +284,5 @@ TABLES = (
     PATTERN_MAPS,
     TYPICAL_MAPS,
 )
-LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT, CONFUSION)
+LABELLING = (LABELLED_MAPS, LABELS, EARLIER_LABELS, AGREEMENT, CONFUSION)
 """Tables of a set of labelled maps, not of a run."""

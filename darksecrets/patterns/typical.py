@@ -11,6 +11,7 @@ import pandas as pd
 
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.tables import TYPICAL_MAPS
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -31,8 +32,7 @@ def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
         predictions: The network's cross-validation.
 
     Returns:
-        A row per class that has maps, in the order of the classes: the columns of the maps' table,
-        ``label``, ``agreed``, and the ``probability`` of that label.
+        The table `TYPICAL_MAPS`: a row per class that has maps, in the order of the classes.
     """
     probabilities = predictions[[f"probability_{name}" for name in PATTERNS]].to_numpy(np.float64)
     places = predictions["label"].map(list(PATTERNS).index).to_numpy(np.int64)
@@ -50,7 +50,7 @@ def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
     best = table.sort_values(order, ascending=False, kind="stable").drop_duplicates("label")
     best = best.set_index("label", drop=False)
     chosen = best.loc[[name for name in PATTERNS if name in best.index]]
-    return chosen.reset_index(drop=True).drop(columns=["right", "short"])
+    return chosen.reset_index(drop=True)[list(TYPICAL_MAPS.names)]
 
 
 def save(chosen: pd.DataFrame, annotations: Annotations, path: Path) -> None:

@@ -9,6 +9,7 @@ from darksecrets.patterns.mapset import COLUMNS, MapSet
 
 MODEL = "m"
 NAMES = list(PATTERNS)
+COLUMNED = ("vertical", "vertical+diagonal")
 
 
 def _weights(pattern, length, rng):
@@ -45,6 +46,7 @@ def labelled_maps(patterns, maps_of_each, seed=0):
             "tokens": " ".join(f"e{number // 2}t{place}" for place in range(length)),
             "segments": "0" * (length // 2) + "1" * (length - length // 2),
             "special": "1" + "0" * (length - 2) + "1",
+            "earlier": "",
         }
         for number, length in enumerate(lengths)
     ]
@@ -54,8 +56,12 @@ def labelled_maps(patterns, maps_of_each, seed=0):
         {
             "map": table["map"],
             "label": names,
+            "columns": ["s" if name in COLUMNED else "-" for name in names],
+            "number": [2 if name in COLUMNED else 0 for name in names],
+            "diagonal": [2 if "diagonal" in name else 0 for name in names],
             "annotator": "x",
             "pass": 1,
+            "tokens": "shown",
             "time": "2026-01-01T00:00:00Z",
         }
     )

@@ -24,7 +24,6 @@ rule sample_maps:
         size=lookup(dpath="patterns/label_maps/size", within=config),
         seed=lookup(dpath="patterns/label_maps/seed", within=config),
         model=configuration.describe_model(config),
-        prefix=lookup(dpath="run", within=config),
     message:
         "Draw {params.size} maps to label"
     script:

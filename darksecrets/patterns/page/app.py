@@ -12,7 +12,7 @@ from flask import Flask, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from darksecrets.patterns.annotation import Pass
-from darksecrets.patterns.classes import KEYS, PATTERNS
+from darksecrets.patterns.classes import KEYS, PATTERNS, Answers
 from darksecrets.patterns.page.pictures import picture_of_example, picture_of_map
 from darksecrets.run.errors import InputError
 
@@ -71,7 +71,7 @@ def create_app(labelling: Pass) -> Flask:
     def label() -> tuple[dict[str, Any], int]:
         name, pattern = _texts("map", "label")
         try:
-            return _answer(labelling, labelling.label(name, pattern))
+            return _answer(labelling, labelling.label(name, Answers(pattern)))
         except InputError as error:
             abort(400, str(error))
 

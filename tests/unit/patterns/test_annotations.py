@@ -87,8 +87,8 @@ def test_an_archive_needs_exactly_one_text_file(published):
 def test_sets_are_read_together_and_only_maps_whose_label_holds(tmp_path, published):
     mapset = labelled_maps(["vertical", "block"], 4)
     again = mapset.labels.assign(**{"pass": 2})
-    again.loc[0, "label"] = "diagonal"  # disagreement, not settled
-    again.loc[1, "label"] = "diagonal"  # disagreement, settled below
+    # Maps 0 and 1: disagreements, of which the second is settled below.
+    again.loc[:1, ["label", "columns", "number", "diagonal"]] = ["diagonal", "-", 0, 2]
     third = pd.DataFrame([mapset.labels.iloc[1].to_dict() | {"pass": 3}])
     mapset = type(mapset)(mapset.table, mapset.maps, pd.concat([mapset.labels, again, third]))
     read = annotations.load([save(mapset, tmp_path / "set"), published])
@@ -150,3 +150,30 @@ def test_one_class_and_classes_with_too_few_examples_are_refused(tmp_path):
 def test_the_shipped_set_can_be_trained_on():
     annotations.check([], 5)
     assert set(annotations.load(annotations.folders([])).labels) == set(PATTERNS)
+
+
+def test_maps_have_a_class_in_either_reading(tmp_path):
+    mapset = labelled_maps(["vertical", "block", "vertical+diagonal"], 2)
+    given = mapset.labels
+    given.loc[[1, 5], "columns"] = "sw"
+    again = given.assign(**{"pass": 2})
+    again.loc[0, "number"] = 1  # second answers may differ where both readings agree
+    mapset = type(mapset)(mapset.table, mapset.maps, pd.concat([given, again]))
+    read = annotations.load([save(mapset, tmp_path / "set")])
+    wide = ["vertical"] * 2 + ["block"] * 2 + ["vertical+diagonal"] * 2
+    assert read.read_as("wide").labels == read.labels == wide
+    strict = ["vertical", "heterogeneous", "block", "block", "vertical+diagonal", "diagonal"]
+    assert read.read_as("strict").labels == strict
+    assert read.table["agreed"].all()
+    third = given.iloc[[0]].assign(**{"pass": 3}, columns="w")
+    mapset = type(mapset)(mapset.table, mapset.maps, pd.concat([given, again, third]))
+    read = annotations.load([save(mapset, tmp_path / "third")])
+    assert read.table["agreed"].tolist() == [False] + [True] * 5
+    assert read.read_as("strict").labels[0] == "heterogeneous"
+
+
+def test_a_set_without_second_answers_has_no_strict_reading(published):
+    read = annotations.load([published])
+    with pytest.raises(InputError, match=r"6 maps without an answer .* such as archive-0"):
+        read.read_as("strict")
+    assert read.read_as("wide") is read

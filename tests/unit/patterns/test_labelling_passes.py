@@ -6,6 +6,7 @@ import pytest
 from toy_maps import toy_set
 
 from darksecrets.patterns.annotation import Pass, check_annotator, open_labels, order_of, prepare
+from darksecrets.patterns.classes import Answers
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.run.errors import InputError
 
@@ -29,10 +30,19 @@ def labelling(folder, annotator="x", number=1):
         yield Pass(MapSet.load(folder), file, annotator, number)
 
 
+OLD = "map,label,annotator,pass,time\ntoy-0001,block,x,1,t\n"
+PLAUSIBLE = {
+    "vertical": Answers("vertical", "s", 2, 0),
+    "diagonal": Answers("diagonal", "-", 0, 2),
+    "vertical+diagonal": Answers("vertical+diagonal", "sw", 2, 1),
+    "block": Answers("block", "-", 0, 0),
+}
+
+
 def label_all(folder, annotator, number, choose):
     with labelling(folder, annotator, number) as one:
         while one.waiting:
-            assert one.label(one.waiting[0], choose(one.waiting[0]))
+            assert one.label(one.waiting[0], PLAUSIBLE[choose(one.waiting[0])])
 
 
 def read(folder):
@@ -51,14 +61,14 @@ def test_a_label_is_on_disk_when_the_call_returns(folder, synced):
     synced.clear()
     with labelling(folder) as one:
         first, second = one.waiting[:2]
-        assert one.label(first, "block")
+        assert one.label(first, PLAUSIBLE["block"])
         row = (folder / "labels.csv").read_text().splitlines()
-        assert row[0] == "map,label,annotator,pass,time"
-        assert row[1].startswith(f"{first},block,x,1,20")
+        assert row[0] == "map,label,columns,number,diagonal,annotator,pass,tokens,time"
+        assert row[1].startswith(f"{first},block,-,0,0,x,1,shown,20")
         assert row[1].endswith("Z")
         file, name = (folder / "labels.csv").stat().st_ino, folder.stat().st_ino
         assert synced == [file, name], "the content, and the name of a new file"
-        assert one.label(second, "vertical+diagonal")
+        assert one.label(second, PLAUSIBLE["vertical+diagonal"])
         assert len(read(folder)) == 2
         assert synced == [file, name, file]
 
@@ -66,7 +76,7 @@ def test_a_label_is_on_disk_when_the_call_returns(folder, synced):
 def test_a_file_that_is_written_anew_is_on_disk_with_its_name(folder, synced):
     with labelling(folder) as one:
         for _ in range(2):
-            assert one.label(one.waiting[0], "block")
+            assert one.label(one.waiting[0], PLAUSIBLE["block"])
         synced.clear()
         assert one.undo()
         assert synced == [(folder / "labels.csv").stat().st_ino, folder.stat().st_ino]
@@ -81,7 +91,7 @@ def test_labelling_goes_on_where_it_was_left(folder):
     with labelling(folder) as one:
         order = list(one.waiting)
         for name in order[:2]:
-            one.label(name, "block")
+            one.label(name, PLAUSIBLE["block"])
     with labelling(folder) as one:
         assert one.waiting == order[2:]
         assert (one.labelled, one.total) == (2, 6)
@@ -91,7 +101,7 @@ def test_undo_takes_back_the_last_label_also_after_a_restart(folder):
     with labelling(folder) as one:
         order = list(one.waiting)
         for name in order[:3]:
-            one.label(name, "block")
+            one.label(name, PLAUSIBLE["block"])
         assert one.undo()
         assert one.waiting == order[2:]
         assert read(folder)["map"].tolist() == order[:2]
@@ -108,7 +118,7 @@ def test_undo_leaves_the_labels_of_others_and_of_other_passes(folder):
     label_all(folder, "x", 1, lambda _: "block")
     with labelling(folder, "x", 2) as one:
         name = one.waiting[0]
-        one.label(name, "diagonal")
+        one.label(name, PLAUSIBLE["diagonal"])
     label_all(folder, "y", 2, lambda _: "vertical")
     with labelling(folder, "x", 2) as one:
         one.undo()
@@ -122,7 +132,7 @@ def test_a_skipped_map_comes_again_after_all_others_and_a_skip_can_be_undone(fol
         order = list(one.waiting)
         assert one.skip(order[0])
         assert one.waiting == [*order[1:], order[0]]
-        one.label(order[1], "block")
+        one.label(order[1], PLAUSIBLE["block"])
         one.skip(order[2])
         assert one.waiting == [*order[3:], order[0], order[2]]
         for _ in range(3):
@@ -134,7 +144,7 @@ def test_a_skipped_map_comes_again_after_all_others_and_a_skip_can_be_undone(fol
 def test_a_skip_is_forgotten_after_a_restart(folder):
     with labelling(folder) as one:
         order = list(one.waiting)
-        assert one.label(order[0], "block")
+        assert one.label(order[0], PLAUSIBLE["block"])
         assert one.skip(order[1])
         assert one.waiting == [*order[2:], order[1]]
     with labelling(folder) as one:
@@ -146,13 +156,16 @@ def test_a_skip_is_forgotten_after_a_restart(folder):
 def test_a_map_that_is_not_on_the_screen_gets_no_label(folder):
     with labelling(folder) as one:
         first, second = one.waiting[:2]
-        assert not one.label(second, "block")
+        assert not one.label(second, PLAUSIBLE["block"])
         assert not one.skip(second)
-        one.label(first, "block")
-        assert not one.label(first, "block"), "a second tab, or a key pressed twice"
+        one.label(first, PLAUSIBLE["block"])
+        assert not one.label(first, PLAUSIBLE["block"]), "a second tab, or a key pressed twice"
         assert len(read(folder)) == 1
         with pytest.raises(InputError, match="'stripes'; expected vertical"):
-            one.label(second, "stripes")
+            one.label(second, Answers("stripes", "-", 0, 0))
+        with pytest.raises(InputError, match="vertical needs at least one column"):
+            one.label(second, Answers("vertical", "-", 0, 0))
+        assert len(read(folder)) == 1
 
 
 def test_every_pass_and_every_annotator_has_an_order_of_its_own(folder):
@@ -170,7 +183,7 @@ def test_the_third_pass_is_over_what_the_others_disagree_on(folder):
     label_all(folder, "x", 2, lambda name: "diagonal" if name in disputed else "block")
     with labelling(folder, "x", 3) as one:
         assert sorted(one.waiting) == disputed
-        one.label(one.waiting[0], "vertical")
+        one.label(one.waiting[0], PLAUSIBLE["vertical"])
     with labelling(folder, "x", 3) as one:
         assert (one.labelled, one.total) == (1, 2)
         one.undo()
@@ -184,8 +197,8 @@ def test_the_third_pass_is_over_what_the_others_disagree_on(folder):
 def test_a_line_that_was_cut_off_is_dropped_and_an_edited_one_is_completed(folder):
     with labelling(folder) as one:
         order = list(one.waiting)
-        one.label(order[0], "block")
-        one.label(order[1], "block")
+        one.label(order[0], PLAUSIBLE["block"])
+        one.label(order[1], PLAUSIBLE["block"])
     path = folder / "labels.csv"
     whole = path.read_text()
     path.write_text(whole.rstrip("\n"))
@@ -195,14 +208,14 @@ def test_a_line_that_was_cut_off_is_dropped_and_an_edited_one_is_completed(folde
     path.write_text(whole[:-12])
     with labelling(folder) as one:
         assert one.waiting == order[1:]
-        one.label(order[1], "diagonal")
+        one.label(order[1], PLAUSIBLE["diagonal"])
     assert read(folder)["label"].tolist() == ["block", "diagonal"]
 
 
 def test_an_empty_label_file_gets_its_header(folder):
     (folder / "labels.csv").touch()
     with labelling(folder) as one:
-        one.label(one.waiting[0], "block")
+        one.label(one.waiting[0], PLAUSIBLE["block"])
     assert len(read(folder)) == 1
 
 
@@ -227,14 +240,22 @@ def test_a_file_with_other_columns_is_refused(folder):
     (folder / "labels.csv").write_text("label,map,annotator,pass,time\n")
     with pytest.raises(InputError, match="found the columns label,map"), open_labels(folder):
         pass
+    (folder / "labels.csv").write_text(OLD)
+    with (
+        pytest.raises(InputError, match=r"without second answers. To keep them, .* earlier_labels"),
+        open_labels(folder),
+    ):
+        pass
 
 
 def test_the_copy_has_the_maps_and_not_the_labels_of_the_sample(sample, tmp_path):
-    (sample / "labels.csv").write_text("map,label,annotator,pass,time\ntoy-0001,block,x,1,t\n")
+    (sample / "labels.csv").write_text(OLD)
+    (sample / "earlier_labels.csv").write_text(OLD)
     (sample / "provenance.json").write_text("{}")
     prepare(tmp_path / "copy", sample)
     copy = MapSet.load(tmp_path / "copy")
     assert copy.labels.empty
+    assert len(copy.earlier) == 1
     pd.testing.assert_frame_equal(copy.table, MapSet.load(sample).table)
     assert (tmp_path / "copy" / "provenance.json").is_file()
 

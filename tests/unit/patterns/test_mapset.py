@@ -1,15 +1,34 @@
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.patterns.mapset import LABEL_COLUMNS, MapSet
+from darksecrets.patterns.mapset import MapSet, label_table
+from darksecrets.patterns.tables import EARLIER_LABELS
 from darksecrets.run.errors import InputError
 
 TOKENS = ("[CLS] null [SEP]", "[CLS] nan , NA [SEP]")
 
 
+TIME = "2026-01-01T00:00:00Z"
+
+
 def labels(*rows):
-    return pd.DataFrame([(*row, "2026-01-01T00:00:00Z") for row in rows], columns=LABEL_COLUMNS)
+    """Rows of map, label, annotator, pass, and perhaps columns, number and diagonal."""
+    return label_table(
+        (name, label, *(second or plausible(label)), annotator, number, "shown", TIME)
+        for name, label, annotator, number, *second in rows
+    )
+
+
+def plausible(label):
+    columned = "vertical" in label
+    return ("s" if columned else "-", int(columned), 2 if "diagonal" in label else 0)
+
+
+def earlier_labels(*rows):
+    return pd.DataFrame([(*row, TIME) for row in rows], columns=list(EARLIER_LABELS.names))
 
 
 @pytest.fixture
@@ -29,6 +48,7 @@ def mapset():
             "tokens": TOKENS,
             "segments": ["001", "00000"],
             "special": ["101", "10001"],
+            "earlier": ["", "old-1"],
         }
     )
     return MapSet(table, maps, labels())
@@ -60,10 +80,75 @@ def test_settled_labels_are_those_agreed_on_or_looked_at_again(mapset):
         ("a-0003", "heterogeneous", "x", 3),
     )
     settled = MapSet(mapset.table, mapset.maps, given).settled()
-    assert settled.to_dict("list") == {
+    assert settled[["map", "label", "strict"]].to_dict("list") == {
         "map": ["a-0001", "a-0003"],
         "label": ["block", "heterogeneous"],
+        "strict": ["block", "heterogeneous"],
     }
+
+
+SECOND = {
+    "the same answers": ([("w", 1, 0), ("w", 1, 0)], ("w", 1, 0)),
+    "the earlier pass, as a whole": ([("w", 1, 1), ("sw", 2, 0)], ("w", 1, 1)),
+    "the greater number, as a whole": ([("w", 1, 1), ("sw", 2, 0), ("sw", 2, 0)], ("sw", 2, 0)),
+    "not settled: the strict classes differ": ([("s", 1, 0), ("sw", 2, 0)], None),
+    "what was looked at again": ([("s", 1, 0), ("sw", 2, 0), ("p", 1, 0)], ("p", 1, 0)),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), SECOND.values(), ids=SECOND)
+def test_second_answers_are_those_of_one_label(mapset, given, expected):
+    passes = [("x", 1), ("x", 2), ("x", 3) if len({*given}) == 3 else ("y", 2)]
+    rows = [
+        ("a-0002", "vertical", *who, *second)
+        for who, second in reversed(list(zip(passes, given, strict=False)))
+    ]
+    settled = MapSet(mapset.table, mapset.maps, labels(*rows)).settled()
+    found = settled[["columns", "number", "diagonal"]].to_numpy().tolist()
+    assert found == ([] if expected is None else [list(expected)])
+    assert settled["label"].tolist() == ["vertical"] * len(found)
+    assert settled["strict"].tolist() == ["heterogeneous"] * len(found)
+
+
+def test_a_strict_class_is_disputed_like_a_wide_one(mapset):
+    given = labels(
+        ("a-0001", "vertical", "x", 1, "s", 1, 0),
+        ("a-0001", "vertical", "x", 2, "s", 2, 1),
+        ("a-0002", "vertical+diagonal", "x", 1, "s", 1, 2),
+        ("a-0002", "vertical+diagonal", "x", 2, "sp", 2, 2),
+    )
+    assert MapSet(mapset.table, mapset.maps, given).disputed() == ["a-0002"]
+
+
+def test_labels_without_second_answers_are_read_and_are_not_strict(mapset, folder):
+    earlier_labels(
+        ("a-0001", "vertical", "x", 1), ("a-0002", "block", "x", 1), ("a-0001", "vertical", "x", 2)
+    ).to_csv(folder / "labels.csv", index=False)
+    settled = MapSet.load(folder).settled()
+    assert settled["label"].tolist() == ["vertical", "block"]
+    assert settled["strict"].tolist() == ["", "block"]
+    assert settled["columns"].tolist() == ["", ""]
+    assert settled[["number", "diagonal"]].isna().all(axis=None)
+
+
+def test_a_table_without_earlier_names_is_read(mapset, folder):
+    mapset.table.drop(columns="earlier").to_csv(folder / "maps.csv", index=False)
+    read = MapSet.load(folder).table
+    assert list(read.columns) == list(mapset.table.columns)
+    assert read["earlier"].tolist() == ["", ""]
+
+
+def test_earlier_labels_are_kept_apart(mapset, tmp_path):
+    old = earlier_labels(("a-0001", "block", "x", 1), ("a-0001", "diagonal", "x", 2))
+    dataclasses.replace(mapset, earlier=old).save(tmp_path / "new")
+    read = MapSet.load(tmp_path / "new")
+    pd.testing.assert_frame_equal(read.earlier, old, check_dtype=False)
+    assert read.settled().empty
+    assert read.disputed() == []
+    strange = earlier_labels(("b-0001", "block", "x", 1))
+    strange.to_csv(tmp_path / "new" / "earlier_labels.csv", index=False)
+    with pytest.raises(InputError, match=r"earlier_labels.csv: labels of 1 maps .* b-0001"):
+        MapSet.load(tmp_path / "new")
 
 
 def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset):
@@ -88,6 +173,11 @@ def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset
         ),
         (("b-0001", "block", "x", 1), "labels of 1 maps .* such as b-0001"),
         (("a-0001", "", "x", 1), "found no value in column `label`, row 1"),
+        (
+            ("a-0001", "vertical", "x", 1, "-", 0, 0),
+            "labels.csv, row 1: .* vertical needs at least one column",
+        ),
+        (("a-0001", "block", "x", 1, "s", 3, 0), "found `3` in column `number`, row 1"),
         (
             ("a-0001", "block", "x", 4),
             "found `4` in column `pass`, row 1; expected a number 1 to",

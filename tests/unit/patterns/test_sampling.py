@@ -11,9 +11,9 @@ from darksecrets.run.errors import InputError
 LAYERS, HEADS = 2, 3
 
 
-def make_store(folder, examples, seed):
+def make_store(folder, examples, seed, lengths=None):
     rng = np.random.default_rng(seed)
-    lengths = sorted(rng.integers(3, 7, size=examples), reverse=True)
+    lengths = lengths or sorted(rng.integers(3, 7, size=examples), reverse=True)
     table = pd.DataFrame(
         {
             "idx": [100 + 7 * number for number in range(examples)],
@@ -44,16 +44,18 @@ def place(table):
 
 def test_all_maps_come_up_once_when_all_are_asked_for(stores):
     total = sum(store.examples * LAYERS * HEADS for store in stores.values())
-    table = sample_maps(stores, total, 0, "model", "m").table
+    table = sample_maps(stores, total, 0, "model").table
     assert place(table).size().eq(1).all()
     assert len(place(table)) == total
-    with pytest.raises(InputError, match=f"only {total} maps .* at least {total + 1}"):
-        sample_maps(stores, total + 1, 0, "model", "m")
+    with pytest.raises(
+        InputError, match=f"only {total} maps of at most 128 .* at least {total + 1}"
+    ):
+        sample_maps(stores, total + 1, 0, "model")
 
 
 @pytest.mark.parametrize("size", [7, 13, 24])
 def test_stores_layers_heads_and_examples_come_up_equally_often(stores, size):
-    table = sample_maps(stores, size, 3, "model", "m").table
+    table = sample_maps(stores, size, 3, "model").table
     for columns in (["state"], ["state", "layer"], ["state", "layer", "head"]):
         counts = table.groupby(columns).size()
         cells = {1: 2, 2: 2 * LAYERS, 3: 2 * LAYERS * HEADS}[len(columns)]
@@ -65,7 +67,7 @@ def test_stores_layers_heads_and_examples_come_up_equally_often(stores, size):
 
 
 def test_a_row_describes_the_map_beside_it(stores):
-    drawn = sample_maps(stores, 12, 1, "tiny", "demo")
+    drawn = sample_maps(stores, 12, 1, "tiny")
     for row, weights in zip(drawn.table.itertuples(), drawn.maps, strict=True):
         store = stores[("RTE", row.state, None if pd.isna(row.seed) else row.seed)]
         example = store.idx.tolist().index(row.idx)
@@ -73,10 +75,42 @@ def test_a_row_describes_the_map_beside_it(stores):
         assert row.tokens.split(" ") == store.tokens(example)
         assert [digit == "1" for digit in row.special] == store.special(example).tolist()
         assert len(row.segments) == len(weights)
-    assert drawn.table["map"].tolist() == [f"demo-{n:04d}" for n in range(1, 13)]
+
+
+def test_names_say_nothing_of_order_model_or_task(stores):
+    drawn = sample_maps(stores, 12, 1, "tiny").table["map"]
+    assert drawn.str.fullmatch("m[a-z2-7]{6}").all()
+    assert drawn.is_unique
+    order = drawn.rank().corr(pd.Series(range(12)))
+    assert abs(order) < 0.8, "as a random order of 12; 1 if they were numbered"
+    assert not set(drawn) & set(sample_maps(stores, 12, 2, "tiny").table["map"])
+    assert not set(drawn) & set(sample_maps(stores, 12, 1, "other").table["map"])
+
+
+def test_short_and_long_examples_come_up_equally_often_and_none_above_128_tokens(tmp_path):
+    lengths = [200, 129, 128, 120, 110, *[20] * 60, 9, 8, 8, 7]
+    store = make_store(tmp_path / "store", len(lengths), 0, lengths)
+    table = sample_maps({("RTE", "random", 3): store}, 12, 5, "m").table
+    drawn = table["special"].str.len()
+    # ranges of equal size on a logarithmic scale: 7 to 14, 14 to 30, none, 62 to 128
+    assert np.histogram(drawn, [7, 14, 30, 62, 129])[0].tolist() == [4, 5, 0, 3]
+    assert table["idx"].is_unique
+    whole = sample_maps({("RTE", "random", 3): store}, 67 * LAYERS * HEADS, 5, "m").table
+    assert whole["special"].str.len().max() == 128
+
+
+def test_lengths_do_not_go_with_layers(tmp_path):
+    """With twice as many ranges of lengths as layers, a fixed order of both would pair them."""
+    lengths = sorted([4, 8, 16, 30] * 60, reverse=True)
+    store = make_store(tmp_path / "store", len(lengths), 0, lengths)
+    table = sample_maps({("RTE", "finetuned", 1): store}, 240, 0, "m").table
+    counts = pd.crosstab(table["special"].str.len(), table["layer"])
+    assert (counts.sum(axis=1) == 60).all()
+    # 30 are expected in each cell, with a standard deviation below sqrt(60 / 4) = 3.9
+    assert counts.to_numpy().min() > 30 - 4 * 3.9
 
 
 def test_the_seed_decides(stores):
-    first, again, other = (sample_maps(stores, 10, seed, "m", "m").table for seed in (1, 1, 2))
+    first, again, other = (sample_maps(stores, 10, seed, "m").table for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
     assert not first.equals(other)

@@ -1,15 +1,23 @@
 import numpy as np
 import pytest
 from matplotlib import image
+from matplotlib.colors import to_rgb
 from toy_maps import toy_set
 
 from darksecrets.patterns.__main__ import main
 from darksecrets.patterns.annotation import open_labels
 from darksecrets.patterns.mapset import MapSet
-from darksecrets.patterns.sheets import import_labels, write_sheets
+from darksecrets.patterns.sheets import COLOURS, import_labels, write_sheets
 from darksecrets.run.errors import InputError
 
 TIME = "2026-01-31T12:00:00Z"
+ANSWERS = {
+    "v": "v sw 2 0",
+    "d": "d - 0 2",
+    "m": "m w 1 2",
+    "b": "b p 1 1",
+    "h": "h - 0 0",
+}
 
 
 @pytest.fixture
@@ -49,13 +57,12 @@ def test_the_seed_gives_the_order_and_nine_maps_share_a_sheet(folder, tmp_path):
     pictures = [image.imread(path)[..., :3] for path in sorted(sheets.glob("*.png"))]
     coloured = [(np.ptp(picture, axis=2) > 0.2).any(axis=1) for picture in pictures]
     assert coloured[0][-500:].any(), "nine maps fill the sheet"
-    assert not coloured[1][-800:].any(), "two maps fill its first row"
+    assert not coloured[1][-900:].any(), "two maps fill its first row"
 
 
 def test_labels_come_in_as_they_were_given(folder, sheets):
     order = read_order(sheets)
-    keys = "vdmbhvdmbhv"
-    lines = [f"{number} {key} {TIME}\n" for number, key in enumerate(keys, 1)]
+    lines = [f"{n} {ANSWERS[key]} {TIME}\n" for n, key in enumerate("vdmbhvdmbhv", 1)]
     assert run_import(folder, sheets, "".join(lines)) == 11
     labels = MapSet.load(folder).labels
     assert labels["map"].tolist() == order
@@ -66,6 +73,10 @@ def test_labels_come_in_as_they_were_given(folder, sheets):
         "block",
         "heterogeneous",
     ]
+    assert labels["columns"][:5].tolist() == ["sw", "-", "w", "p", "-"]
+    assert labels["number"][:5].tolist() == [2, 0, 1, 1, 0]
+    assert labels["diagonal"][:5].tolist() == [0, 2, 2, 1, 0]
+    assert set(labels["tokens"]) == {"shown"}
     assert set(labels["annotator"]) == {"x"}
     assert set(labels["pass"]) == {1}
     assert set(labels["time"]) == {TIME}
@@ -74,8 +85,9 @@ def test_labels_come_in_as_they_were_given(folder, sheets):
 def test_sheets_of_what_is_disputed(folder, sheets, tmp_path):
     with pytest.raises(InputError, match="disagree on no map"):
         write_sheets(MapSet.load(folder), tmp_path / "none", 7, disputed=True)
-    run_import(folder, sheets, "".join(f"{n} v {TIME}\n" for n in range(1, 12)))
-    second = [f"{n} {'b' if n in (3, 8) else 'v'} {TIME}\n" for n in range(1, 12)]
+    run_import(folder, sheets, "".join(f"{n} v s 2 0 {TIME}\n" for n in range(1, 12)))
+    other = {3: "b s 2 0", 8: "v sw 2 0", 9: "v s 1 1"}  # of another class, strictly, not at all
+    second = [f"{n} {other.get(n, 'v s 2 0')} {TIME}\n" for n in range(1, 12)]
     run_import(folder, sheets, "".join(second), number=2)
     out = tmp_path / "disputed"
     assert main(["sheets", str(folder), str(out), "--seed", "7", "--disputed"]) == 0
@@ -87,10 +99,18 @@ def test_sheets_of_what_is_disputed(folder, sheets, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"1 v {TIME}\n2 x {TIME}\n", "line 2: found '2 x .*expected a number, one of the keys v"),
-        ("1 v\n", "line 1: found '1 v'"),
-        (f"12 v {TIME}\n", "found number 12, which .*order.txt does not have"),
-        (f"1 v {TIME}\n1 d {TIME}\n", r"number 1 \(toy-.*two labels of x in pass 1"),
+        (
+            f"1 v s 1 0 {TIME}\n2 x s 1 0 {TIME}\n",
+            "line 2: found '2 x .*expected a number, one of the keys v",
+        ),
+        ("1 v s 1 0\n", "line 1: found '1 v s 1 0'"),
+        (f"1 v {TIME}\n", "line 1: found '1 v 2026"),
+        (f"1 v - 0 0 {TIME}\n", "line 1: .*vertical needs at least one column"),
+        (f"12 v s 1 0 {TIME}\n", "found number 12, which .*order.txt does not have"),
+        (
+            f"1 v s 1 0 {TIME}\n1 d - 0 2 {TIME}\n",
+            r"number 1 \(toy-.*two labels of x in pass 1",
+        ),
     ],
 )
 def test_a_wrong_line_brings_nothing_in(folder, sheets, text, message):
@@ -100,16 +120,16 @@ def test_a_wrong_line_brings_nothing_in(folder, sheets, text, message):
 
 
 def test_labels_are_not_brought_in_twice(folder, sheets):
-    run_import(folder, sheets, f"1 v {TIME}\n")
+    run_import(folder, sheets, f"1 v s 1 0 {TIME}\n")
     with pytest.raises(InputError, match="two labels of x in pass 1"):
-        run_import(folder, sheets, f"2 v {TIME}\n1 v {TIME}\n")
+        run_import(folder, sheets, f"2 v s 1 0 {TIME}\n1 v s 1 0 {TIME}\n")
     assert len(MapSet.load(folder).labels) == 1
 
 
 def test_an_order_file_of_another_set_is_refused(folder, sheets):
     (sheets / "order.txt").write_text("1 other-0001\n")
     with pytest.raises(InputError, match=r"order.txt: found the line '1 other-0001'"):
-        run_import(folder, sheets, f"1 v {TIME}\n")
+        run_import(folder, sheets, f"1 v s 1 0 {TIME}\n")
 
 
 def test_sheets_overwrite_nothing(folder, sheets):
@@ -122,7 +142,31 @@ def test_the_command_brings_labels_in_and_names_a_missing_file(folder, sheets, t
     command += ["--annotator", "x", "--pass", "2"]
     assert main(command) == 1
     assert "labels.txt: there is no such file" in capsys.readouterr().err
-    (tmp_path / "labels.txt").write_text(f"1 v {TIME}\n")
+    (tmp_path / "labels.txt").write_text(f"1 v s 1 0 {TIME}\n")
     assert main(command) == 0
     assert "1 labels added" in capsys.readouterr().out
     assert MapSet.load(folder).labels["pass"].tolist() == [2]
+
+
+def test_a_sheet_shows_kinds_of_tokens_and_where_the_second_sentence_starts(tmp_path):
+    one = toy_set(1)
+    table = one.table.assign(tokens="[CLS] a , b [SEP]", segments="00011", special="10001")
+    weights = np.zeros((5, 5), dtype=np.float16)
+    weights[:, 2] = 1
+    write_sheets(type(one)(table, [weights], one.labels), tmp_path / "drawn", 1)
+    picture = image.imread(tmp_path / "drawn" / "sheet01.png")[..., :3]
+    assert picture.shape[:2] == (1560, 1500)
+    below = picture[150:]  # without the legend
+    colours = [to_rgb(COLOURS[kind]) for kind in "spw"]
+    shown = [(np.abs(below - colour) < 0.02).all(axis=2) for colour in colours]
+    rows, places = np.nonzero(shown[0])
+    strip, left = int(np.median(rows)), places.min()
+    width = (places.max() - left + 1) / 5
+    middles = [int(left + (place + 0.5) * width) for place in range(5)]
+    kinds = [
+        "".join(k for k, one in zip("spw", shown, strict=True) if one[strip, x]) for x in middles
+    ]
+    assert kinds == list("swpws")
+    line = round(left + 3 * width)
+    beside = below[: round(3 * width), line - 2 : line + 3]
+    assert (beside.max(axis=2) < 0.7).any(axis=1).mean() > 0.5, "a grey line between sentences"
