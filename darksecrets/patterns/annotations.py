@@ -126,6 +126,15 @@ def load(sources: Sequence[Path]) -> Annotations:
     return Annotations(table, [maps[name] for name in table["map"]])
 
 
+def labels(sources: Sequence[Path]) -> pd.DataFrame:
+    """All labels given to the maps of sets, with their passes and annotators.
+
+    Raises:
+        InputError: A set is missing or damaged.
+    """
+    return pd.concat([_read(source).labels for source in sources], ignore_index=True)
+
+
 def _labelled(maps: MapSet) -> pd.DataFrame:
     """The table of the maps with settled answers, with the columns that these add."""
     readings = maps.labels.assign(strict=strict_labels(maps.labels)).groupby("map")

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.tables import EXAMPLE, NETWORK
+from darksecrets.patterns.classes import PATTERNS, STRICT
+from darksecrets.patterns.quality import of_classifier
 from darksecrets.stats.agreement import cohens_kappa
 from darksecrets.stats.resampling import bootstrap_weights, interval
 
@@ -17,7 +17,7 @@ _RESAMPLES, _SEED = 1000, 2019
 
 
 def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the classes among the labelled maps.
+    """Shares of the classes among the labelled maps, in the strict reading.
 
     Args:
         predictions: The table ``pattern_predictions``.
@@ -25,9 +25,7 @@ def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``label``, ``value``, ``low``, ``high`` (%), with Wilson's interval.
     """
-    once = predictions[
-        (predictions["classifier"] == NETWORK) & (predictions["left_out"] == EXAMPLE)
-    ]
+    once = of_classifier(predictions, STRICT)
     rows = []
     for label, count in once["label"].value_counts().items():
         ends = stats.binomtest(int(count), len(once)).proportion_ci(method="wilson")

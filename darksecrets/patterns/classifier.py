@@ -19,7 +19,7 @@ from torch import nn
 
 from darksecrets.patterns import cnn, perceptrons
 from darksecrets.patterns.annotations import Annotations
-from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.classes import PATTERNS, Reading
 from darksecrets.patterns.features import features
 from darksecrets.patterns.readings import MAP_KINDS, members, possible
 from darksecrets.patterns.seen import Seen
@@ -106,9 +106,17 @@ class Classifier(nn.Module):
         """[maps, kinds] log probabilities but for a constant per map, not calibrated."""
         return torch.stack(self.parts(inputs)).mean(dim=0)
 
-    def probabilities(self, inputs: Inputs, reading: str) -> torch.Tensor:
-        """[maps, classes] calibrated probabilities under a reading."""
-        of_kinds = torch.softmax(self(inputs) / self.temperature, dim=1)
+    def read(self, outputs: torch.Tensor, reading: Reading) -> torch.Tensor:
+        """Calibrated probabilities under a reading.
+
+        Args:
+            outputs: [maps, kinds] as `forward` gives them.
+            reading: Of the classes.
+
+        Returns:
+            [maps, classes].
+        """
+        of_kinds = torch.softmax(outputs / self.temperature, dim=1)
         return of_kinds @ torch.from_numpy(members(reading)).to(of_kinds)
 
 
