@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     import pandas as pd
 
     from darksecrets.patterns import shares
-    from darksecrets.patterns.crossvalidation import encoder_of
+    from darksecrets.patterns.annotations import encoder_of
     from darksecrets.patterns.tables import (
         PATTERN_HEADS,
         PATTERN_MAPS,

@@ -12,6 +12,8 @@ def main(job: Job) -> None:
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS, TYPICAL_MAPS
 
     data = annotations.load(annotations.folders(job.params.annotations))
-    chosen = typical.choose(data, of_classifier(PATTERN_PREDICTIONS.read(job.input.predictions), WIDE))
+    chosen = typical.choose(
+        data, of_classifier(PATTERN_PREDICTIONS.read(job.input.predictions), WIDE)
+    )
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

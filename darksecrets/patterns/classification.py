@@ -91,7 +91,9 @@ def _classified(
         torch.from_numpy(np.stack([of(example) for example in examples])).to(device)
         for of in (store.special, store.segments)
     )
-    owners = torch.arange(len(examples), device=device).repeat_interleave(flat.shape[0] // len(examples))
+    owners = torch.arange(len(examples), device=device).repeat_interleave(
+        flat.shape[0] // len(examples)
+    )
     for part, owner in zip(flat.split(batch_size), owners.split(batch_size), strict=True):
         seen = Seen.of(part.to(device), special[owner], segments[owner])
         inputs = Inputs.of(seen)

@@ -21,7 +21,7 @@ from darksecrets.patterns import cnn, perceptrons
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS, Reading
 from darksecrets.patterns.features import features
-from darksecrets.patterns.readings import MAP_KINDS, members, possible
+from darksecrets.patterns.readings import members, possible
 from darksecrets.patterns.seen import Seen
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json

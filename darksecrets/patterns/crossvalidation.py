@@ -40,7 +40,6 @@ from darksecrets.patterns.tables import (
     NETWORK,
     PATTERN_PREDICTIONS,
 )
-from darksecrets.run.columns import FROM_NORMAL, RANDOM
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -52,21 +51,6 @@ REPETITIONS = 3
 """How often the classifier is trained in each split, from other random numbers."""
 
 _log = logging.getLogger(__name__)
-
-
-def encoder_of(model: str, state: str) -> str:
-    """Name of the encoder that maps are of: what is left out of the training together.
-
-    A model's states share weights, except where all weights were drawn from a normal distribution:
-    these are encoders of their own.
-    """
-    return f"{model}, {state}" if state in (RANDOM, FROM_NORMAL) else model
-
-
-def encoders(table: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """[maps] encoder of every labelled map."""
-    pairs = zip(table["model"], table["state"].fillna(""), strict=True)
-    return np.array([encoder_of(*pair) for pair in pairs], dtype=object)
 
 
 def folds(annotations: Annotations, count: int, seed: int) -> Integers:
@@ -134,10 +118,12 @@ def label_again(annotations: Annotations, labels: pd.DataFrame) -> pd.DataFrame:
         Rows of the table `PATTERN_PREDICTIONS` for the maps that both passes labelled.
     """
     given = labels.assign(strict=strict_labels(labels))
-    passes = [given[given["pass"] == number].drop_duplicates("map", keep="last") for number in (1, 2)]
+    passes = [
+        given[given["pass"] == number].drop_duplicates("map", keep="last") for number in (1, 2)
+    ]
     both = passes[0].merge(passes[1], on="map", suffixes=("_1", "_2"))
     known = annotations.table[["map", "state"]]
-    known = known.assign(encoder=encoders(annotations.table), example=annotations.groups)
+    known = known.assign(encoder=annotations.encoders, example=annotations.groups)
     tables = []
     for reading, left_out in itertools.product(READINGS, (EXAMPLE, MODEL)):
         name = "label" if reading == WIDE else "strict"
@@ -159,7 +145,7 @@ def _by_fold(numbers: Integers) -> list[Split]:
 
 def _by_encoder(annotations: Annotations) -> list[Split]:
     """For every encoder: rows of the others without the tested sentences, and its own rows."""
-    names, groups = encoders(annotations.table), annotations.groups
+    names, groups = annotations.encoders, annotations.groups
     labels = np.array(annotations.labels)
     splits = []
     for name in pd.unique(names):
@@ -201,7 +187,7 @@ _IMPOSSIBLE = -30.0  # log probability of a kind that was not learned
 def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.DataFrame:
     """Calibrated predictions of one classifier under all readings."""
     known = data.table[["map", "state", "label", "strict"]]
-    known = known.assign(encoder=encoders(data.table), example=data.groups)
+    known = known.assign(encoder=data.encoders, example=data.groups)
     tables = []
     temperatures = _temperatures(outputs, known, splits)
     for number, (_, tested) in enumerate(splits, start=1):

@@ -83,6 +83,7 @@ def figure2(
             _reading(part, rows, tasks, reading, dots, paper=published is not None)
         if published is not None:
             axes = parts[-1].subplots()
+            axes.set_label("published")
             _bars(axes, published.rename(columns={"model": "state"}), tasks, [*SHORT][1:])
             axes.set_title("Published (follow-up)", loc="left")
             _range(axes)

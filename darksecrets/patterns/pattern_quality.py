@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 
 from darksecrets.patterns import quality
 from darksecrets.patterns.classes import READINGS, STRICT
-from darksecrets.patterns.tables import AGAIN, CLASSIFIERS, COMBINED, PATTERN_CV, PATTERN_PREDICTIONS
+from darksecrets.patterns.tables import (
+    AGAIN,
+    CLASSIFIERS,
+    COMBINED,
+    PATTERN_CV,
+    PATTERN_PREDICTIONS,
+)
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
@@ -74,7 +80,9 @@ def pattern_quality(predictions: pd.DataFrame, scores: pd.DataFrame, run_label: 
         left, right = below.subplots(1, 2, width_ratios=[1.35, 1])
         _confusion(left, shown[shown["repetition"] == 1])
         _calibration(right, shown)
-        what = "maps of encoders left out of the training" if left_out == "model" else "maps left out"
+        what = (
+            "maps of encoders left out of the training" if left_out == "model" else "maps left out"
+        )
         below.suptitle(f"{COMBINED.capitalize()}, {what}, {reading} reading", x=0.01, ha="left")
         label_run(figure, run_label)
     return figure

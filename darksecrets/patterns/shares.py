@@ -107,7 +107,7 @@ def encoders_of(encoder: str, labelled: Iterable[str]) -> list[str]:
     ``google-bert/bert-base-uncased``.
 
     Args:
-        encoder: From `crossvalidation.encoder_of` of the run's model and the maps' state.
+        encoder: From `annotations.encoder_of` of the run's model and the maps' state.
         labelled: Names of encoders of labelled maps.
     """
     meant = {_words(part) for part in (encoder, *encoder.split("/"))}
@@ -225,7 +225,7 @@ def table(
     Args:
         maps: Columns ``idx``, ``pattern`` and ``strict``, a row per map.
         predictions: The table `PATTERN_PREDICTIONS`.
-        encoder: From `crossvalidation.encoder_of` of the run's model and the state.
+        encoder: From `annotations.encoder_of` of the run's model and the state.
         state: State of the model.
         resamples: Number of resamples for the intervals.
         seed: Seed of the resamples.
