@@ -23,7 +23,7 @@ from torch import nn
 from darksecrets.patterns.readings import MAP_KINDS
 from darksecrets.patterns.seen import Seen
 
-SIZE = 32
+SIZE = 24
 """Height and width, in cells, of the image that a map is resampled to."""
 CHANNELS = ("darkness", "weight × L", "special column", "same sentence")
 """Planes of an image."""

@@ -89,7 +89,9 @@ def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batc
 
 
 def test_outputs_are_means_of_log_probabilities_of_the_parts(untrained):
-    inputs = classifier.Inputs(torch.rand(2, len(cnn.CHANNELS), 32, 32), torch.randn(2, len(NAMES)))
+    inputs = classifier.Inputs(
+        torch.rand(2, len(cnn.CHANNELS), cnn.SIZE, cnn.SIZE), torch.randn(2, len(NAMES))
+    )
     with torch.inference_mode():
         found = untrained(inputs)
         logits = [net(inputs.images).tolist() for net in untrained.networks]
@@ -171,7 +173,9 @@ def test_rare_classes_weigh_more_but_do_not_outweigh():
 def test_a_saved_classifier_is_read_back(untrained, tmp_path):
     classifier.save(untrained, tmp_path / "classifier")
     read = classifier.load(tmp_path / "classifier")
-    inputs = classifier.Inputs(torch.rand(2, len(cnn.CHANNELS), 32, 32), torch.randn(2, len(NAMES)))
+    inputs = classifier.Inputs(
+        torch.rand(2, len(cnn.CHANNELS), cnn.SIZE, cnn.SIZE), torch.randn(2, len(NAMES))
+    )
     with torch.inference_mode():
         assert torch.equal(read(inputs), untrained(inputs))
     assert read.temperature == 1.7
