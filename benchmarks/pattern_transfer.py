@@ -19,7 +19,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -50,11 +50,13 @@ class Labelled:
 
     @classmethod
     def read(cls, folder: Path) -> Labelled:
+        """Read and prepare a set."""
         data = annotations.load([folder])
         fitting = possible(data.labels, list(data.table["strict"]))
         return cls(data, classifier.Inputs.of_labelled(data), fitting)
 
     def weights(self, rows: Rows) -> torch.Tensor:
+        """[rows] weights in the training."""
         return torch.from_numpy(classifier.weights_of([self.data.labels[row] for row in rows]))
 
     def splits(self) -> list[tuple[str, Rows, Rows]]:
@@ -133,6 +135,7 @@ def by_scikit_learn(make: Callable[[int], object]) -> Variant:
 
 
 def logistic(_: int) -> object:
+    """Logistic regression."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -141,12 +144,14 @@ def logistic(_: int) -> object:
 
 
 def boosted(seed: int) -> object:
+    """Gradient-boosted trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=60, random_state=seed)
 
 
 def extra_trees(seed: int) -> object:
+    """Extremely randomized trees."""
     from sklearn.ensemble import ExtraTreesClassifier
 
     return ExtraTreesClassifier(300, min_samples_leaf=2, random_state=seed)

@@ -31,6 +31,7 @@ NETWORKS = 2
 changes less."""
 EVENNESS = 0.5
 """How much rare classes weigh in training: 0 each map the same, 1 each class the same."""
+_LEAST = 1e-12
 WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
 
 
@@ -83,7 +84,7 @@ class Classifier(nn.Module):
     """Convolutional networks and perceptrons.
 
     Attributes:
-        temperature: Divides log probabilities to calibrate them.
+        temperature: Divides log probabilities of classes to calibrate them.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Classifier(nn.Module):
         return torch.stack(seen).mean(dim=0), self.of_features(inputs.features)
 
     def forward(self, inputs: Inputs) -> torch.Tensor:
-        """[maps, kinds] log probabilities but for a constant per map, not calibrated."""
+        """[maps, kinds] log probabilities of kinds but for a constant per map, not calibrated."""
         return torch.stack(self.parts(inputs)).mean(dim=0)
 
     def read(self, outputs: torch.Tensor, reading: Reading) -> torch.Tensor:
@@ -116,8 +117,9 @@ class Classifier(nn.Module):
         Returns:
             [maps, classes].
         """
-        of_kinds = torch.softmax(outputs / self.temperature, dim=1)
-        return of_kinds @ torch.from_numpy(members(reading)).to(of_kinds)
+        of_kinds = torch.softmax(outputs, dim=1)
+        of_classes = of_kinds @ torch.from_numpy(members(reading)).to(of_kinds)
+        return torch.softmax(of_classes.clamp(min=_LEAST).log() / self.temperature, dim=1)
 
 
 def train(

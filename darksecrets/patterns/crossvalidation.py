@@ -193,19 +193,24 @@ def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.Da
     for number, (_, tested) in enumerate(splits, start=1):
         degrees = temperatures[number - 1]
         rows = known.iloc[tested].assign(fold=number, temperature=degrees)
-        chances = softmax(outputs[tested] / degrees)
-        tables += [_read(rows, chances, reading) for reading in READINGS]
+        tables += [_read(rows, outputs[tested], reading, degrees) for reading in READINGS]
     return pd.concat(tables).sort_index(kind="stable")
 
 
-def _read(rows: pd.DataFrame, chances: Floats, reading: Reading) -> pd.DataFrame:
+def _read(rows: pd.DataFrame, outputs: Floats, reading: Reading, degrees: float) -> pd.DataFrame:
     """Predictions under one reading, for the maps whose class in it is known."""
-    of_classes = chances @ members(reading)
+    chances = softmax(of_classes(outputs, reading) / degrees)
     table = rows.assign(reading=reading)
     table["label"] = table["strict"] if reading == STRICT else table["label"]
-    table["predicted"] = np.array(list(PATTERNS))[of_classes.argmax(axis=1)]
-    table[probability_columns()] = of_classes.clip(0, 1)
+    table["predicted"] = np.array(list(PATTERNS))[chances.argmax(axis=1)]
+    table[probability_columns()] = chances
     return table[table["label"] != ""]
+
+
+def of_classes(outputs: Floats, reading: Reading) -> Floats:
+    """[maps, classes] log probabilities from those of kinds, [maps, kinds]."""
+    found: Floats = np.log((softmax(outputs) @ members(reading)).clip(min=np.exp(_IMPOSSIBLE)))
+    return found
 
 
 def probability_columns() -> list[str]:
@@ -220,17 +225,20 @@ def softmax(outputs: Floats) -> Floats:
     return probabilities
 
 
-def temperature(outputs: Floats, fitting: npt.NDArray[np.bool_]) -> float:
+def temperature(outputs: Floats, labels: Sequence[str]) -> float:
     """The temperature that maximizes the likelihood of the labels.
 
     Args:
-        outputs: [maps, kinds] log probabilities of maps that the classifier was not trained on.
-        fitting: [maps, kinds] which kinds fit each map's label.
+        outputs: [maps, classes] log probabilities of maps that the classifier was not trained on.
+        labels: [maps] their classes.
     """
     from scipy.optimize import minimize_scalar
 
+    places = [list(PATTERNS).index(label) for label in labels]
+    rows = np.arange(len(places))
+
     def loss(logarithm: float) -> float:
-        chances = (softmax(outputs / np.exp(logarithm)) * fitting).sum(axis=1)
+        chances = softmax(outputs / np.exp(logarithm))[rows, places]
         return float(-np.log(chances.clip(np.finfo(float).tiny)).mean())
 
     best = minimize_scalar(loss, bounds=(-3, 3), method="bounded")
@@ -238,14 +246,17 @@ def temperature(outputs: Floats, fitting: npt.NDArray[np.bool_]) -> float:
 
 
 def _temperatures(outputs: Floats, known: pd.DataFrame, splits: Sequence[Split]) -> list[float]:
-    """The temperature for the test maps of every split, fitted to those of the other splits."""
-    fitting = possible(list(known["label"]), list(known["strict"]))
+    """The temperature for the test maps of every split, fitted to those of the other splits.
+
+    It is fitted in the wide reading, in which every labelled map has a class.
+    """
+    read, labels = of_classes(outputs, WIDE), known["label"].to_numpy()
     tested = [rows for _, rows in splits]
     found = []
     for number, own in enumerate(tested):
         others = [rows for place, rows in enumerate(tested) if place != number] or [own]
         rows = np.concatenate(others)
-        found.append(temperature(outputs[rows], fitting[rows]))
+        found.append(temperature(read[rows], list(labels[rows])))
     return found
 
 

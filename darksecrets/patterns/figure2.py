@@ -39,8 +39,8 @@ STACK = tuple(reversed(PATTERNS))
 """From the bottom. Heterogeneous is first, so that its share, which the paper reports, is easy to
 read."""
 TITLES = {
-    WIDE: "Wide reading: columns of any tokens count as vertical",
-    STRICT: "Strict reading, the paper's: only columns of special tokens count as vertical",
+    WIDE: "Wide reading: columns of any tokens count",
+    STRICT: "Strict reading, the paper's: only columns of special tokens count",
 }
 _STATES = {RANDOM: GREY, **{state: COLOURS[state] for state in STATES_OF_FIGURES[1:]}}
 _MARKERS = dict(zip(_STATES, "Dso", strict=True))

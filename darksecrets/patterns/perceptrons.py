@@ -14,11 +14,11 @@ from darksecrets.patterns.features import NAMES
 from darksecrets.patterns.readings import MAP_KINDS
 
 MEMBERS = 8
-HIDDEN = 32
-STEPS = 400
+HIDDEN = 16
+STEPS = 250
 """Steps of the training, each over all maps."""
 RATE = 1e-2
-DECAY = 0.1
+DECAY = 0.3
 """Weight decay of AdamW."""
 DROPOUT = 0.3
 _FARTHEST = 4.0  # standard deviations from the mean; features beyond are taken to be there

@@ -253,10 +253,20 @@ def test_repetitions_are_averaged_and_each_resample_is_of_one():
 
 def test_the_temperature_makes_the_labels_likeliest():
     rng = np.random.default_rng(0)
-    logits = rng.normal(size=(4000, len(MAP_KINDS))) * 2
-    drawn = [rng.choice(len(MAP_KINDS), p=row) for row in crossvalidation.softmax(logits)]
-    fitting = np.eye(len(MAP_KINDS), dtype=bool)[drawn]
-    assert crossvalidation.temperature(3 * logits, fitting) == pytest.approx(3, rel=0.1)
+    logits = rng.normal(size=(4000, COUNT)) * 2
+    labels = [NAMES[rng.choice(COUNT, p=row)] for row in crossvalidation.softmax(logits)]
+    assert crossvalidation.temperature(3 * logits, labels) == pytest.approx(3, rel=0.1)
+
+
+def test_log_probabilities_of_classes_are_those_of_sums_over_kinds():
+    outputs = np.random.default_rng(2).normal(size=(4, len(MAP_KINDS)))
+    for place, reading in enumerate(("wide", "strict")):
+        found = crossvalidation.of_classes(outputs, reading)
+        for row, values in zip(found, outputs, strict=True):
+            chances = np.exp(values) / np.exp(values).sum()
+            for name, value in zip(NAMES, row, strict=True):
+                own = [p for kind, p in zip(MAP_KINDS, chances, strict=True) if kind[place] == name]
+                assert value == pytest.approx(np.log(sum(own)))
 
 
 def test_the_temperature_of_a_split_does_not_depend_on_its_labels():
