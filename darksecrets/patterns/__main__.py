@@ -29,12 +29,12 @@ def _label(options: argparse.Namespace) -> None:
 
 
 def _agreement(options: argparse.Namespace) -> None:
-    from darksecrets.patterns.agreement import agreements, describe, write_tables
+    from darksecrets.patterns.agreement import agreements, by_pair, describe, write_tables
 
-    pairs = agreements(MapSet.load(options.folder).labels)
-    sys.stdout.write("\n\n\n".join(map(describe, pairs)) + "\n")
+    found = agreements(MapSet.load(options.folder))
+    sys.stdout.write("\n\n\n".join(map(describe, by_pair(found).values())) + "\n")
     if options.csv is not None:
-        write_tables(pairs, options.csv)
+        write_tables(found, options.csv)
 
 
 def _sheets(options: argparse.Namespace) -> None:

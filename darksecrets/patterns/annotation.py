@@ -31,6 +31,7 @@ from darksecrets.patterns.mapset import (
     SETTLED,
     TABLE,
     MapSet,
+    answers,
 )
 from darksecrets.patterns.tables import EARLIER_LABELS, SHOWN
 from darksecrets.run.errors import InputError
@@ -232,22 +233,22 @@ class Pass:
                 f"There is nothing to settle in pass {SETTLED}: earlier passes agree on the class "
                 "of every map, in both readings."
             )
-        own = mapset.labels.query("annotator == @self.annotator and `pass` == @number")["map"]
-        labelled = [name for name in own if name in set(names)]
+        own = mapset.labels.query("annotator == @self.annotator and `pass` == @number")
+        labelled = [name for name in own["map"] if name in set(names)]
         self.total = len(names)
         ordered = [names[place] for place in order_of(len(names), self.annotator, number)]
         self.waiting = [name for name in ordered if name not in set(labelled)]
-        self._done: list[tuple[str, bool]] = [(name, True) for name in labelled]
+        given = dict(zip(own["map"], answers(own), strict=True))
+        self._done: list[tuple[str, Answers | None]] = [(name, given[name]) for name in labelled]
 
     @property
     def labelled(self) -> int:
         """Number of maps that have a label."""
         return self.total - len(self.waiting)
 
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is a label or a skip to take back."""
-        return bool(self._done)
+    def last(self, count: int) -> list[tuple[str, Answers | None]]:
+        """The maps that were labelled or skipped last, with their answers; None for a skip."""
+        return self._done[-count:]
 
     def label(self, name: str, given: Answers, tokens: str = SHOWN) -> bool:
         """Label the current map.
@@ -268,7 +269,7 @@ class Pass:
             if self.waiting[:1] != [name]:
                 return False
             self._file.append([row(name, given, self.annotator, self.number, tokens, now())])
-            self._done.append((self.waiting.pop(0), True))
+            self._done.append((self.waiting.pop(0), given))
             return True
 
     def skip(self, name: str) -> bool:
@@ -277,7 +278,7 @@ class Pass:
             if self.waiting[:1] != [name]:
                 return False
             self.waiting.append(self.waiting.pop(0))
-            self._done.append((name, False))
+            self._done.append((name, None))
             return True
 
     def undo(self) -> bool:
@@ -285,8 +286,8 @@ class Pass:
         with self._lock:
             if not self._done:
                 return False
-            name, was_labelled = self._done[-1]
-            if was_labelled:
+            name, given = self._done[-1]
+            if given is not None:
                 self._file.remove(name, self.annotator, self.number)
             else:
                 self.waiting.remove(name)

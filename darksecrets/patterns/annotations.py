@@ -20,6 +20,8 @@ from darksecrets.run.files import RESOURCES
 
 SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
+BORDERLINE = SHIPPED / "borderline"
+"""A few border-line maps with the answers that the rules give, for annotators to see first."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
 BY_CLASS = ("precision", "recall", "f1")
 """Metrics of the classifier: over all classes, and of each class."""
 
+ALL = "all"
+"""All maps, or all classes."""
 TOKENS = SHOWN, HIDDEN = "shown", "hidden"
 """Whether an annotator saw the tokens of a map."""
 
@@ -130,6 +132,13 @@ EARLIER_LABELS = Table(
 _PAIR = (
     Column("first", "text", "annotator and pass"),
     Column("second", "text", "annotator and pass compared with it"),
+    Column("maps_of", "text", "`all`, a model, or a model and its state"),
+    Column(
+        "question",
+        "text",
+        "the class in a reading, or a second answer (of `columns`, whichever is the strongest)",
+        values=(*READINGS, "columns", "number", "diagonal"),
+    ),
 )
 
 AGREEMENT = Table(
@@ -137,35 +146,45 @@ AGREEMENT = Table(
     "Agreement of two labelling passes.",
     (
         *_PAIR,
-        Column("pattern", "text", "class, or `all`", values=("all", *_CLASSES)),
         Column(
-            "maps", "integer", "maps that both labelled; for a class: labels that name it", low=0
+            "value",
+            "text",
+            "`all`; an answer; or two classes, such as `vertical and block`: over the maps that "
+            "both passes gave one of the two",
         ),
+        Column("maps", "integer", "maps that both labelled; for one answer: labels with it", low=0),
         Column(
             "agreement",
             "number",
-            "share of maps with the same label; for a class: share of its labels that the other "
-            "pass confirms; empty for a class that neither used",
+            "share of maps with the same answer; for one answer: share of its labels that the "
+            "other pass confirms; empty if neither used it",
             low=0,
             high=1,
             optional=True,
         ),
-        Column("kappa", "number", "Cohen's kappa; for `all` only", low=-1, high=1, optional=True),
+        Column(
+            "kappa",
+            "number",
+            "Cohen's kappa; empty for one answer, or if both passes gave all maps the same",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
         *interval("kappa", bounds=(-1, 1), optional=True),
     ),
-    key=("first", "second", "pattern"),
+    key=("first", "second", "maps_of", "question", "value"),
 )
 
 CONFUSION = Table(
     "confusion",
-    "Classes that two labelling passes confuse.",
+    "Answers that two labelling passes confuse; only those that occur.",
     (
         *_PAIR,
-        replace(_LABEL, name="label_first", meaning="class from the first pass"),
-        replace(_LABEL, name="label_second", meaning="class from the second pass"),
-        Column("maps", "integer", "maps with these two labels", low=0),
+        Column("value_first", "text", "answer of the first pass"),
+        Column("value_second", "text", "answer of the second pass"),
+        Column("maps", "integer", "maps with these two answers", low=1),
     ),
-    key=("first", "second", "label_first", "label_second"),
+    key=("first", "second", "maps_of", "question", "value_first", "value_second"),
 )
 
 _READING = Column(

@@ -18,11 +18,22 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from toy_maps import toy_set
 
-from darksecrets.patterns.classes import KEYS
-
 pytestmark = needs("chromium", "chromedriver")
 SECONDS = 20
-PRESSED = "vdmbhhbmdv"
+PRESSED = ("vS", "D", "msS", "B", "H", "hW", "b" + Keys.ENTER, "m1W", "d1" + Keys.ENTER, "vpS")
+"""Keys of ten labels; Shift with the last key saves, as Enter does."""
+GIVEN = (
+    ("vertical", "s", 1, 0),
+    ("diagonal", "-", 0, 2),
+    ("vertical+diagonal", "s", 2, 2),
+    ("block", "-", 0, 0),
+    ("heterogeneous", "-", 0, 0),
+    ("heterogeneous", "w", 1, 0),
+    ("block", "-", 0, 0),
+    ("vertical+diagonal", "w", 1, 1),
+    ("diagonal", "-", 0, 1),
+    ("vertical", "ps", 2, 0),
+)
 
 
 @pytest.fixture(scope="module")
@@ -37,25 +48,38 @@ def browser():
     running = webdriver.Chrome(
         options=options, service=webdriver.ChromeService(path_of("chromedriver"))
     )
-    running.set_window_size(1280, 800)
     yield running
     running.quit()
+
+
+def show_as(browser, width=1280, height=800, scheme="light"):
+    """The size of the window and the colour scheme of the system."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+@pytest.fixture(autouse=True)
+def desktop(browser):
+    show_as(browser)
 
 
 @pytest.fixture
 def serve(root, tmp_path):
     """Start the page on the same annotation folder; return its process and address."""
-    toy_set(14).save(tmp_path / "maps")
     running = []
 
-    def serve(number=1):
+    def serve(number=1, maps=14):
+        if not (tmp_path / "maps").exists():
+            toy_set(maps).save(tmp_path / "maps")
         command = [sys.executable, "-m", "darksecrets.patterns", "label", "--port", "0"]
         command += ["--maps", str(tmp_path / "maps"), "--annotator", "someone"]
         command += ["--annotations", str(tmp_path / "annotations"), "--pass", str(number)]
         process = processes.start(command, root, stdout=subprocess.PIPE)
         running.append(process)
         said = process.stdout.readline() + process.stdout.readline()
-        return process, re.search(r"http://127\.0\.0\.1:\d+/", said)[0]
+        return process, re.search(r"http://127\.0\.0\.1:\d+/\S+/", said)[0]
 
     yield serve
     for process in running:
@@ -108,17 +132,36 @@ class Page:
     def status(self):
         return self.browser.find_element(By.ID, "status").text
 
-    def press(self, key):
-        """Press a key anywhere, and wait until the page shows another map."""
+    def type(self, keys):
+        """Press keys anywhere, one after the other; capitals with Shift."""
+        chain = ActionChains(self.browser, duration=0)
+        for key in keys:
+            if key.isupper():
+                chain.key_down(Keys.SHIFT).send_keys(key).key_up(Keys.SHIFT)
+            else:
+                chain.send_keys(key)
+        chain.perform()
+
+    def press(self, keys):
+        """Press keys, and wait until the page shows another map and the server has answered."""
         before = self.map
-        ActionChains(self.browser).send_keys(key).perform()
+        self.type(keys)
         self.wait(lambda: self.map != before)
+        self.wait(lambda: self.status.startswith(("Saved", "Skipped", "Taken", "Another")))
         return before
 
 
+def table(tmp_path):
+    return pd.read_csv(tmp_path / "annotations" / "labels.csv")
+
+
 def rows(tmp_path):
-    table = pd.read_csv(tmp_path / "annotations" / "labels.csv")
-    return list(zip(table["map"], table["label"], strict=True))
+    return list(table(tmp_path)[["map", "label"]].itertuples(index=False, name=None))
+
+
+def answers(tmp_path):
+    columns = ["map", "label", "columns", "number", "diagonal"]
+    return list(table(tmp_path)[columns].itertuples(index=False, name=None))
 
 
 def test_ten_labels_by_keyboard_survive_a_reload_and_a_kill(browser, serve, tmp_path):
@@ -126,28 +169,30 @@ def test_ten_labels_by_keyboard_survive_a_reload_and_a_kill(browser, serve, tmp_
     page = Page(browser, address)
     assert page.count == "0 of 14 labelled"
     given = []
-    for key in PRESSED:
-        given.append((page.press(key), KEYS[key]))
-        assert rows(tmp_path) == given, "on disk before the next map is shown"
+    for keys, expected in zip(PRESSED, GIVEN, strict=True):
+        given.append((page.press(keys), *expected))
+        assert answers(tmp_path) == given, "on disk when the page says so"
     eleventh = page.map
-    assert eleventh not in dict(given)
+    assert eleventh not in [row[0] for row in given]
+    assert set(table(tmp_path)["tokens"]) == {"shown"}
 
     page = Page(browser, address)  # reload
     assert (page.map, page.count) == (eleventh, "10 of 14 labelled")
 
     process.send_signal(signal.SIGKILL)
     process.wait()
-    ActionChains(browser).send_keys("v").perform()
+    page.type("B")
     page.wait(lambda: "does not answer" in page.status)
-    assert page.map == eleventh
+    assert "Not saved: 1" in page.status
+    assert (page.map, page.count) == (eleventh, "10 of 14 labelled")
 
     _, address = serve()
     page = Page(browser, address)
     assert (page.map, page.count) == (eleventh, "10 of 14 labelled")
-    assert rows(tmp_path) == given
+    assert answers(tmp_path) == given
 
     assert page.press("u") == eleventh
-    assert rows(tmp_path) == given[:9]
+    assert answers(tmp_path) == given[:9]
     assert page.map == given[9][0]
     assert page.count == "9 of 14 labelled"
 
@@ -156,25 +201,35 @@ def test_clicks_and_the_focused_button_work_and_the_end_is_said(browser, serve, 
     _, address = serve()
     page = Page(browser, address)
     first = page.map
-    browser.find_element(By.CSS_SELECTOR, "[data-label='vertical+diagonal']").click()
-    page.wait(lambda: page.map != first)
-    assert rows(tmp_path) == [(first, "vertical+diagonal")]
+
+    def find(selector):
+        return browser.find_element(By.CSS_SELECTOR, selector)
+
+    find("[data-label='vertical+diagonal']").click()
+    assert not find("#save").is_enabled(), "the columns are missing"
+    for selector in ("[data-kind=w]", "[data-kind=s]", "[data-diagonal='1']"):
+        find(selector).click()
+    assert "columns: word, special · weak diagonal" in find("#answer").text
+    page.press(Keys.ENTER)  # saves, instead of pressing the button that was clicked
+    assert answers(tmp_path) == [(first, "vertical+diagonal", "ws", 2, 1)]
     second = page.map
-    browser.find_element(By.ID, "skip").click()
+    find("#skip").click()
     page.wait(lambda: page.map != second)
     third = page.map
-    block = browser.find_element(By.CSS_SELECTOR, "[data-label='block']")
-    browser.execute_script("arguments[0].focus()", block)
-    page.press(Keys.ENTER)
+    browser.execute_script("arguments[0].focus()", find("[data-label='block']"))
+    page.type(Keys.ENTER)  # presses the focused button
+    assert "block" in find("#answer").text
+    find("#save").click()
+    page.wait(lambda: "Saved" in page.status)
     assert rows(tmp_path)[1:] == [(third, "block")]
-    browser.find_element(By.ID, "undo").click()
-    page.wait(lambda: page.map == third)
+    find("#undo").click()
+    page.wait(lambda: page.map == third and "Taken back" in page.status)
     assert len(rows(tmp_path)) == 1
 
     for _ in range(12):
-        page.press("h")
+        page.press("H")
     assert page.map == second, "the skipped map comes last"
-    ActionChains(browser).send_keys("h").perform()
+    page.type("H")
     done = browser.find_element(By.ID, "done")
     page.wait(done.is_displayed)
     assert "All 14 maps" in done.text
@@ -182,41 +237,161 @@ def test_clicks_and_the_focused_button_work_and_the_end_is_said(browser, serve, 
     assert len(set(rows(tmp_path))) == 14
 
 
+def test_no_key_is_lost_when_typing_fast(browser, serve, tmp_path):
+    """Six labels in a row without a pause between their keys: faster than anyone types."""
+    _, address = serve(maps=60)
+    page = Page(browser, address)
+    ahead = "return upcoming.slice(0, 12).every((name) => loaded.has(name))"
+    given = []
+    for _ in range(5):
+        page.wait(lambda: browser.execute_script(ahead))
+        for keys in ("DBvsS", "HmS", "d1w" + Keys.ENTER):
+            page.type(keys)
+        given += [GIVEN[1], GIVEN[3], ("vertical", "s", 2, 0), GIVEN[4]]
+        given += [("vertical+diagonal", "s", 1, 2), ("diagonal", "w", 1, 1)]
+        expected = f"{len(given)} of 60 labelled"
+        page.wait(lambda: page.count == expected)  # noqa: B023 - called before the next round
+    page.wait(lambda: len(rows(tmp_path)) == 30)
+    labels = answers(tmp_path)
+    assert [row[1:] for row in labels] == given
+    assert len({row[0] for row in labels}) == 30
+    page.wait(lambda: "Saved" in page.status)
+
+
+def test_answers_can_be_corrected_before_they_are_saved(browser, serve, tmp_path):
+    _, address = serve()
+    page = Page(browser, address)
+    first = page.map
+    page.type("sv" + Keys.ENTER)
+    assert "what are the columns?" in page.status
+    page.type("psw" + Keys.BACKSPACE + "1")
+    page.type("dw0" + Keys.ENTER)
+    assert "how plain is the diagonal?" in page.status
+    page.type("vu")  # undo takes back the answers first
+    assert page.map == first
+    assert not (tmp_path / "annotations" / "labels.csv").exists()
+    assert page.press("mw" + Keys.ESCAPE + "hpp" + Keys.BACKSPACE + "W") == first
+    assert answers(tmp_path) == [(first, "heterogeneous", "pw", 2, 0)]
+
+
+def test_hidden_tokens_are_not_drawn_and_are_recorded(browser, serve, tmp_path):
+    _, address = serve()
+    page = Page(browser, address)
+    width = "return document.getElementById('map').margin"
+    shown = browser.execute_script(width)
+    page.type("t")
+    assert browser.execute_script(width) < shown / 2, "no room for tokens"
+    assert browser.find_element(By.ID, "tokens").get_attribute("aria-pressed") == "false"
+    page.press("H")
+    page.type("t")
+    page.press("H")
+    assert browser.execute_script(width) == shown
+    assert table(tmp_path)["tokens"].tolist() == ["hidden", "shown"]
+
+
+def test_the_last_five_labels_are_shown_and_one_can_go_back_to_them(browser, serve, tmp_path):
+    _, address = serve()
+    page = Page(browser, address)
+    given = [page.press(keys) for keys in PRESSED[:7]]
+
+    def recent():
+        return browser.find_elements(By.CSS_SELECTOR, "#recent button")
+
+    page.wait(lambda: len(recent()) == 5)
+    names = [button.get_attribute("aria-label") for button in recent()]
+    assert [name.split(",")[0] for name in names] == [f"Go back to {name}" for name in given[2:]]
+    assert "vertical+diagonal · columns: special · plain diagonal" in names[0]
+    recent()[2].click()
+    page.wait(lambda: page.map == given[4])
+    page.wait(lambda: "Taken back: 3" in page.status)
+    assert [row[0] for row in rows(tmp_path)] == given[:4]
+    page.wait(lambda: len(recent()) == 4)
+
+
 def test_a_held_key_and_a_shortcut_of_the_browser_give_no_labels(browser, serve, tmp_path):
     _, address = serve()
     page = Page(browser, address)
-    press = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'v', bubbles: true, %s}))"
+    press = (
+        "document.dispatchEvent(new KeyboardEvent('keydown', "
+        "{key: 'H', shiftKey: true, bubbles: true, %s}))"
+    )
     for held in ("repeat: true", "ctrlKey: true", "metaKey: true", "altKey: true"):
         browser.execute_script(press % held)
     before = page.map
     browser.execute_script((press % "repeat: false") + ";" + (press % "repeat: true"))
-    page.wait(lambda: page.map != before)
+    page.wait(lambda: page.map != before and "Saved" in page.status)
     assert len(rows(tmp_path)) == 1
 
 
-def test_a_second_window_cannot_label_a_map_it_does_not_show(browser, serve, tmp_path):
+def test_a_second_window_cannot_label_a_map_that_is_labelled(browser, serve, tmp_path):
     _, address = serve()
     page = Page(browser, address)
     window = browser.current_window_handle
     browser.switch_to.new_window("tab")
-    first = Page(browser, address).press("v")
+    show_as(browser)
+    first = Page(browser, address).press("vS")
     browser.close()
     browser.switch_to.window(window)
     assert page.map == first
-    page.press("d")
-    assert "Another window" in page.status
+    page.type("D")
+    page.wait(lambda: "Another window" in page.status)
     assert rows(tmp_path) == [(first, "vertical")]
+    assert page.count == "1 of 14 labelled"
+
+
+def colour(browser, selector):
+    script = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"
+    return [int(n) for n in re.findall(r"\d+", browser.execute_script(script, selector))][:3]
+
+
+def test_dark_mode_has_a_dark_page_and_the_same_map(browser, serve):
+    _, address = serve()
+    Page(browser, address)
+    centre = """
+        const canvas = document.getElementById("map");
+        const { margin, cell } = canvas;
+        const context = canvas.getContext("2d");
+        return [...context.getImageData(margin + cell / 2, 1 + cell / 2, 1, 1).data];
+    """
+    light, cell = colour(browser, "body"), browser.execute_script(centre)
+    show_as(browser, scheme="dark")
+    for selector in ("body", "header", "button.class"):
+        assert max(colour(browser, selector)) < 80
+    assert min(light) > 200
+    assert browser.execute_script(centre) == cell
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_without_scrolling_sideways(browser, serve, tmp_path, scheme):
+    show_as(browser, 390, 844, scheme)
+    _, address = serve()
+    page = Page(browser, address)
+    browser.find_element(By.CSS_SELECTOR, "#guide summary").click()
+    page.wait(lambda: browser.find_elements(By.CSS_SELECTOR, "#borderline canvas"))
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    for element in browser.find_elements(By.CSS_SELECTOR, "button, canvas, p, kbd, figcaption"):
+        if element.is_displayed() and element.rect["width"]:
+            assert element.rect["x"] >= 0
+            assert element.rect["x"] + element.rect["width"] <= 390
+    save = browser.find_element(By.ID, "save").rect
+    assert save["y"] + save["height"] <= 844, "a label can be given without scrolling"
+    first = page.map
+    for selector in ("[data-label=vertical]", "[data-kind=s]", "#save"):
+        browser.find_element(By.CSS_SELECTOR, selector).click()
+    page.wait(lambda: page.map != first and "Saved" in page.status)
+    assert answers(tmp_path) == [(first, "vertical", "s", 1, 0)]
 
 
 def test_nothing_is_loaded_from_elsewhere_and_nothing_is_out_of_sight(browser, serve):
     _, address = serve()
     browser.get_log("browser")  # of the tests before: reading empties it
-    Page(browser, address)
+    page = Page(browser, address)
+    page.press("H")
     loaded = browser.execute_script(
         "return performance.getEntriesByType('resource').map((entry) => entry.name)"
     )
     assert loaded
-    assert all(name.startswith((address, f"blob:{address}")) for name in loaded)
+    assert all(name.startswith(address) for name in loaded)
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     for element in browser.find_elements(By.CSS_SELECTOR, "button, #map"):
         box = element.rect
@@ -227,13 +402,22 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_is_out_of_sight(browser, s
         assert button.accessible_name
 
 
+def test_an_address_without_the_token_is_refused(browser, serve):
+    _, address = serve()
+    browser.get(re.match(r"http://[^/]*/", address)[0])
+    assert "Open the whole address" in browser.page_source
+    assert not browser.find_elements(By.TAG_NAME, "button")
+
+
 def test_a_page_from_elsewhere_cannot_label(browser, serve, elsewhere, tmp_path):
     _, address = serve()
     name = Page(browser, address).map
     browser.get(elsewhere)
     attempt = """
         const [address, name, mode, kind, done] = arguments;
-        const body = JSON.stringify({map: name, label: "block"});
+        const body = JSON.stringify({
+          map: name, label: "block", columns: "-", number: 0, diagonal: 0, tokens: "shown"
+        });
         fetch(address + "label", {method: "POST", mode, headers: {"Content-Type": kind}, body})
           .then((answer) => done(answer.type), () => done("refused"));
     """

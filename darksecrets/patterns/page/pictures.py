@@ -1,51 +1,64 @@
-"""Pictures of the labelling page: the map to label, and a schematic example of every class."""
+"""What the labelling page draws: the map to label, and a schematic example of every class."""
 
 from __future__ import annotations
 
-import functools
-import io
-import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+import base64
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.figure import Figure
 
-from darksecrets.plotting.attention_map import draw_map, saturation
-from darksecrets.plotting.style import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from darksecrets.patterns.classes import kinds
+from darksecrets.plotting.attention_map import saturation
+from darksecrets.plotting.style import MAP
 
 Array = npt.NDArray[np.float64]
-
-_WIDTH, _RESOLUTION = 5.2, 220
-"""Width of a map in inches, and its pixels per inch: twice those of the page, for sharp text."""
 
 # [CLS] and two sentences of four words, each with its [SEP].
 _FIRST, _SECOND = slice(1, 6), slice(6, 11)
 _LENGTH = 11
 
-_drawing = threading.Lock()  # matplotlib's settings are global
 
-
-def picture_of_map(weights: npt.NDArray[np.float16], tokens: Sequence[str]) -> bytes:
-    """Draw a map with its tokens, as PNG.
+def drawn(
+    weights: npt.NDArray[np.floating], tokens: Sequence[str], segments: str, special: str
+) -> dict[str, Any]:
+    """A map as the page draws it.
 
     Args:
         weights: [query, key].
         tokens: [L] word pieces.
+        segments: A digit per token, the sentence.
+        special: A digit per token, 1 for special tokens.
+
+    Returns:
+        ``levels``, see `levels`; ``tokens``; ``kinds``, a letter per token; and ``second``, the
+        place where the second sentence starts, -1 if there is none.
     """
-    values = weights.astype(np.float32)
-    return _png(lambda axes: draw_map(axes, values, tokens, saturation(values)), _WIDTH)
+    return {
+        "levels": levels(weights),
+        "tokens": list(tokens),
+        "kinds": kinds(tokens, special),
+        "second": segments.find("1"),
+    }
 
 
-@functools.cache
-def picture_of_example(pattern: str) -> bytes:
-    """Draw the schematic example of a class, without tokens, as PNG."""
-    weights = example(pattern)
-    return _png(lambda axes: draw_map(axes, weights, [""] * _LENGTH, saturation(weights)), 1.0)
+def levels(weights: npt.NDArray[np.floating]) -> str:
+    """The place of every cell, row by row, in the colours: a byte each, in base 64.
+
+    The scale is that of all drawings of maps, see `darksecrets.plotting.attention_map.saturation`.
+    """
+    values = weights.astype(np.float64)
+    shares = np.clip(values / saturation(values), 0, 1)
+    return base64.b64encode(np.rint(255 * shares).astype(np.uint8).tobytes()).decode()
+
+
+def colours() -> str:
+    """The colours of maps from pale to dark: 256 times red, green and blue, in base 64."""
+    import matplotlib
+
+    shades = matplotlib.colormaps[MAP](np.arange(256), bytes=True)[:, :3]
+    return base64.b64encode(shades.tobytes()).decode()
 
 
 def example(pattern: str) -> Array:
@@ -64,13 +77,3 @@ def example(pattern: str) -> Array:
         rng = np.random.default_rng(5)
         weights += rng.gamma(0.25, size=weights.shape)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def _png(draw: Callable[[Axes], object], width: float) -> bytes:
-    """Draw a square of ``width`` inches; labels outside it enlarge the picture."""
-    with _drawing, style():
-        figure = Figure(figsize=(width, width))
-        draw(figure.add_axes((0, 0, 1, 1)))
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=_RESOLUTION, bbox_inches="tight", pad_inches=0.03)
-    return buffer.getvalue()

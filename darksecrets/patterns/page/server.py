@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from pathlib import Path
 
@@ -33,9 +34,10 @@ def serve(folder: Path, sample: Path | None, annotator: str, number: int, port: 
     prepare(folder, sample)
     with open_labels(folder) as file:
         labelling = Pass(MapSet.load(folder), file, annotator, number)
+        token = secrets.token_urlsafe(16)
         try:
             server = waitress.create_server(
-                create_app(labelling), host=HOST, port=port, threads=_THREADS
+                create_app(labelling, token), host=HOST, port=port, threads=_THREADS
             )
         except OSError as error:
             raise InputError(
@@ -44,8 +46,8 @@ def serve(folder: Path, sample: Path | None, annotator: str, number: int, port: 
             ) from None
         sys.stdout.write(
             f"Pass {number} of {labelling.annotator}: {labelling.labelled} of {labelling.total} "
-            f"maps are labelled.\nOpen http://{HOST}:{server.effective_port}/ in a browser; stop "
-            f"with Ctrl+C. Every label is saved to {file.path} immediately.\n"
+            f"maps are labelled.\nOpen http://{HOST}:{server.effective_port}/{token}/ in a "
+            f"browser; stop with Ctrl+C. Every label is saved to {file.path} immediately.\n"
         )
         sys.stdout.flush()
         server.run()

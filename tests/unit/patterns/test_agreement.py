@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -9,20 +10,41 @@ from toy_maps import toy_set
 from darksecrets.patterns.__main__ import main
 from darksecrets.patterns.agreement import agreements, describe, write_tables
 from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.mapset import LABEL_COLUMNS
+from darksecrets.patterns.mapset import MapSet, label_table
 from darksecrets.run.errors import InputError
 
 CLASSES = list(PATTERNS)
 
 
+def answers(label):
+    """A class with second answers that fit it."""
+    if isinstance(label, tuple):
+        return label
+    columned = "vertical" in label
+    return (label, "s" if columned else "-", int(columned), 2 if "diagonal" in label else 0)
+
+
 def table(**passes):
+    """Labels of passes such as x1 and x2; a label is a class, or a class and its second answers."""
     rows = [
-        (f"m{number}", label, rater[0], int(rater[1]), "t")
+        (f"toy-{number:04d}", *answers(label), rater[0], int(rater[1]), "shown", "t")
         for rater, labels in passes.items()
-        for number, label in enumerate(labels)
+        for number, label in enumerate(labels, 1)
         if label
     ]
-    return pd.DataFrame(rows, columns=LABEL_COLUMNS)
+    return label_table(rows)
+
+
+def mapset(labels, models=None, states=None):
+    maps = toy_set(120)
+    named = maps.table.assign(model=models or "toy", state=states or "finetuned")
+    return MapSet(named, maps.maps, labels)
+
+
+def of_class(labels, maps_of="all", question="wide", **origin):
+    """Agreements in the class, one for each pair of passes."""
+    found = agreements(mapset(labels, **origin))
+    return [one for one in found if (one.maps_of, one.question) == (maps_of, question)]
 
 
 @pytest.fixture
@@ -37,24 +59,24 @@ def two():
 def test_kappa_and_confusion_by_hand():
     first = ["vertical", "vertical", "diagonal", "diagonal"]
     second = ["vertical", "diagonal", "diagonal", "diagonal"]
-    (pair,) = agreements(table(x1=first, x2=second))
+    (pair,) = of_class(table(x1=first, x2=second))
     # Observed 3/4; expected 1/2 * 1/4 + 1/2 * 3/4 = 1/2.
     assert pair.kappa == pytest.approx(0.5)
     assert pair.share == 0.75
     assert pair.confusion[:2, :2].tolist() == [[1, 1], [0, 2]]
     assert pair.confusion.sum() == pair.maps == 4
-    shares = pair.per_class()
+    shares = pair.per_value()
     assert shares[:2] == pytest.approx([2 / 3, 4 / 5])
     assert np.isnan(shares[2:]).all()
 
 
 def test_kappa_is_that_of_scikit_learn(two):
-    (pair,) = agreements(table(x1=two[0], x2=two[1]))
+    (pair,) = of_class(table(x1=two[0], x2=two[1]))
     assert pair.kappa == pytest.approx(cohen_kappa_score(*two), abs=1e-12)
 
 
 def test_the_interval_is_that_of_drawing_maps_one_by_one(two):
-    (pair,) = agreements(table(x1=two[0], x2=two[1]))
+    (pair,) = of_class(table(x1=two[0], x2=two[1]))
     rng = np.random.default_rng(0)
     first, second = map(np.asarray, two)
     draws = []
@@ -72,31 +94,100 @@ def test_only_maps_that_both_labelled_count_and_all_pairs_are_compared():
         y1=[None, "diagonal", None, None],
         x3=["vertical", None, "block", None],  # of disputed maps only: not compared
     )
-    pairs = agreements(labels)
+    pairs = of_class(labels)
     found = {(pair.first, pair.second): pair.maps for pair in pairs}
     assert found == {("x (pass 1)", "x (pass 2)"): 2, ("x (pass 1)", "y (pass 1)"): 1}
 
 
 def test_one_class_for_all_has_no_kappa():
-    (pair,) = agreements(table(x1=["block"] * 3, x2=["block"] * 3))
+    (pair,) = of_class(table(x1=["block"] * 3, x2=["block"] * 3))
     assert math.isnan(pair.kappa)
     assert np.isnan(pair.interval).all()
     assert pair.share == 1
-    assert "nan" in describe(pair)
+    assert "nan" in describe([pair])
+
+
+def test_models_and_their_states_are_compared_on_their_own(two):
+    models = ["a", "b", "b"] * 40
+    states = ["finetuned", "pretrained", "random"] * 40
+    labels = table(x1=two[0], x2=two[1])
+    found = agreements(mapset(labels, models, states))
+    kappas = {one.maps_of: one.kappa for one in found if one.question == "wide"}
+    first, second = map(np.asarray, two)
+    kept = {
+        "all": np.ones(120, dtype=bool),
+        "a": np.array(models) == "a",
+        "b": np.array(models) == "b",
+        "b, pretrained": np.array(states) == "pretrained",
+        "b, random": np.array(states) == "random",
+    }
+    expected = {name: cohen_kappa_score(first[some], second[some]) for name, some in kept.items()}
+    assert kappas == pytest.approx(expected, abs=1e-12)
+
+
+def test_readings_and_second_answers_are_compared():
+    first = [("vertical", "s", 1, 0), ("vertical", "ws", 2, 1), ("block", "-", 0, 0)] * 4
+    other = [("vertical", "s", 2, 0), ("vertical", "sw", 2, 1), ("block", "-", 0, 1)] * 3
+    other += [("vertical", "p", 1, 0), ("vertical", "s", 2, 1), ("heterogeneous", "-", 0, 0)]
+    found = {one.question: one for one in agreements(mapset(table(x1=first, y1=other)))}
+    assert found["wide"].share == 11 / 12
+    assert found["strict"].share == 9 / 12
+    strict = [
+        ["vertical" if one[1] == "s" else "block" if one[0] == "block" else "heterogeneous"]
+        for one in first
+    ]
+    strict_other = ["vertical", "heterogeneous", "block"] * 3
+    strict_other += ["heterogeneous", "vertical", "heterogeneous"]
+    assert found["strict"].kappa == pytest.approx(cohen_kappa_score(strict, strict_other))
+    assert found["columns"].share == 10 / 12, "the order of the letters does not count"
+    assert found["number"].share == pytest.approx((12 - 3) / 12)
+    assert found["diagonal"].share == pytest.approx((12 - 3) / 12)
+
+
+def test_labels_without_second_answers_are_compared_in_the_wide_reading_only():
+    old = [("vertical", "", None, None), ("block", "", None, None)]
+    found = agreements(mapset(table(x1=old, x2=old)))
+    assert [one.question for one in found] == ["wide"]
+
+
+def test_kappa_of_two_classes_is_over_maps_with_one_of_them_from_both(two):
+    (pair,) = of_class(table(x1=two[0], x2=two[1]))
+    found = {frozenset(one.values): one for one in pair.of_two()}
+    for one, other in itertools.combinations(CLASSES, 2):
+        both = [some for some in zip(*two, strict=True) if {*some} <= {one, other}]
+        kappa = cohen_kappa_score(*zip(*both, strict=True))
+        assert found[frozenset((one, other))].maps == len(both)
+        assert found[frozenset((one, other))].kappa == pytest.approx(kappa, nan_ok=True)
+
+
+def test_annotators_who_divide_a_pass_count_as_one():
+    labels = table(
+        a1=["block", "block", None, None],
+        b1=[None, None, "block", "diagonal"],
+        c2=["block", "diagonal", "block", "diagonal"],
+    )
+    (pair,) = of_class(labels)
+    assert (pair.first, pair.second) == ("a, b (pass 1)", "c (pass 2)")
+    assert (pair.maps, pair.share) == (4, 0.75)
 
 
 def test_the_text_and_the_tables_say_the_same(two, tmp_path):
-    pairs = agreements(table(x1=two[0], x2=two[1]))
-    text = describe(pairs[0])
-    for part in ("x (pass 1) against x (pass 2): 120 maps", f"{pairs[0].kappa:.3f}", *CLASSES):
+    found = agreements(mapset(table(x1=two[0], x2=two[1])))
+    wide = found[0]
+    text = describe(found)
+    for part in ("x (pass 1) against x (pass 2): 120 maps", f"{wide.kappa:.3f}", *CLASSES):
         assert part in text
-    write_tables(pairs, tmp_path)
-    agreement = pd.read_csv(tmp_path / "agreement.csv").set_index("pattern")
-    assert agreement.loc["all", "kappa"] == pytest.approx(pairs[0].kappa)
-    assert agreement.loc[CLASSES, "agreement"].to_numpy() == pytest.approx(pairs[0].per_class())
-    assert agreement.loc[CLASSES, "maps"].sum() == 240
-    confusion = pd.read_csv(tmp_path / "confusion.csv")
-    cell = confusion.query("label_first == 'vertical' and label_second == 'block'")["maps"]
+    for one in found:
+        assert f"{one.kappa:.3f} ({one.interval[0]:.3f} to {one.interval[1]:.3f})" in text
+    write_tables(found, tmp_path)
+    shares = pd.read_csv(tmp_path / "agreement.csv").query("question == 'wide'").set_index("value")
+    assert shares.loc["all", "kappa"] == pytest.approx(wide.kappa)
+    assert shares.loc[CLASSES, "agreement"].to_numpy() == pytest.approx(wide.per_value())
+    assert shares.loc[CLASSES, "maps"].sum() == 240
+    (two_classes,) = (one for one in wide.of_two() if one.values == ("vertical", "block"))
+    assert shares.loc["vertical and block", "kappa"] == pytest.approx(two_classes.kappa)
+    confusion = pd.read_csv(tmp_path / "confusion.csv").query("question == 'wide'")
+    cell = confusion.query("value_first == 'vertical' and value_second == 'block'")["maps"]
     both = zip(*two, strict=True)
     assert cell.item() == sum(pair == ("vertical", "block") for pair in both)
 
@@ -106,7 +197,6 @@ def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
     assert "is not a set of maps" in capsys.readouterr().err
     toy_set(4).save(tmp_path / "set")
     labels = table(x1=["block"] * 4, x2=["block", "block", "diagonal", "block"])
-    labels["map"] = [f"toy-{1 + int(name[1]):04d}" for name in labels["map"]]
     labels.to_csv(tmp_path / "set" / "labels.csv", index=False)
     assert main(["agreement", str(tmp_path / "set"), "--csv", str(tmp_path / "csv")]) == 0
     assert "same label     75.0%" in capsys.readouterr().out
@@ -119,9 +209,9 @@ def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
         (table(), "Found no labels; expected two passes"),
         (table(x1=["block"]), r"Found x \(pass 1\); expected two passes"),
         (table(x1=["block", None], x2=[None, "block"]), "that have maps in common"),
-        (pd.concat([table(x1=["block"])] * 2), "two labels of x .* for the map m0"),
+        (pd.concat([table(x1=["block"])] * 2), "two labels of x .* for the map toy-0001"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(labels, message):
     with pytest.raises(InputError, match=message):
-        agreements(labels)
+        agreements(mapset(labels))

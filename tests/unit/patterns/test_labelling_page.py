@@ -1,21 +1,35 @@
+import base64
 import errno
-import io
 import json
 import os
 import socket
 
+import flask.testing
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import image
+from flask.wrappers import Response
 from toy_maps import toy_set
 
 from darksecrets.patterns.__main__ import main
 from darksecrets.patterns.annotation import Pass, open_labels, prepare
-from darksecrets.patterns.classes import KEYS, PATTERNS
+from darksecrets.patterns.classes import KEYS, PATTERNS, RULES
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.page.app import create_app
-from darksecrets.patterns.page.pictures import example
+from darksecrets.patterns.page.pictures import colours, drawn, example, levels
+from darksecrets.plotting.attention_map import saturation
+
+TOKEN = "secret"
+BLOCK = {"label": "block", "columns": "-", "number": 0, "diagonal": 0, "tokens": "shown"}
+SECOND = {"vertical+diagonal": {"columns": "sw", "number": 2, "diagonal": 1}}
+
+
+class Client(flask.testing.FlaskClient):
+    """Asks for paths below the token."""
+
+    def open(self, path, *arguments, **keywords):
+        return super().open(f"/{TOKEN}{path}", *arguments, **keywords)
 
 
 @pytest.fixture
@@ -36,7 +50,9 @@ def start(folder):
         labels = open_labels(folder)
         file = labels.__enter__()
         open_files.append(labels)
-        return create_app(Pass(MapSet.load(folder), file, annotator, number)).test_client()
+        app = create_app(Pass(MapSet.load(folder), file, annotator, number), TOKEN)
+        app.test_client_class = Client
+        return app.test_client()
 
     yield start
     while open_files:
@@ -49,7 +65,9 @@ def page(start):
 
 
 def label_next(page, label="block"):
-    answer = page.post("/label", json={"map": page.get("/state").json["map"], "label": label})
+    name = page.get("/state").json["maps"][0]
+    given = BLOCK | {"map": name, "label": label} | SECOND.get(label, {})
+    answer = page.post("/label", json=given)
     assert answer.status_code == 200
     return answer.json
 
@@ -61,11 +79,21 @@ def rows(folder):
 def test_a_label_is_on_disk_when_the_answer_comes(page, folder):
     first = page.get("/state").json
     after = label_next(page, "vertical+diagonal")
-    assert rows(folder)[["map", "label", "annotator", "pass"]].to_numpy().tolist() == [
-        [first["map"], "vertical+diagonal", "x", 1]
+    assert rows(folder).drop(columns="time").to_numpy().tolist() == [
+        [first["maps"][0], "vertical+diagonal", "sw", 2, 1, "x", 1, "shown"]
     ]
-    assert after["map"] == first["next"]
-    assert (after["labelled"], after["total"], after["undo"]) == (1, 5, True)
+    assert after["maps"] == first["maps"][1:]
+    assert (after["labelled"], after["total"]) == (1, 5)
+    assert first["done"] == []
+    (done,) = after["done"]
+    assert done == {"map": first["maps"][0], "label": "vertical+diagonal"} | SECOND[done["label"]]
+
+
+def test_hidden_tokens_are_recorded(page, folder):
+    for tokens in ("hidden", "shown"):
+        name = page.get("/state").json["maps"][0]
+        assert page.post("/label", json=BLOCK | {"map": name, "tokens": tokens}).status_code == 200
+    assert rows(folder)["tokens"].tolist() == ["hidden", "shown"]
 
 
 def test_a_full_disk_is_said_and_the_map_stays(page, folder, monkeypatch):
@@ -76,7 +104,7 @@ def test_a_full_disk_is_said_and_the_map_stays(page, folder, monkeypatch):
     before, state = (folder / "labels.csv").read_bytes(), page.get("/state").json
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", fail)
-        answer = page.post("/label", json={"map": state["map"], "label": "block"})
+        answer = page.post("/label", json=BLOCK | {"map": state["maps"][0]})
         assert answer.status_code == 500
         assert answer.json["error"] == "Nothing was saved or taken back: No space left on device."
         assert page.post("/undo", json={}).status_code == 500
@@ -86,33 +114,37 @@ def test_a_full_disk_is_said_and_the_map_stays(page, folder, monkeypatch):
 
 
 def test_undo_skip_and_the_end(page, folder):
-    first = page.get("/state").json["map"]
+    first = page.get("/state").json["maps"][0]
     label_next(page)
-    assert page.post("/undo", json={}).json["map"] == first
+    assert page.post("/undo", json={}).json["maps"][0] == first
     assert rows(folder).empty
     skipped = page.post("/skip", json={"map": first}).json
-    assert skipped["map"] != first
+    assert skipped["maps"][-1] == first
+    assert skipped["done"] == [{"map": first}]
     assert skipped["labelled"] == 0
     for _ in range(4):
         state = label_next(page)
-    assert (state["map"], state["next"]) == (first, None)
-    assert label_next(page) == {"map": None, "next": None, "labelled": 5, "total": 5, "undo": True}
-    assert page.post("/label", json={"map": first, "label": "block"}).status_code == 409
+    assert state["maps"] == [first]
+    end = label_next(page)
+    assert (end["maps"], end["labelled"], end["total"]) == ([], 5, 5)
+    assert [one["map"] for one in end["done"]] == rows(folder)["map"].tolist()
+    assert page.post("/label", json=BLOCK | {"map": first}).status_code == 409
 
 
 def test_it_resumes_and_a_second_pass_comes_in_another_order(start):
     page = start()
     seen = []
     for _ in range(3):
-        seen.append(page.get("/state").json["map"])
+        seen.append(page.get("/state").json["maps"][0])
         label_next(page)
     page = start()
     assert page.get("/state").json["labelled"] == 3
-    assert page.get("/state").json["map"] not in seen
+    assert page.get("/state").json["maps"][0] not in seen
+    assert [one["map"] for one in page.get("/state").json["done"]] == seen
     page = start(number=2)
     second = []
-    while (name := page.get("/state").json["map"]) is not None:
-        second.append(name)
+    while names := page.get("/state").json["maps"]:
+        second.append(names[0])
         label_next(page)
     assert len(second) == 5
     assert second[:3] != seen
@@ -120,14 +152,15 @@ def test_it_resumes_and_a_second_pass_comes_in_another_order(start):
 
 def test_what_the_page_shows_holds_no_origin_and_no_label_of_others(start):
     page = start("someone")
-    name = page.get("/state").json["map"]
+    name = page.get("/state").json["maps"][0]
     label_next(page, "heterogeneous")
     page = start("x", 2)
     shown = page.get("/state").data + page.get("/").data.split(b"<main>")[0]
-    for word in (b"someone", b"heterogeneous", b"RTE", b"layer"):
+    shown += page.get(f"/maps/{name}").data
+    for word in (b"someone", b"heterogeneous", b"RTE", b"layer", b'"toy"', b"finetuned"):
         assert word not in shown
-    assert page.get("/state").json.keys() == {"map", "next", "labelled", "total", "undo"}
-    assert name
+    assert page.get("/state").json.keys() == {"maps", "done", "labelled", "total"}
+    assert page.get(f"/maps/{name}").json.keys() == {"levels", "tokens", "kinds", "second"}
 
 
 def test_every_class_has_a_button_a_key_a_definition_and_an_example(page):
@@ -135,27 +168,51 @@ def test_every_class_has_a_button_a_key_a_definition_and_an_example(page):
     for key, name in KEYS.items():
         assert f'data-key="{key}" data-label="{name}"' in text
         assert PATTERNS[name] in text
-        assert page.get(f"/examples/{key}.png").data.startswith(b"\x89PNG")
-    for script_or_style in ("page.js", "page.css"):
+        assert levels(example(name)) in text
+    assert all(rule.replace("'", "&#39;") in text for rule in RULES)
+    for script_or_style in ("page.js", "page.css", "icon.svg"):
         assert page.get(f"/static/{script_or_style}").status_code == 200
     assert "http" not in text.replace("http-equiv", ""), "nothing comes from elsewhere"
 
 
-def test_the_picture_shows_the_map(page, folder):
+def test_the_page_gets_the_map_on_the_scale_of_all_drawings(page, folder):
     mapset = MapSet.load(folder)
-    name = page.get("/state").json["map"]
-    answer = page.get(f"/maps/{name}.png")
-    assert answer.mimetype == "image/png"
-    picture = image.imread(io.BytesIO(answer.data), format="png")[..., :3]
-    weights = mapset.maps[mapset.table["map"].tolist().index(name)].astype(float)
-    side = int(5.2 * 220)
-    # The map fills the upper right corner; the tokens stand on its left and below.
-    square = picture[:side, -side:].sum(axis=2)
-    middles = ((np.arange(len(weights)) + 0.5) * side / len(weights)).astype(int)
-    darkness = -square[np.ix_(middles, middles)].ravel()
-    cells = np.minimum(weights.ravel(), np.sort(weights, axis=None)[-len(weights)])
-    assert np.argsort(darkness, kind="stable")[0] == np.argmin(cells)
-    assert np.corrcoef(darkness, cells)[0, 1] > 0.95
+    for name, weights, row in zip(
+        mapset.table["map"], mapset.maps, mapset.table.itertuples(), strict=True
+    ):
+        sent = page.get(f"/maps/{name}").json
+        values = weights.astype(float)
+        expected = [
+            round(255 * min(value / saturation(values), 1)) for line in values for value in line
+        ]
+        assert list(base64.b64decode(sent["levels"])) == expected
+        assert sent["tokens"] == row.tokens.split(" ")
+        assert sent["kinds"] == "s" + "w" * (len(weights) - 2) + "s"
+        assert sent["second"] == -1
+    assert drawn(np.eye(4), ["[CLS]", "a", "[SEP]", "."], "0001", "1010") | {"levels": ""} == {
+        "levels": "",
+        "tokens": ["[CLS]", "a", "[SEP]", "."],
+        "kinds": "swsp",
+        "second": 3,
+    }
+
+
+def test_the_colours_are_those_of_all_drawings():
+    shades = np.frombuffer(base64.b64decode(colours()), dtype=np.uint8).reshape(256, 3)
+    for place in (0, 100, 255):
+        assert shades[place] == pytest.approx(
+            255 * np.array(matplotlib.colormaps["Reds"](place)[:3]), abs=1
+        )
+    assert (np.diff(shades.astype(int).sum(axis=1)) <= 0).all(), "darker = more"
+
+
+def test_border_line_maps_come_with_the_answers_that_the_rules_give(page):
+    maps = page.get("/borderline").json
+    assert len(maps) >= 10
+    assert {one["label"] for one in maps} == set(PATTERNS)
+    for one in maps:
+        assert len(base64.b64decode(one["levels"])) == len(one["tokens"]) ** 2
+        assert one.keys() >= {"columns", "number", "diagonal", "kinds"}
 
 
 def test_examples_show_their_class():
@@ -183,11 +240,25 @@ def test_examples_show_their_class():
     ],
 )
 def test_another_host_or_origin_is_refused(page, folder, headers):
-    name = page.get("/state").json["map"]
-    for path in ("/", "/state", f"/maps/{name}.png", "/static/page.js"):
+    name = page.get("/state").json["maps"][0]
+    for path in ("/", "/state", f"/maps/{name}", "/static/page.js"):
         assert page.get(path, headers=headers).status_code == 403
-    refused = page.post("/label", json={"map": name, "label": "block"}, headers=headers)
+    refused = page.post("/label", json=BLOCK | {"map": name}, headers=headers)
     assert refused.status_code == 403
+    assert not (folder / "labels.csv").exists()
+
+
+def test_whoever_does_not_know_the_token_is_refused(page, folder):
+    name = page.get("/state").json["maps"][0]
+    stranger = flask.testing.FlaskClient(page.application, Response)
+    for token in ("", "/", "/Secret", "/secre", "/secret2", "/x/secret", "/sécret"):
+        for path in ("/", "/state", f"/maps/{name}", "/static/page.js"):
+            answer = stranger.get(token + path)
+            assert answer.status_code == 403
+            assert name not in answer.text
+        refused = stranger.post(f"{token}/label", json=BLOCK | {"map": name})
+        assert refused.status_code == 403
+    assert "Open the whole address" in stranger.get("/").json["error"]
     assert not (folder / "labels.csv").exists()
 
 
@@ -200,8 +271,8 @@ def test_its_own_origin_is_served(page):
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", None])
 def test_a_form_of_another_page_cannot_label(page, folder, kind):
-    name = page.get("/state").json["map"]
-    content = json.dumps({"map": name, "label": "block"})
+    name = page.get("/state").json["maps"][0]
+    content = json.dumps(BLOCK | {"map": name})
     assert page.post("/label", data=content, content_type=kind).status_code == 415
     assert not (folder / "labels.csv").exists()
 
@@ -212,8 +283,13 @@ def test_a_form_of_another_page_cannot_label(page, folder, kind):
         {},
         [],
         {"map": "toy-0001"},
-        {"map": 1, "label": "block"},
-        {"map": "toy-0001", "label": "block", "annotator": "y"},
+        {"map": "toy-0001", "label": "block"},
+        BLOCK | {"map": 1},
+        BLOCK | {"map": "toy-0001", "number": "0"},
+        BLOCK | {"map": "toy-0001", "number": True},
+        BLOCK | {"map": "toy-0001", "diagonal": None},
+        BLOCK | {"map": "toy-0001", "tokens": "seen"},
+        BLOCK | {"map": "toy-0001", "annotator": "y"},
     ],
 )
 def test_a_request_that_is_no_label_is_refused(page, folder, content):
@@ -224,37 +300,40 @@ def test_a_request_that_is_no_label_is_refused(page, folder, content):
 
 
 def test_an_unknown_class_and_a_long_request_are_refused(page, folder):
-    name = page.get("/state").json["map"]
-    answer = page.post("/label", json={"map": name, "label": "stripes"})
+    name = page.get("/state").json["maps"][0]
+    answer = page.post("/label", json=BLOCK | {"map": name, "label": "stripes"})
     assert answer.status_code == 400
     assert "'stripes'" in answer.json["error"]
-    assert page.post("/label", json={"map": "x" * 20_000, "label": "block"}).status_code == 413
+    for wrong in ({"label": "vertical"}, {"columns": "x", "number": 1}, {"columns": ""}):
+        answer = page.post("/label", json=BLOCK | {"map": name} | wrong)
+        assert answer.status_code == 400
+        assert "Look at the map again" in answer.json["error"]
+    assert page.post("/label", json=BLOCK | {"map": "x" * 20_000}).status_code == 413
     assert not (folder / "labels.csv").exists()
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "/maps/toy-9999.png",
+        "/maps/toy-9999",
         "/maps/../labels.csv",
-        "/maps/..%2f..%2flabels.png",
-        "/maps/%2e%2e/labels.png",
+        "/maps/..%2f..%2flabels",
+        "/maps/%2e%2e/labels",
         "/static/../app.py",
         "/static/..%2fapp.py",
         "/static/%2e%2e/%2e%2e/mapset.py",
         "/static//etc/passwd",
-        "/examples/x.png",
-        "/examples/../v.png",
         "/labels.csv",
         "/console",
     ],
 )
 def test_a_path_outside_is_not_found(page, path):
-    assert page.get(path, follow_redirects=True).status_code == 404
+    plain = flask.testing.FlaskClient(page.application, Response)
+    assert plain.get(f"/{TOKEN}{path}", follow_redirects=True).status_code == 404
 
 
 def test_answers_forbid_frames_foreign_content_and_keeping(page):
-    for path in ("/", "/state", "/maps/none.png"):
+    for path in ("/", "/state", "/maps/none"):
         headers = page.get(path).headers
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert "unsafe" not in headers["Content-Security-Policy"]

@@ -109,9 +109,22 @@ def test_undo_takes_back_the_last_label_also_after_a_restart(folder):
         assert one.undo()
         assert one.undo()
         assert one.waiting == order
-        assert not one.can_undo
+        assert one.last(5) == []
         assert not one.undo()
     assert read(folder).empty
+
+
+def test_the_last_answers_are_known_also_after_a_restart(folder):
+    with labelling(folder) as one:
+        order = list(one.waiting)
+        one.label(order[0], PLAUSIBLE["vertical+diagonal"])
+        one.label(order[1], PLAUSIBLE["block"])
+        one.skip(order[2])
+        given = [(order[0], PLAUSIBLE["vertical+diagonal"]), (order[1], PLAUSIBLE["block"])]
+        assert one.last(5) == [*given, (order[2], None)]
+        assert one.last(1) == [(order[2], None)]
+    with labelling(folder) as one:
+        assert one.last(5) == given
 
 
 def test_undo_leaves_the_labels_of_others_and_of_other_passes(folder):
