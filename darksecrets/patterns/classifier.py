@@ -122,6 +122,12 @@ class Classifier(nn.Module):
         return torch.softmax(of_classes.clamp(min=_LEAST).log() / self.temperature, dim=1)
 
 
+def untrained(temperature: float = 1.0) -> Classifier:
+    """A classifier with random weights, of torch's global generator."""
+    networks = [cnn.PatternNet() for _ in range(NETWORKS)]
+    return Classifier(networks, perceptrons.Perceptrons(), temperature).eval()
+
+
 def train(
     inputs: Inputs, labels: Sequence[str], strict: Sequence[str], training: cnn.Training
 ) -> Classifier:
@@ -179,7 +185,6 @@ def load(folder: Path) -> Classifier:
             f"{folder}: found the classes {', '.join(settings['classes'])}, expected "
             f"{', '.join(PATTERNS)}. Train the classifier again."
         )
-    networks = [cnn.PatternNet() for _ in range(NETWORKS)]
-    classifier = Classifier(networks, perceptrons.Perceptrons(), settings["temperature"])
+    classifier = untrained(settings["temperature"])
     classifier.load_state_dict(load_file(folder / WEIGHTS))
-    return classifier.eval()
+    return classifier
