@@ -91,6 +91,15 @@ NAMES = (
     "explained by distances",
     "explained by sentences",
     "symmetry",  # correlation of the map with its transpose
+    # The same among tokens of text alone, where strong special columns do not hide the rest.
+    "text, contrast",  # standard deviation of the darkness; the unit of the next ones
+    "text, diagonal 0",  # darkness above the mean
+    *(f"text, diagonal {distance}, {side}" for side in SIDES for distance in DISTANCES[1:]),
+    "text, column 1",  # greatest of a column, above the mean
+    "text, column 2",
+    "text, explained by columns",
+    "text, explained by distances",
+    "text, explained by sentences",
 )
 
 
@@ -100,7 +109,7 @@ def features(seen: Seen) -> torch.Tensor:
     Returns:
         [maps, features] in the order of ``NAMES``, float32.
     """
-    parts = (_scale, _columns, _diagonals, _sentences, _explained)
+    parts = (_scale, _columns, _diagonals, _sentences, _explained, _text)
     return torch.cat([part(seen) for part in parts], dim=1)
 
 
@@ -259,6 +268,50 @@ def _explained(seen: Seen) -> torch.Tensor:
     sentences = (seen.over_groups(above).square() / cells).sum(dim=(1, 2)) / length**2
     symmetry = (above * above.transpose(1, 2)).mean(dim=(1, 2))
     return torch.stack([columns, rows, distances, sentences, symmetry], dim=1) / total[:, None]
+
+
+def _text(seen: Seen) -> torch.Tensor:
+    text = 1 - seen.special
+    mask = text[:, :, None] * text[:, None, :]
+    count = mask.sum(dim=(1, 2)).clamp(min=1)
+    mean = (seen.drawn * mask).sum(dim=(1, 2)) / count
+    above = (seen.drawn - mean[:, None, None]) * mask
+    total = (above.square().sum(dim=(1, 2)) / count).clamp(min=_TINY)
+    spread = total.sqrt()[:, None]
+    columns, cells = above.sum(dim=1), mask.sum(dim=1).clamp(min=1)
+    offsets, lengths = _by_offset(above), _by_offset(mask).clamp(min=1)
+    sizes = seen.groups.sum(dim=1)[:, :2]
+    regions = seen.over_groups(above)[:, :2, :2]
+    within = (sizes[:, :, None] * sizes[:, None, :]).clamp(min=1)
+    explained = [
+        (sums.square() / of).flatten(1).sum(dim=1) / count / total
+        for sums, of in ((columns, cells), (offsets, lengths), (regions, within))
+    ]
+    return torch.cat(
+        [
+            spread,
+            _by_distance(offsets / lengths) / spread,
+            _greatest(columns / cells, 2) / spread,
+            torch.stack(explained, dim=1),
+        ],
+        dim=1,
+    )
+
+
+def _by_distance(lines: torch.Tensor) -> torch.Tensor:
+    """[maps, 2 · distances - 1] the main diagonal, the darker and the paler ones beside it.
+
+    Args:
+        lines: [maps, 2 L - 1] values of all diagonals.
+    """
+    middle = lines.shape[1] // 2
+    reach = DISTANCES[-1]
+    near = functional.pad(lines, (max(0, reach - middle),) * 2)
+    middle = near.shape[1] // 2
+    before = near[:, middle - reach : middle].flip(1)
+    after = near[:, middle + 1 : middle + 1 + reach]
+    main = near[:, middle : middle + 1]
+    return torch.cat([main, torch.maximum(before, after), torch.minimum(before, after)], dim=1)
 
 
 def _by_offset(values: torch.Tensor) -> torch.Tensor:

@@ -89,6 +89,7 @@ def by_loops(weights, special, segments):
     found |= diagonals_by_loops(w, d)
     found |= sentences_by_loops(w, d, dark, special, segments)
     found |= explained_by_loops(d, special, segments)
+    found |= text_by_loops(d, special, segments)
     return found
 
 
@@ -160,6 +161,38 @@ def explained_by_loops(d, special, segments):
         "explained by distances": explained(lambda cell: cell[1] - cell[0]),
         "explained by sentences": explained(lambda cell: (kind[cell[0]], kind[cell[1]])),
         "symmetry": symmetry / total if total else 0.0,
+    }
+
+
+def text_by_loops(d, special, segments):
+    n = len(d)
+    cells = [(i, j) for i in range(n) for j in range(n) if not special[i] and not special[j]]
+    centre = mean(d[i][j] for i, j in cells)
+    total = max(mean((d[i][j] - centre) ** 2 for i, j in cells), 1e-9)
+
+    def above(some):
+        return mean(d[i][j] - centre for i, j in some) / math.sqrt(total)
+
+    def explained(group):
+        parts = {}
+        for cell in cells:
+            parts.setdefault(group(cell), []).append(cell)
+        return sum(len(one) * above(one) ** 2 for one in parts.values()) / max(len(cells), 1)
+
+    lines = {k: above([(i, j) for i, j in cells if j - i == k]) for k in range(-3, 4)}
+    columns = [above([(i, j) for i, j in cells if j == k]) for k in range(n)]
+    found = {"text, contrast": math.sqrt(total), "text, diagonal 0": lines[0]}
+    for distance in (1, 2, 3):
+        both = lines[distance], lines[-distance]
+        found[f"text, diagonal {distance}, darker"] = max(both)
+        found[f"text, diagonal {distance}, paler"] = min(both)
+    found |= {f"text, column {rank + 1}": largest(columns, 2)[rank] for rank in range(2)}
+    return found | {
+        "text, explained by columns": explained(lambda cell: cell[1]),
+        "text, explained by distances": explained(lambda cell: cell[1] - cell[0]),
+        "text, explained by sentences": explained(
+            lambda cell: tuple(int(segments[k]) for k in cell)
+        ),
     }
 
 
