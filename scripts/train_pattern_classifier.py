@@ -8,6 +8,7 @@ from _job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Train, calibrate with the cross-validated predictions, save."""
+    import numpy as np
     import torch
 
     from darksecrets.patterns import annotations, classifier, crossvalidation, trained
@@ -17,9 +18,9 @@ def main(job: Job) -> dict[str, Any]:
     torch.set_num_threads(job.threads)
     settings = job.params.training
     data = annotations.load(annotations.folders(settings["annotations"]))
-    inputs = classifier.Inputs.of_labelled(data)
     training = Training(settings["epochs"], settings["seed"])
-    found = classifier.train(inputs, data.labels, list(data.table["strict"]), training)
+    prepared = classifier.Prepared.of(data, training.seed)
+    found = classifier.train(prepared, np.arange(len(data.table)), training)
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     found.temperature = crossvalidation.mean_temperature(predictions)
     classifier.save(found, job.output.classifier)

@@ -94,7 +94,8 @@ def _classified(
     owners = torch.arange(len(examples), device=device).repeat_interleave(
         flat.shape[0] // len(examples)
     )
-    for part, owner in zip(flat.split(batch_size), owners.split(batch_size), strict=True):
+    parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
+    for part, owner in parts:
         seen = Seen.of(part.to(device), special[owner], segments[owner])
         inputs = Inputs.of(seen)
         of_kinds = classifier(inputs)

@@ -1,14 +1,14 @@
 """The classifier of self-attention maps: a network that sees them, and one that is given features.
 
 The convolutional network of section 4.1 learns what a map looks like. Alone, it also learns what
-tells the labelled encoders apart. Perceptrons on hand-made features transfer better to encoders
+tells the labelled encoders apart. A regression on hand-made features transfers better to encoders
 that were not labelled, and the mean of both is best (`benchmarks/results/pattern_transfer.md`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,20 +17,22 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from darksecrets.patterns import cnn, perceptrons
+from darksecrets.patterns import cnn, composition, logistic
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS, Reading
 from darksecrets.patterns.features import features
-from darksecrets.patterns.readings import members, possible
+from darksecrets.patterns.readings import MAP_KINDS, members, possible
 from darksecrets.patterns.seen import Seen
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
 
-NETWORKS = 2
+NETWORKS = 1
 """Convolutional networks whose log probabilities are averaged: training from another seed then
 changes less."""
 EVENNESS = 0.5
-"""How much rare classes weigh in training: 0 each map the same, 1 each class the same."""
+"""How much rare kinds weigh in training: 0 each map the same, 1 each kind the same."""
+COMPOSED = 0.1
+"""Weight of a composed map in training; that of the labelled ones is 1 on average."""
 _LEAST = 1e-12
 WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
 
@@ -53,35 +55,93 @@ class Inputs:
         return cls(cnn.images(seen), features(seen))
 
     @classmethod
-    def of_labelled(cls, data: Annotations) -> Inputs:
-        """Prepare labelled maps, of any lengths."""
-        marks = zip(data.maps, data.table["special"], data.table["segments"], strict=True)
+    def of_maps(
+        cls,
+        maps: Iterable[npt.NDArray[np.floating]],
+        special: Iterable[str],
+        segments: Iterable[str],
+    ) -> Inputs:
+        """Prepare maps of any lengths, with a digit per token as in a set of labelled maps."""
         parts = [
             cls.of(
                 Seen.of(
                     torch.from_numpy(np.asarray(one, dtype=np.float32))[None],
-                    _digits(special) == 1,
-                    _digits(segments),
+                    _digits(marks) == 1,
+                    _digits(sentences),
                 )
             )
-            for one, special, segments in marks
+            for one, marks, sentences in zip(maps, special, segments, strict=True)
         ]
         images, values = (
             torch.cat([getattr(one, name) for one in parts]) for name in ("images", "features")
         )
         return cls(images, values)
 
-    def __getitem__(self, rows: npt.NDArray[np.int64]) -> Inputs:
+    def __getitem__(self, rows: npt.NDArray[np.generic]) -> Inputs:
         """The inputs of some maps."""
         return Inputs(self.images[rows], self.features[rows])
+
+    def __add__(self, other: Inputs) -> Inputs:
+        """These maps and then others."""
+        return Inputs(
+            torch.cat([self.images, other.images]), torch.cat([self.features, other.features])
+        )
 
 
 def _digits(text: str) -> torch.Tensor:
     return torch.tensor([[int(digit) for digit in text]])
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Labelled maps, prepared for training on any of them.
+
+    Attributes:
+        inputs: Of the labelled maps.
+        kinds: [maps, kinds] which kinds each may be.
+        composed: Of maps composed of them; None if there are none.
+        sources: [composed maps] the labelled map that each is made of.
+        composed_kinds: [composed maps, kinds] one-hot.
+    """
+
+    inputs: Inputs
+    kinds: npt.NDArray[np.bool_]
+    composed: Inputs | None
+    sources: npt.NDArray[np.int64]
+    composed_kinds: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, data: Annotations, seed: int) -> Prepared:
+        """Prepare labelled maps; the seed is that of the composed ones."""
+        table = data.table
+        inputs = Inputs.of_maps(data.maps, table["special"], table["segments"])
+        made = composition.compose(data, seed)
+        marks = table.iloc[made.sources]
+        composed = (
+            Inputs.of_maps(made.maps, marks["special"], marks["segments"]) if made.maps else None
+        )
+        kinds = possible(data.labels, list(table["strict"]))
+        return cls(
+            inputs, kinds, composed, made.sources, np.eye(len(MAP_KINDS), dtype=bool)[made.kinds]
+        )
+
+    def examples(
+        self, rows: npt.NDArray[np.int64]
+    ) -> tuple[Inputs, npt.NDArray[np.bool_], npt.NDArray[np.float32]]:
+        """Inputs, possible kinds and weights of some maps and of what is composed of them."""
+        inputs, kinds, weights = self.inputs[rows], self.kinds[rows], weights_of(self.kinds[rows])
+        added = np.isin(self.sources, rows)
+        if self.composed is None or not added.any():
+            return inputs, kinds, weights
+        return (
+            inputs + self.composed[added],
+            np.concatenate([kinds, self.composed_kinds[added]]),
+            np.concatenate([weights, np.full(added.sum(), COMPOSED, dtype=np.float32)]),
+        )
+
+
 class Classifier(nn.Module):
-    """Convolutional networks and perceptrons.
+    """Convolutional networks and a regression on features.
 
     Attributes:
         temperature: Divides log probabilities of classes to calibrate them.
@@ -90,7 +150,7 @@ class Classifier(nn.Module):
     def __init__(
         self,
         networks: Sequence[cnn.PatternNet],
-        of_features: perceptrons.Perceptrons,
+        of_features: logistic.Logistic,
         temperature: float = 1.0,
     ) -> None:
         super().__init__()
@@ -99,7 +159,7 @@ class Classifier(nn.Module):
         self.temperature = temperature
 
     def parts(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """[maps, kinds] log probabilities by the networks, and by the perceptrons."""
+        """[maps, kinds] log probabilities by the networks, and by the features."""
         seen = [torch.log_softmax(net(inputs.images), dim=1) for net in self.networks]
         return torch.stack(seen).mean(dim=0), self.of_features(inputs.features)
 
@@ -125,33 +185,29 @@ class Classifier(nn.Module):
 def untrained(temperature: float = 1.0) -> Classifier:
     """A classifier with random weights, of torch's global generator."""
     networks = [cnn.PatternNet() for _ in range(NETWORKS)]
-    return Classifier(networks, perceptrons.Perceptrons(), temperature).eval()
+    return Classifier(networks, logistic.Logistic(), temperature).eval()
 
 
-def train(
-    inputs: Inputs, labels: Sequence[str], strict: Sequence[str], training: cnn.Training
-) -> Classifier:
+def train(prepared: Prepared, rows: npt.NDArray[np.int64], training: cnn.Training) -> Classifier:
     """Train on labelled maps.
 
     Args:
-        inputs: Of the maps.
-        labels: [maps] classes under the wide reading.
-        strict: [maps] classes under the strict reading; empty if unknown.
+        prepared: Labelled maps.
+        rows: Those to train on.
         training: Settings of the training. The networks have seeds of their own, derived from its.
     """
-    fitting = torch.from_numpy(possible(labels, strict))
-    weights = torch.from_numpy(weights_of(labels))
+    inputs, kinds, weights = prepared.examples(rows)
+    known, counts = torch.from_numpy(kinds), torch.from_numpy(weights)
     networks = [
-        cnn.train(inputs.images, fitting, weights, replace(training, seed=seed))
+        cnn.train(inputs.images, known, counts, replace(training, seed=seed))
         for seed in range(NETWORKS * training.seed, NETWORKS * (training.seed + 1))
     ]
-    of_features = perceptrons.train(inputs.features, fitting, weights, training.seed)
-    return Classifier(networks, of_features).eval()
+    return Classifier(networks, logistic.train(inputs.features, known, counts)).eval()
 
 
-def weights_of(labels: Sequence[str]) -> npt.NDArray[np.float32]:
-    """[maps] weight of each map in training, by the frequency of its class; the mean is 1."""
-    _, places, counts = np.unique(np.array(labels), return_inverse=True, return_counts=True)
+def weights_of(kinds: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """[maps] weight of each map in training, by the frequency of its kind; the mean is 1."""
+    _, places, counts = np.unique(kinds, axis=0, return_inverse=True, return_counts=True)
     weights = (1 / counts[places]) ** EVENNESS
     return np.asarray(weights / weights.mean(), dtype=np.float32)
 

@@ -150,7 +150,8 @@ def _fit(
     for _ in range(training.epochs):
         for rows in torch.split(torch.randperm(len(known)), size):
             optimiser.zero_grad()
-            loss(net(augment(known[rows])), possible[rows], weights[rows]).backward()
+            error = loss(net(augment(known[rows])), possible[rows], weights[rows])
+            error.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
 

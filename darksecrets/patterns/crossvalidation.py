@@ -29,7 +29,7 @@ from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
 from darksecrets.patterns.mapset import strict_labels
 from darksecrets.patterns.quality import shipped_predictions
-from darksecrets.patterns.readings import MAP_KINDS, members, possible
+from darksecrets.patterns.readings import MAP_KINDS, members
 from darksecrets.patterns.tables import (
     AGAIN,
     COMBINED,
@@ -84,7 +84,7 @@ def cross_validate(
         The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
         at least two classes. A reading has rows for the maps whose class in it is known.
     """
-    inputs = classifier.Inputs.of_labelled(annotations)
+    prepared = classifier.Prepared.of(annotations, training.seed)
     parts = {
         EXAMPLE: _by_fold(folds(annotations, count, training.seed)),
         MODEL: _by_encoder(annotations),
@@ -93,7 +93,7 @@ def cross_validate(
     for left_out, splits in parts.items():
         for repetition in range(1, repetitions + 1):
             seeded = replace(training, seed=training.seed + repetition - 1)
-            found = _outputs(annotations, inputs, splits, seeded)
+            found = _outputs(annotations, prepared, splits, seeded)
             names = [COMBINED] if repetition > 1 else list(found)
             tables += [
                 _table(annotations, splits, found[name]).assign(
@@ -157,26 +157,26 @@ def _by_encoder(annotations: Annotations) -> list[Split]:
 
 
 def _outputs(
-    data: Annotations, inputs: classifier.Inputs, splits: Sequence[Split], training: cnn.Training
+    data: Annotations,
+    prepared: classifier.Prepared,
+    splits: Sequence[Split],
+    training: cnn.Training,
 ) -> Outputs:
     """Outputs of every classifier for the test maps of all splits; NaN for other maps."""
     shape = (len(data.table), len(MAP_KINDS))
     found = {name: np.full(shape, np.nan) for name in (COMBINED, NETWORK, FEATURES, MAJORITY)}
     for learned, tested in splits:
-        known = data.table.iloc[learned]
-        labels, strict = list(known["label"]), list(known["strict"])
-        trained = classifier.train(inputs[learned], labels, strict, training)
+        trained = classifier.train(prepared, learned, training)
         with torch.inference_mode():
-            parts = [one.double().numpy() for one in trained.parts(inputs[tested])]
+            parts = [one.double().numpy() for one in trained.parts(prepared.inputs[tested])]
         found[NETWORK][tested], found[FEATURES][tested] = parts
         found[COMBINED][tested] = np.mean(parts, axis=0)
-        found[MAJORITY][tested] = _majority(labels, strict)
+        found[MAJORITY][tested] = _majority(prepared.kinds[learned])
     return found
 
 
-def _majority(labels: Sequence[str], strict: Sequence[str]) -> Floats:
+def _majority(fitting: npt.NDArray[np.bool_]) -> Floats:
     """[kinds] log shares among labels; unknown kinds are spread over those that are possible."""
-    fitting = possible(labels, strict).astype(np.float64)
     shares = (fitting / fitting.sum(axis=1, keepdims=True)).mean(axis=0)
     return np.asarray(np.log(shares.clip(min=np.exp(_IMPOSSIBLE))), dtype=np.float64)
 

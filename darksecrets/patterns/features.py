@@ -116,7 +116,8 @@ def features(seen: Seen) -> torch.Tensor:
 def _entropy(shares: torch.Tensor) -> torch.Tensor:
     """Entropy over the last axis, relative to that of equal shares."""
     terms = shares.clamp(min=_TINY).log_().mul_(shares)
-    return terms.sum(dim=-1) / -np.log(max(shares.shape[-1], 2))
+    found: torch.Tensor = terms.sum(dim=-1) / -float(np.log(max(shares.shape[-1], 2)))
+    return found
 
 
 def _spread(mean: torch.Tensor, mean_of_squares: torch.Tensor) -> torch.Tensor:

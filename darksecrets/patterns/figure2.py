@@ -38,7 +38,7 @@ PAPER_RANGE = (0.32, 0.61)
 STACK = tuple(reversed(PATTERNS))
 """From the bottom. Heterogeneous is first, so that its share, which the paper reports, is easy to
 read."""
-TITLES = {
+TITLES: dict[str, str] = {
     WIDE: "Wide reading: columns of any tokens count",
     STRICT: "Strict reading, the paper's: only columns of special tokens count",
 }
@@ -187,10 +187,10 @@ def _luminance(colour: str) -> float:
 
 def _whose(table: pd.DataFrame) -> str:
     """Say of which states' encoders maps were labelled."""
-    names = {
-        name: [state for state in STATES_OF_FIGURES if state in set(rows["state"])]
-        for name, rows in table.groupby("confusions_of")
-    }
+    names: dict[str, list[str]] = {}
+    for state in STATES_OF_FIGURES:
+        for name in table["confusions_of"][table["state"] == state].unique():
+            names.setdefault(str(name), []).append(state)
     unknown = names.pop(OTHERS, [])
     parts = [f"{', '.join(states)}: maps of {name} were labelled" for name, states in names.items()]
     if unknown:

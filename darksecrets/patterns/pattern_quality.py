@@ -108,8 +108,13 @@ def _scores(axes: Axes, scores: pd.DataFrame, parts: Sequence[str], reading: str
         y = np.arange(len(parts)) + _STEP * (place - (len(_LOOKS) - 1) / 2)
         axes.hlines(y, known["ci_low"], known["ci_high"], color=colour, linewidth=0.7)
         size = 6 if classifier == AGAIN else 2.5
-        label = {"label": classifier, "markersize": size, "color": colour}
-        axes.plot(known["score"], y, marker, linestyle="none", **label)
+        axes.plot(
+            *(known["score"], y, marker),
+            linestyle="none",
+            label=classifier,
+            markersize=size,
+            color=colour,
+        )
         if classifier == COMBINED:
             for score, height in zip(known["score"], y, strict=True):
                 axes.annotate(

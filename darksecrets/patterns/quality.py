@@ -89,7 +89,7 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
         for (reading, name), rows in some.groupby(["reading", "classifier"], sort=False):
             value, low, high = _estimate(rows, resamples, seed)
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
-            part["maps_of"], part["reading"], part["classifier"] = maps_of, reading, name
+            part = part.assign(maps_of=maps_of, reading=reading, classifier=name)
             for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
                 part[column] = PERCENT * numbers
             part.loc[part["metric"] == "calibration_error", ["ci_low", "ci_high"]] = np.nan

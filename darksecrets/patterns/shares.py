@@ -138,7 +138,8 @@ class Labelled:
         parts = [one.sort_values("map") for _, one in rows.groupby("repetition")]
         places = [one["predicted"].map(list(PATTERNS).index).to_numpy(np.int64) for one in parts]
         table = parts[0] if parts else rows
-        return cls(table.reset_index(drop=True), np.stack(places) if places else np.zeros((1, 0)))
+        predicted = np.stack(places) if places else np.zeros((1, 0), dtype=np.int64)
+        return cls(table.reset_index(drop=True), predicted)
 
     def counts(self, repetition: int, weights: npt.NDArray[np.generic]) -> Counted:
         """Count maps by encoder, state, label and prediction of one repetition.
@@ -209,7 +210,8 @@ def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
     if towards is not None:
         numbers = numbers + PRIOR * towards
     totals = numbers.sum(axis=-1, keepdims=True)
-    return np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
+    rates: Floats = np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
+    return rates
 
 
 def table(

@@ -20,7 +20,10 @@ CLASSIFIER = labelled_maps.SHIPPED / "classifier"
 """The network, as `cnn.save` writes it."""
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
-CODE = ("seen", "features", "cnn", "perceptrons", "readings", "classifier", "crossvalidation")
+CODE = (
+    *("seen", "features", "cnn", "logistic", "composition"),
+    *("readings", "classifier", "crossvalidation"),
+)
 """Modules of the package that its results depend on."""
 
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 import torch
 from labelled import labelled_maps
+from sklearn.linear_model import LogisticRegression
 
 from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.patterns import classification, classifier, cnn, perceptrons
+from darksecrets.patterns import classification, classifier, cnn, composition, logistic
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS, READINGS
 from darksecrets.patterns.features import NAMES
@@ -53,8 +54,10 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def untrained():
     torch.manual_seed(0)
-    networks = [cnn.PatternNet() for _ in range(classifier.NETWORKS)]
-    return classifier.Classifier(networks, perceptrons.Perceptrons(), temperature=1.7).eval()
+    found = classifier.untrained(temperature=1.7)
+    found.of_features.coefficients.normal_(0, 0.3)
+    found.of_features.constants.normal_()
+    return found
 
 
 def softmax(row):
@@ -97,53 +100,117 @@ def test_outputs_are_means_of_log_probabilities_of_the_parts(untrained):
     with torch.inference_mode():
         found = untrained(inputs)
         logits = [net(inputs.images).tolist() for net in untrained.networks]
-        each = untrained.of_features.members(inputs.features).tolist()
+        by_features = np.log([softmax(row) for row in odds(untrained.of_features, inputs.features)])
     nets = [np.log([softmax(row) for row in one]) for one in logits]
-    ones = [np.log([softmax(row) for row in member]) for member in each]
-    expected = (np.mean(nets, axis=0) + np.mean(ones, axis=0)) / 2
+    expected = (np.mean(nets, axis=0) + by_features) / 2
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_perceptrons_are_those_of_plain_loops():
-    torch.manual_seed(1)
-    net = perceptrons.Perceptrons(4).eval()
-    with torch.no_grad():
-        net.mean.normal_()
-        net.spread.uniform_(0.5, 2)
-        net.inner_bias.normal_()
-        net.outer_bias.normal_()
-    features = 6 * torch.randn(3, 4)
-    found = net.members(features).detach().numpy()
-    inner, outer, before, after = (
-        one.detach().double().numpy()
-        for one in (net.inner, net.outer, net.inner_bias, net.outer_bias)
-    )
-    for member, row in np.ndindex(found.shape[:2]):
-        scaled = [
-            max(-4.0, min(4.0, (float(x) - float(m)) / float(s)))
-            for x, m, s in zip(features[row], net.mean, net.spread, strict=True)
+def odds(regression, features):
+    """Log odds of a regression, number by number."""
+    slopes = regression.coefficients.double().numpy()
+    scaled = [
+        [
+            max(-5.0, min(5.0, (float(x) - float(m)) / float(s)))
+            for x, m, s in zip(row, regression.mean, regression.spread, strict=True)
         ]
-        hidden = [
-            max(0.0, bias + sum(x * w for x, w in zip(scaled, column, strict=True)))
-            for bias, column in zip(before[member, 0], inner[member].T, strict=True)
+        for row in features
+    ]
+    return [
+        [
+            float(constant) + sum(x * slope for x, slope in zip(row, column, strict=True))
+            for constant, column in zip(regression.constants, slopes.T, strict=True)
         ]
-        for kind, column in enumerate(outer[member].T):
-            expected = after[member, 0, kind]
-            expected += sum(x * w for x, w in zip(hidden, column, strict=True))
-            assert found[member, row, kind] == pytest.approx(expected, abs=1e-4)
+        for row in scaled
+    ]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_regression_is_that_of_scikit_learn(count):
+    rng = np.random.default_rng(count)
+    features = rng.normal(3, 2, size=(80, 5))
+    kinds = rng.integers(count, size=80) + 1
+    weights = rng.uniform(0.5, 2, size=80).astype(np.float32)
+    known = np.eye(len(MAP_KINDS), dtype=bool)[kinds]
+    tensors = (torch.from_numpy(one) for one in (features.astype(np.float32), known, weights))
+    found = logistic.train(*tensors)
+    scaled = ((features - features.mean(0)) / features.std(0)).clip(-5, 5)
+    model = LogisticRegression(C=logistic.INVERSE_PENALTY, max_iter=1000)
+    expected = model.fit(scaled, kinds, weights).predict_proba(scaled)
+    outputs = found(torch.from_numpy(features.astype(np.float32))).exp().numpy()
+    np.testing.assert_allclose(outputs[:, 1 : count + 1], expected, atol=2e-4)
+    assert outputs[:, count + 1 :].max() < 1e-6  # kinds that were not learned
+
+
+def composed_of(label, strict, seed=0):
+    """A labelled map of a class, and what is composed of it."""
+    mapset = labelled_maps([label], 1, seed)
+    table = mapset.table.assign(label=label, strict=strict)
+    data = Annotations(table, mapset.maps)
+    return data, composition.compose(data, seed)
+
+
+@pytest.mark.parametrize(
+    ("label", "strict", "expected"),
+    [
+        ("vertical", "vertical", ("vertical+diagonal", "vertical+diagonal")),
+        ("vertical", "heterogeneous", ("vertical+diagonal", "diagonal")),
+        ("diagonal", "diagonal", ("vertical+diagonal", "vertical+diagonal")),
+        ("vertical", "", None),
+        ("block", "block", None),
+        ("heterogeneous", "heterogeneous", None),
+    ],
+)
+def test_columns_and_diagonals_are_composed_and_nothing_else(label, strict, expected):
+    data, made = composed_of(label, strict)
+    if expected is None:
+        assert not made.maps
+        return
+    assert MAP_KINDS[made.kinds.item()] == expected
+    assert made.sources.tolist() == [0]
+    found, before = made.maps[0], data.maps[0].astype(np.float64)
+    np.testing.assert_allclose(found.sum(axis=1), before.sum(axis=1), atol=2e-3)
+    gained = found - before
+    length = len(found)
+    if label == "vertical":  # every row gains in one cell, at most a token away
+        places = gained.argmax(axis=1)
+        assert (np.abs(places - np.arange(length)) <= 1).all()
+        assert (found[np.arange(length), places] > 0.05).all()
+    else:
+        assert set(gained.argmax(axis=1)) <= {0, length - 1}  # the special tokens
+        assert (found[:, [0, length - 1]].sum(axis=1) > 0.1).all()
+
+
+def test_composed_maps_are_trained_on_only_with_those_that_they_are_made_of():
+    mapset = labelled_maps(PATTERNS, 4)
+    labels = mapset.labels["label"]
+    data = Annotations(mapset.table.assign(label=labels, strict=labels), mapset.maps)
+    prepared = classifier.Prepared.of(data, seed=1)
+    assert set(prepared.sources) == set(np.flatnonzero(labels.isin(["vertical", "diagonal"])))
+    for rows in (np.array([0, 1, 17]), np.array([16, 17])):
+        inputs, kinds, weights = prepared.examples(rows)
+        added = np.isin(prepared.sources, rows)
+        assert len(inputs.images) == len(kinds) == len(weights) == len(rows) + added.sum()
+        assert torch.equal(inputs.features[: len(rows)], prepared.inputs.features[rows])
+        assert weights[: len(rows)].mean() == pytest.approx(1)
+        assert (weights[len(rows) :] == np.float32(classifier.COMPOSED)).all()
+        if added.any():
+            assert torch.equal(inputs.images[len(rows) :], prepared.composed.images[added])
 
 
 def test_separable_maps_are_learned_and_the_same_again():
     known, unseen = labelled_maps(PATTERNS, 12), labelled_maps(PATTERNS, 6, seed=1)
-    inputs, others = (
-        classifier.Inputs.of_labelled(Annotations(one.table, one.maps)) for one in (known, unseen)
+    known, others = (
+        classifier.Prepared.of(
+            Annotations(one.table.assign(label=labels, strict=labels), one.maps), seed=0
+        )
+        for one, labels in ((each, each.labels["label"]) for each in (known, unseen))
     )
-    labels = known.labels["label"].tolist()
-    training = cnn.Training(8, seed=3)
-    found, again = (classifier.train(inputs, labels, labels, training) for _ in range(2))
+    rows, training = np.arange(len(known.kinds)), cnn.Training(8, seed=3)
+    found, again = (classifier.train(known, rows, training) for _ in range(2))
     with torch.inference_mode():
-        outputs = found(others)
-        assert torch.equal(outputs, again(others))
+        outputs = found(others.inputs)
+        assert torch.equal(outputs, again(others.inputs))
         for reading in READINGS:
             chances = found.read(outputs, reading)
             assert torch.allclose(chances.sum(dim=1), torch.tensor(1.0), atol=1e-5)
@@ -167,7 +234,8 @@ def test_kinds_give_both_readings():
 
 
 def test_rare_classes_weigh_more_but_do_not_outweigh():
-    weights = classifier.weights_of(["block"] * 90 + ["diagonal"] * 10)
+    labels = ["block"] * 90 + ["diagonal"] * 10
+    weights = classifier.weights_of(possible(labels, labels))
     assert weights.mean() == pytest.approx(1)
     assert weights[-1] / weights[0] == pytest.approx(9**classifier.EVENNESS)
 

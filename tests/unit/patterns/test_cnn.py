@@ -6,7 +6,6 @@ import torch
 from labelled import labelled_maps
 
 from darksecrets.patterns import cnn
-from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.classifier import Inputs
 from darksecrets.patterns.readings import MAP_KINDS, possible
@@ -174,7 +173,8 @@ def test_the_loss_is_the_surprise_at_all_kinds_that_fit():
 def labelled(maps_of_each, seed=0):
     mapset = labelled_maps(PATTERNS, maps_of_each, seed)
     labels = mapset.labels["label"].tolist()
-    inputs = Inputs.of_labelled(Annotations(mapset.table, mapset.maps))
+    table = mapset.table
+    inputs = Inputs.of_maps(mapset.maps, table["special"], table["segments"])
     return inputs.images, labels, torch.from_numpy(possible(labels, labels))
 
 
