@@ -1,16 +1,16 @@
 """What transfers to an encoder that was not labelled? Classifiers of patterns, compared.
 
     python benchmarks/pattern_transfer.py variants [--annotations FOLDER] [--epochs 12] [--seeds 1]
-    python benchmarks/pattern_transfer.py curve [--draws 3]
+    python benchmarks/pattern_transfer.py curve [--draws 5]
     python benchmarks/pattern_transfer.py coverage
 
 ``variants``: every encoder of the labelled maps is left out in turn, in all its states that share
 weights; each variant is trained on the others. The row *chosen* is the score of the choice itself:
 for each encoder, the variant with the best mean over the *other* encoders. ``curve``: the same for
-the shipped variant, with fewer encoders and fewer maps in the training. ``coverage``: how often the
-intervals of Figure 2 cover the labelled shares of an encoder that was left out, and of half of a
+the hand-made features, with fewer encoders and fewer maps in the training. ``coverage``: how often
+the intervals of Figure 2 cover the labelled shares of an encoder that was left out, and of half of a
 labelled encoder's examples whose other half is labelled; this needs no training, only the shipped
-cross-validation. Minutes each, on one core; ``curve`` about ten.
+cross-validation. ``variants`` takes about ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import argparse
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +31,10 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.patterns import annotations, classifier, cnn, perceptrons, shares, trained
-from darksecrets.patterns.classes import PATTERNS, READINGS
+from darksecrets.patterns import annotations, classifier, cnn, logistic, shares, trained
+from darksecrets.patterns.classes import PATTERNS, READINGS, WIDE, Reading
 from darksecrets.patterns.crossvalidation import softmax
-from darksecrets.patterns.readings import MAP_KINDS, members, possible
+from darksecrets.patterns.readings import MAP_KINDS, members
 from darksecrets.patterns.tables import EXAMPLE, MODEL, PATTERN_PREDICTIONS
 
 Floats = npt.NDArray[np.float64]
@@ -42,22 +43,34 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labelled maps, prepared for all variants."""
+    """Labelled maps, prepared for all variants.
+
+    Attributes:
+        data: The maps.
+        prepared: The same with the maps composed of them.
+        composed: Whether composed maps are trained on.
+    """
 
     data: annotations.Annotations
-    inputs: classifier.Inputs
-    fitting: npt.NDArray[np.bool_]
+    prepared: classifier.Prepared
+    composed: bool = True
 
     @classmethod
     def read(cls, folder: Path) -> Labelled:
         """Read and prepare a set."""
         data = annotations.load([folder])
-        fitting = possible(data.labels, list(data.table["strict"]))
-        return cls(data, classifier.Inputs.of_labelled(data), fitting)
+        return cls(data, classifier.Prepared.of(data, seed=2019))
 
-    def weights(self, rows: Rows) -> torch.Tensor:
-        """[rows] weights in the training."""
-        return torch.from_numpy(classifier.weights_of([self.data.labels[row] for row in rows]))
+    def examples(self, rows: Rows) -> tuple[classifier.Inputs, torch.Tensor, torch.Tensor]:
+        """Inputs, possible kinds and weights of what is trained on."""
+        inputs, kinds, weights = self.prepared.examples(rows)
+        if not self.composed:
+            inputs, kinds, weights = (
+                self.prepared.inputs[rows],
+                kinds[: len(rows)],
+                weights[: len(rows)],
+            )
+        return inputs, torch.from_numpy(kinds), torch.from_numpy(weights)
 
     def splits(self) -> list[tuple[str, Rows, Rows]]:
         """For every encoder: its name, rows of the others without its sentences, its own rows."""
@@ -69,13 +82,12 @@ class Labelled:
             found.append((str(name), np.flatnonzero(others), np.flatnonzero(own)))
         return found
 
-    def score(self, rows: Rows, chances: Floats, reading: str) -> float:
+    def score(self, rows: Rows, chances: Floats, reading: Reading) -> float:
         """Weighted F1 × 100 of probabilities of kinds [maps, kinds]."""
         from sklearn.metrics import f1_score
 
-        column = "label" if reading == "wide" else "strict"
-        truth = self.data.table[column].to_numpy()[rows]
-        guesses = np.array(list(PATTERNS))[(chances @ members(reading)).argmax(axis=1)]  # type: ignore[arg-type]
+        truth = self.data.table["label" if reading == WIDE else "strict"].to_numpy()[rows]
+        guesses = np.array(list(PATTERNS))[(chances @ members(reading)).argmax(axis=1)]
         known = truth != ""
         return 100 * float(f1_score(truth[known], guesses[known], average="weighted"))
 
@@ -84,93 +96,98 @@ Variant = Callable[[Labelled, Rows, Rows, cnn.Training], Floats]
 """Train on the first rows; return log probabilities of kinds for the second."""
 
 
-def by_network(planes: Sequence[int], size: int = cnn.SIZE) -> Variant:
+def by_network(planes: Sequence[int]) -> Variant:
     """The convolutional network on some planes of the images."""
 
+    class Network(cnn.PatternNet):
+        def __init__(self) -> None:
+            super().__init__(len(planes))
+
     def variant(known: Labelled, learned: Rows, tested: Rows, training: cnn.Training) -> Floats:
-        images = known.inputs.images[:, list(planes)]
-        if size != cnn.SIZE:
-            images = torch.nn.functional.interpolate(
-                images, size=(size, size), mode="bilinear", antialias=True
-            )
-        fitting = torch.from_numpy(known.fitting[learned])
-        net = cnn.train(
-            images[learned],
-            fitting,
-            known.weights(learned),
-            training,
-            lambda: cnn.PatternNet(len(planes)),  # type: ignore[arg-type]
-        )
+        inputs, kinds, weights = known.examples(learned)
+        net = cnn.train(inputs.images[:, list(planes)], kinds, weights, training, Network)
         with torch.inference_mode():
-            found: Floats = torch.log_softmax(net(images[tested]), dim=1).double().numpy()
+            outputs = net(known.prepared.inputs[tested].images[:, list(planes)])
+            found: Floats = torch.log_softmax(outputs, dim=1).double().numpy()
         return found
 
     return variant
 
 
-def by_perceptrons(known: Labelled, learned: Rows, tested: Rows, training: cnn.Training) -> Floats:
-    """Perceptrons on the hand-made features."""
-    fitting = torch.from_numpy(known.fitting[learned])
-    values = known.inputs.features
-    net = perceptrons.train(values[learned], fitting, known.weights(learned), training.seed)
-    with torch.inference_mode():
-        found: Floats = net(values[tested]).double().numpy()
+def by_regression(known: Labelled, learned: Rows, tested: Rows, _: cnn.Training) -> Floats:
+    """Logistic regression on the hand-made features, as in the shipped classifier."""
+    inputs, kinds, weights = known.examples(learned)
+    net = logistic.train(inputs.features, kinds, weights)
+    found: Floats = net(known.prepared.inputs[tested].features).double().numpy()
     return found
 
 
-def by_scikit_learn(make: Callable[[int], object]) -> Variant:
+def without_composed(variant: Variant) -> Variant:
+    """A variant that is trained on labelled maps only."""
+
+    def plain(known: Labelled, learned: Rows, tested: Rows, training: cnn.Training) -> Floats:
+        return variant(replace(known, composed=False), learned, tested, training)
+
+    return plain
+
+
+class Model(Protocol):
+    """A classifier of scikit-learn."""
+
+    classes_: Rows
+
+    def fit(self, values: Floats, places: Rows, sample_weight: Floats) -> object:
+        """Train on features [maps, features] and kinds [maps]."""
+
+    def predict_proba(self, values: Floats) -> Floats:
+        """[maps, kinds that were learned] probabilities."""
+
+
+def by_scikit_learn(make: Callable[[int], Model]) -> Variant:
     """A model of scikit-learn on the hand-made features."""
 
     def variant(known: Labelled, learned: Rows, tested: Rows, training: cnn.Training) -> Floats:
-        values = known.inputs.features.numpy()
-        kinds = known.fitting.argmax(axis=1)
+        inputs, kinds, weights = known.examples(learned)
         model = make(training.seed)
-        model.fit(values[learned], kinds[learned])  # type: ignore[attr-defined]
+        places = kinds.int().argmax(dim=1).numpy()
+        model.fit(inputs.features.numpy(), places, sample_weight=weights.numpy())
         found = np.full((len(tested), len(MAP_KINDS)), -30.0)
-        chances = model.predict_proba(values[tested])  # type: ignore[attr-defined]
-        found[:, model.classes_] = np.log(chances.clip(1e-12))  # type: ignore[attr-defined]
+        chances = model.predict_proba(known.prepared.inputs[tested].features.numpy())
+        found[:, model.classes_] = np.log(chances.clip(1e-12))
         return found
 
     return variant
 
 
-def logistic(_: int) -> object:
-    """Logistic regression."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=2000))
-
-
-def boosted(seed: int) -> object:
+def boosted(seed: int) -> Model:
     """Gradient-boosted trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(max_iter=60, random_state=seed)
+    return HistGradientBoostingClassifier(max_iter=40, random_state=seed)
 
 
-def extra_trees(seed: int) -> object:
+def extra_trees(seed: int) -> Model:
     """Extremely randomized trees."""
     from sklearn.ensemble import ExtraTreesClassifier
 
-    return ExtraTreesClassifier(300, min_samples_leaf=2, random_state=seed)
+    return ExtraTreesClassifier(200, min_samples_leaf=2, random_state=seed)
 
 
-ALL_PLANES = range(len(cnn.CHANNELS))
 PARTS: dict[str, Variant] = {
-    "network, darkness": by_network([0]),
-    "network, darkness and weight × L": by_network([0, 1]),
-    "network, all planes": by_network(ALL_PLANES),
-    "features, perceptrons": by_perceptrons,
-    "features, logistic regression": by_scikit_learn(logistic),
-    "features, gradient boosting": by_scikit_learn(boosted),
+    "network": by_network(range(len(cnn.CHANNELS))),
+    "network, darkness only": by_network([0]),
+    "features, regression": by_regression,
+    "features, regression, nothing composed": without_composed(by_regression),
     "features, extra trees": by_scikit_learn(extra_trees),
+    "features, gradient boosting": by_scikit_learn(boosted),
 }
-SHIPPED = "network, all planes + features, perceptrons"
+SHIPPED = "network + features, regression"
 MEANS = {
-    SHIPPED: ("network, all planes", "features, perceptrons"),
-    "all of these": tuple(PARTS),
+    SHIPPED: ("network", "features, regression"),
+    "network + features, regression and trees": (
+        *("network", "features, regression"),
+        *("features, extra trees", "features, gradient boosting"),
+    ),
 }
 
 
@@ -202,8 +219,8 @@ def variants(options: argparse.Namespace) -> None:
             found = {part: fit(known, learned, tested, training) for part, fit in PARTS.items()}
             for mean, parts in MEANS.items():
                 found[mean] = np.mean([found[part] for part in parts], axis=0)
-            weights = known.weights(learned).double().numpy()[:, None]
-            prior = (known.fitting[learned] * weights).sum(axis=0)
+            _, kinds, weights = known.examples(learned)
+            prior = (kinds * weights[:, None]).sum(dim=0).double().numpy()
             found[f"{SHIPPED}, prior adapted"] = adapted(found[SHIPPED], prior / prior.sum())
             for variant, outputs in found.items():
                 by_seed.setdefault(variant, []).append(outputs)
@@ -236,46 +253,38 @@ def choose(table: pd.DataFrame) -> pd.Series:
     return pd.Series({name: table.loc[variant, name] for name, variant in best.items()})
 
 
-def fit_shipped(known: Labelled, learned: Rows, tested: Rows, training: cnn.Training) -> Floats:
-    """The shipped variant."""
-    return np.asarray(
-        np.mean([PARTS[part](known, learned, tested, training) for part in MEANS[SHIPPED]], axis=0)
-    )
-
-
 def curve(options: argparse.Namespace) -> None:
-    """Score the shipped variant with fewer encoders, and with fewer maps, in the training."""
+    """Score the features with fewer encoders, and with fewer maps, in the training."""
     known = Labelled.read(options.annotations)
     splits = known.splits()
-    names = known.data.encoders
+    names = known.data.encoders.astype(str)
     rng = np.random.default_rng(0)
     rows = []
-    for others in range(1, len(splits)):
-        for share in (1.0,) if others < len(splits) - 1 else (0.125, 0.25, 0.5, 1.0):
-            draws = options.draws if (others, share) != (len(splits) - 1, 1.0) else 1
-            found = {reading: [] for reading in READINGS}
-            sizes = []
-            for (name, learned, tested), draw in itertools.product(splits, range(draws)):
-                rest = [one for one, *_ in splits if one != name]
-                some = rng.choice(rest, others, replace=False)
-                kept = learned[np.isin(names[learned].astype(str), some)]
-                kept = rng.permutation(kept)[: max(20, round(share * len(kept)))]
-                if len({known.data.labels[row] for row in kept}) < 2:
-                    continue
-                outputs = fit_shipped(known, kept, tested, cnn.Training(options.epochs, draw))
-                sizes.append(len(kept))
-                for reading in READINGS:
-                    found[reading].append(known.score(tested, softmax(outputs), reading))
-            rows.append(
-                {"encoders": others, "maps": round(np.mean(sizes))}
-                | {f"weighted F1, {name}": round(np.mean(found[name]), 1) for name in READINGS}
-                | {f"least, {name}": round(np.min(found[name]), 1) for name in READINGS}
-            )
-            print(rows[-1], flush=True)
+    every = len(splits) - 1
+    steps = [(others, 1.0) for others in range(1, every)]
+    steps += [(every, share) for share in (0.1, 0.2, 0.4, 0.7, 1.0)]
+    for others, share in steps:
+        found: dict[Reading, list[float]] = {reading: [] for reading in READINGS}
+        sizes = []
+        for (name, learned, tested), _ in itertools.product(splits, range(options.draws)):
+            some = rng.choice([one for one, *_ in splits if one != name], others, replace=False)
+            kept = rng.permutation(learned[np.isin(names[learned], some)])
+            kept = np.sort(kept[: round(share * len(kept))])
+            if len({known.data.labels[row] for row in kept}) < 2:
+                continue
+            outputs = by_regression(known, kept, tested, cnn.Training(0, 0))
+            sizes.append(len(kept))
+            for reading in READINGS:
+                found[reading].append(known.score(tested, softmax(outputs), reading))
+        rows.append(
+            {"encoders": others, "maps": round(np.mean(sizes))}
+            | {f"F1, {name}": round(float(np.mean(found[name])), 1) for name in READINGS}
+            | {f"least, {name}": round(min(found[name]), 1) for name in READINGS}
+        )
     notes = (
-        f"Mean and least weighted F1 × 100 over all encoders left out, {options.draws} random "
-        f"choices of the encoders and maps trained on, {options.epochs} epochs. *encoders* and "
-        "*maps* (mean): in the training."
+        f"Mean and least weighted F1 × 100 over all encoders left out and {options.draws} random "
+        "choices of the encoders and maps trained on. *encoders* and *maps* (mean): in the "
+        "training. The hand-made features alone, which are trained in a second."
     )
     title = "Learning curve of the classifier of patterns on encoders that it has not seen"
     machine = describe("torch", "numpy")
@@ -352,7 +361,7 @@ def main() -> None:
     parser.add_argument("--predictions", type=Path, default=trained.PREDICTIONS)
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--draws", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
     {"variants": variants, "curve": curve, "coverage": coverage}[options.what](options)
