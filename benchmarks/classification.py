@@ -27,8 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.patterns import trained
 from darksecrets.patterns.classification import classify
-from darksecrets.patterns.classifier import Classifier, Inputs, load
-from darksecrets.patterns.cnn import SIZE
+from darksecrets.patterns.classifier import Classifier, load
 from darksecrets.patterns.seen import Seen
 
 LENGTHS = (16, 32, 64, 128)
@@ -65,7 +64,7 @@ def singly(store: AttentionStore, classifier: Classifier) -> int:
     with torch.inference_mode():
         for one in maps:
             seen = Seen.of(torch.from_numpy(one[None].copy()), *marks)
-            classifier(Inputs.of(seen)).argmax(dim=1).item()
+            classifier(seen).argmax(dim=1).item()
     return len(maps)
 
 
@@ -102,12 +101,10 @@ def measure(options: argparse.Namespace) -> None:
     table = pd.DataFrame(rows, columns=columns).round({"ratio": 1})
     device = gpu()[0] if gpu() else "no GPU"
     notes = (
-        f"Reading, scaling, resampling, features, networks and table; {options.threads} "
+        f"Reading, scaling, features, regression and table; {options.threads} "
         f"thread(s), {device}. Medians of {options.repetitions} interleaved repetitions.\n\n"
-        "On a CPU, batches are only slightly faster. Every map becomes an image of "
-        f"{SIZE} × {SIZE}, and most of the time goes to the convolutions, which cost the same in a "
-        "batch as one by one, and for long maps to scaling and resampling. A batch only saves the "
-        "fixed cost of the calls.\n\n"
+        "Most of the time goes to passes over the cells of a map: finding its greatest weights, "
+        "and sums over columns, diagonals and sentences. A batch saves the calls' fixed cost.\n\n"
         f"The paper's run, 1000 examples × 144 heads × 14 models = {PAPER / 1e6:.1f} million maps, "
         f"would take **{PAPER / rate / 60:.0f} minutes** at the {rate:.0f} maps/s measured for "
         f"lengths as in GLUE ({store.examples} examples)."

@@ -12,15 +12,13 @@ def main(job: Job) -> dict[str, Any]:
     import torch
 
     from darksecrets.patterns import annotations, classifier, crossvalidation, trained
-    from darksecrets.patterns.cnn import Training
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)
     settings = job.params.training
     data = annotations.load(annotations.folders(settings["annotations"]))
-    training = Training(settings["epochs"], settings["seed"])
-    prepared = classifier.Prepared.of(data, training.seed)
-    found = classifier.train(prepared, np.arange(len(data.table)), training)
+    prepared = classifier.Prepared.of(data, settings["seed"])
+    found = classifier.train(prepared, np.arange(len(data.table)))
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     found.temperature = crossvalidation.mean_temperature(predictions)
     classifier.save(found, job.output.classifier)

@@ -17,8 +17,7 @@ import torch
 from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.models import devices
 from darksecrets.patterns.classes import PATTERNS, READINGS
-from darksecrets.patterns.classifier import Classifier, Inputs
-from darksecrets.patterns.cnn import CHANNELS, SIZE, STAGES
+from darksecrets.patterns.classifier import Classifier
 from darksecrets.patterns.seen import Seen
 
 BATCH = 64
@@ -71,10 +70,9 @@ def classify(
 def _map_bytes(length: int) -> int:
     """Estimate the memory for classifying one map, in bytes, in float32.
 
-    It holds the map and about ten copies, among them a scaled and a sorted one; its image; and
-    three images of the first stage: after convolution, normalisation and ReLU.
+    It holds the map and about a dozen copies, among them a scaled and a sorted one.
     """
-    return 4 * (12 * length**2 + (len(CHANNELS) + 3 * STAGES[0][0]) * SIZE**2)
+    return 4 * 16 * length**2
 
 
 def _classified(
@@ -96,9 +94,7 @@ def _classified(
     )
     parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
     for part, owner in parts:
-        seen = Seen.of(part.to(device), special[owner], segments[owner])
-        inputs = Inputs.of(seen)
-        of_kinds = classifier(inputs)
+        of_kinds = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
         yield [classifier.read(of_kinds, reading) for reading in READINGS]
 
 

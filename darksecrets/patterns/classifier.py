@@ -1,14 +1,15 @@
-"""The classifier of self-attention maps: a network that sees them, and one that is given features.
+"""The classifier of self-attention maps: a regression on hand-made features (section 4.1).
 
-The convolutional network of section 4.1 learns what a map looks like. Alone, it also learns what
-tells the labelled encoders apart. A regression on hand-made features transfers better to encoders
-that were not labelled, and the mean of both is best (`benchmarks/results/pattern_transfer.md`).
+The paper's classifier is a convolutional network. On encoders that it has not seen, it is far
+worse than a regression on features that express the definitions of the classes, and beside the
+regression it adds next to nothing (`benchmarks/results/pattern_transfer.md`). So the regression
+classifies a run's maps, and the cross-validation compares it with the network.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,9 +27,6 @@ from darksecrets.patterns.seen import Seen
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
 
-NETWORKS = 1
-"""Convolutional networks whose log probabilities are averaged: training from another seed then
-changes less."""
 EVENNESS = 0.5
 """How much rare kinds weigh in training: 0 each map the same, 1 each kind the same."""
 COMPOSED = 0.1
@@ -115,15 +113,19 @@ class Prepared:
         """Prepare labelled maps; the seed is that of the composed ones."""
         table = data.table
         inputs = Inputs.of_maps(data.maps, table["special"], table["segments"])
-        made = composition.compose(data, seed)
-        marks = table.iloc[made.sources]
-        composed = (
-            Inputs.of_maps(made.maps, marks["special"], marks["segments"]) if made.maps else None
-        )
         kinds = possible(data.labels, list(table["strict"]))
-        return cls(
-            inputs, kinds, composed, made.sources, np.eye(len(MAP_KINDS), dtype=bool)[made.kinds]
-        )
+        nothing = np.zeros(0, dtype=np.int64), np.zeros((0, len(MAP_KINDS)), dtype=bool)
+        return cls(inputs, kinds, None, *nothing).composed_again(data, seed)
+
+    def composed_again(self, data: Annotations, seed: int) -> Prepared:
+        """The same with other composed maps."""
+        made = composition.compose(data, seed)
+        if not made.maps:
+            return self
+        marks = data.table.iloc[made.sources]
+        composed = Inputs.of_maps(made.maps, marks["special"], marks["segments"])
+        one_hot = np.eye(len(MAP_KINDS), dtype=bool)[made.kinds]
+        return replace(self, composed=composed, sources=made.sources, composed_kinds=one_hot)
 
     def examples(
         self, rows: npt.NDArray[np.int64]
@@ -141,31 +143,21 @@ class Prepared:
 
 
 class Classifier(nn.Module):
-    """Convolutional networks and a regression on features.
+    """The trained classifier.
 
     Attributes:
         temperature: Divides log probabilities of classes to calibrate them.
     """
 
-    def __init__(
-        self,
-        networks: Sequence[cnn.PatternNet],
-        of_features: logistic.Logistic,
-        temperature: float = 1.0,
-    ) -> None:
+    def __init__(self, regression: logistic.Logistic, temperature: float = 1.0) -> None:
         super().__init__()
-        self.networks = nn.ModuleList(networks)
-        self.of_features = of_features
+        self.regression = regression
         self.temperature = temperature
 
-    def parts(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """[maps, kinds] log probabilities by the networks, and by the features."""
-        seen = [torch.log_softmax(net(inputs.images), dim=1) for net in self.networks]
-        return torch.stack(seen).mean(dim=0), self.of_features(inputs.features)
-
-    def forward(self, inputs: Inputs) -> torch.Tensor:
-        """[maps, kinds] log probabilities of kinds but for a constant per map, not calibrated."""
-        return torch.stack(self.parts(inputs)).mean(dim=0)
+    def forward(self, seen: Seen) -> torch.Tensor:
+        """[maps, kinds] log probabilities of kinds, not calibrated."""
+        outputs: torch.Tensor = self.regression(features(seen))
+        return outputs
 
     def read(self, outputs: torch.Tensor, reading: Reading) -> torch.Tensor:
         """Calibrated probabilities under a reading.
@@ -183,26 +175,24 @@ class Classifier(nn.Module):
 
 
 def untrained(temperature: float = 1.0) -> Classifier:
-    """A classifier with random weights, of torch's global generator."""
-    networks = [cnn.PatternNet() for _ in range(NETWORKS)]
-    return Classifier(networks, logistic.Logistic(), temperature).eval()
+    """A classifier that has learned nothing."""
+    return Classifier(logistic.Logistic(), temperature).eval()
 
 
-def train(prepared: Prepared, rows: npt.NDArray[np.int64], training: cnn.Training) -> Classifier:
-    """Train on labelled maps.
-
-    Args:
-        prepared: Labelled maps.
-        rows: Those to train on.
-        training: Settings of the training. The networks have seeds of their own, derived from its.
-    """
+def train(prepared: Prepared, rows: npt.NDArray[np.int64]) -> Classifier:
+    """Train on some labelled maps, and on what is composed of them."""
     inputs, kinds, weights = prepared.examples(rows)
     known, counts = torch.from_numpy(kinds), torch.from_numpy(weights)
-    networks = [
-        cnn.train(inputs.images, known, counts, replace(training, seed=seed))
-        for seed in range(NETWORKS * training.seed, NETWORKS * (training.seed + 1))
-    ]
-    return Classifier(networks, logistic.train(inputs.features, known, counts)).eval()
+    return Classifier(logistic.train(inputs.features, known, counts)).eval()
+
+
+def train_network(
+    prepared: Prepared, rows: npt.NDArray[np.int64], training: cnn.Training
+) -> cnn.PatternNet:
+    """Train the network that the classifier is compared with, on labelled maps only."""
+    kinds = prepared.kinds[rows]
+    known, counts = torch.from_numpy(kinds), torch.from_numpy(weights_of(kinds))
+    return cnn.train(prepared.inputs.images[rows], known, counts, training)
 
 
 def weights_of(kinds: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:

@@ -7,9 +7,9 @@ A run may classify maps of an encoder of which no maps were labelled. So, if the
 of several encoders, the maps of each are also classified by training on the others only. This is
 the score that counts for an encoder without labelled maps.
 
-The classifier is compared with its parts, the network and the hand-made features, and with the most
-frequent class. It is trained several times, from other random numbers, so that scores and shares
-can say how much that changes.
+The classifier is compared with a convolutional network, as in the paper, with the mean of both, and
+with the most frequent class. It is trained several times with other composed maps, so that scores
+and shares can say how much that changes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,26 +28,24 @@ from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
 from darksecrets.patterns.mapset import strict_labels
 from darksecrets.patterns.quality import shipped_predictions
-from darksecrets.patterns.readings import MAP_KINDS, members
+from darksecrets.patterns.readings import members
 from darksecrets.patterns.tables import (
     AGAIN,
     COMBINED,
     EXAMPLE,
-    FEATURES,
     MAJORITY,
     MODEL,
     NETWORK,
     PATTERN_PREDICTIONS,
+    SHIPPED,
 )
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Split = tuple[Integers, Integers]
-Outputs = dict[str, Floats]
-"""[maps, kinds] log probabilities by every classifier, up to an additive constant per map."""
 
 REPETITIONS = 3
-"""How often the classifier is trained in each split, from other random numbers."""
+"""How often the classifier is trained in each split, with other composed maps."""
 
 _log = logging.getLogger(__name__)
 
@@ -76,9 +73,9 @@ def cross_validate(
     Args:
         annotations: Labelled maps.
         count: Number of folds.
-        training: Settings of the training; its seed is also that of the folds, which are the same
-            in all repetitions.
-        repetitions: How often the classifier is trained; its parts are listed once.
+        training: Settings of the network's training; its seed is also that of the folds, which are
+            the same in all repetitions, and of the composed maps.
+        repetitions: How often the classifier is trained; what it is compared with, once.
 
     Returns:
         The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
@@ -90,16 +87,18 @@ def cross_validate(
         MODEL: _by_encoder(annotations),
     }
     tables = []
-    for left_out, splits in parts.items():
-        for repetition in range(1, repetitions + 1):
-            seeded = replace(training, seed=training.seed + repetition - 1)
-            found = _outputs(annotations, prepared, splits, seeded)
-            names = [COMBINED] if repetition > 1 else list(found)
+    for repetition in range(1, repetitions + 1):
+        if repetition > 1:
+            prepared = prepared.composed_again(annotations, training.seed + repetition - 1)
+        for left_out, splits in parts.items():
+            found = {SHIPPED: _by_features(prepared, splits)}
+            if repetition == 1:
+                found |= _compared(prepared, splits, training, found[SHIPPED])
             tables += [
-                _table(annotations, splits, found[name]).assign(
+                _table(annotations, splits, outputs).assign(
                     classifier=name, left_out=left_out, repetition=repetition
                 )
-                for name in names
+                for name, outputs in found.items()
                 if splits
             ]
             _log.info("Left out the %s, repetition %d of %d", left_out, repetition, repetitions)
@@ -156,21 +155,29 @@ def _by_encoder(annotations: Annotations) -> list[Split]:
     return splits
 
 
-def _outputs(
-    data: Annotations,
+def _by_features(prepared: classifier.Prepared, splits: Sequence[Split]) -> Floats:
+    """[maps, kinds] outputs of the classifier for the test maps of all splits; NaN for others."""
+    found = np.full(prepared.kinds.shape, np.nan)
+    for learned, tested in splits:
+        regression = classifier.train(prepared, learned).regression
+        found[tested] = regression(prepared.inputs.features[tested]).double().numpy()
+    return found
+
+
+def _compared(
     prepared: classifier.Prepared,
     splits: Sequence[Split],
     training: cnn.Training,
-) -> Outputs:
-    """Outputs of every classifier for the test maps of all splits; NaN for other maps."""
-    shape = (len(data.table), len(MAP_KINDS))
-    found = {name: np.full(shape, np.nan) for name in (COMBINED, NETWORK, FEATURES, MAJORITY)}
+    by_features: Floats,
+) -> dict[str, Floats]:
+    """Likewise for what the classifier is compared with."""
+    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (NETWORK, COMBINED, MAJORITY)}
     for learned, tested in splits:
-        trained = classifier.train(prepared, learned, training)
+        net = classifier.train_network(prepared, learned, training)
         with torch.inference_mode():
-            parts = [one.double().numpy() for one in trained.parts(prepared.inputs[tested])]
-        found[NETWORK][tested], found[FEATURES][tested] = parts
-        found[COMBINED][tested] = np.mean(parts, axis=0)
+            outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1).double()
+        found[NETWORK][tested] = outputs.numpy()
+        found[COMBINED][tested] = (found[NETWORK][tested] + by_features[tested]) / 2
         found[MAJORITY][tested] = _majority(prepared.kinds[learned])
     return found
 

@@ -14,9 +14,9 @@ from darksecrets.patterns.classes import READINGS, STRICT
 from darksecrets.patterns.tables import (
     AGAIN,
     CLASSIFIERS,
-    COMBINED,
     PATTERN_CV,
     PATTERN_PREDICTIONS,
+    SHIPPED,
 )
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
@@ -83,7 +83,7 @@ def pattern_quality(predictions: pd.DataFrame, scores: pd.DataFrame, run_label: 
         what = (
             "maps of encoders left out of the training" if left_out == "model" else "maps left out"
         )
-        below.suptitle(f"{COMBINED.capitalize()}, {what}, {reading} reading", x=0.01, ha="left")
+        below.suptitle(f"{SHIPPED.capitalize()}, {what}, {reading} reading", x=0.01, ha="left")
         label_run(figure, run_label)
     return figure
 
@@ -115,7 +115,7 @@ def _scores(axes: Axes, scores: pd.DataFrame, parts: Sequence[str], reading: str
             markersize=size,
             color=colour,
         )
-        if classifier == COMBINED:
+        if classifier == SHIPPED:
             for score, height in zip(known["score"], y, strict=True):
                 axes.annotate(
                     *(f"{score:.0f}", (1, height)),

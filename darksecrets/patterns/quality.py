@@ -10,7 +10,7 @@ import pandas as pd
 
 from darksecrets.data.metrics import PERCENT
 from darksecrets.patterns.classes import PATTERNS, Reading
-from darksecrets.patterns.tables import BY_CLASS, COMBINED, EXAMPLE, MODEL, OVERALL, PATTERN_CV
+from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV, SHIPPED
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.resampling import cluster_weights, interval
 
@@ -30,7 +30,7 @@ def shipped_predictions(
         left_out: `EXAMPLE` or `MODEL`: what it was not trained on.
         reading: Of the classes; both if None.
     """
-    rows = (predictions["classifier"] == COMBINED) & (predictions["left_out"] == left_out)
+    rows = (predictions["classifier"] == SHIPPED) & (predictions["left_out"] == left_out)
     if reading is not None:
         rows &= predictions["reading"] == reading
     return predictions[rows].reset_index(drop=True)

@@ -8,10 +8,10 @@ from darksecrets.patterns.classes import NUMBERS, PATTERNS, READINGS, STRENGTHS
 from darksecrets.run.columns import HEAD, IDX, LAYER, MAPS, STATE_OF_MAPS, names
 from darksecrets.run.tables import Column, Table, interval
 
-CLASSIFIERS = COMBINED, NETWORK, FEATURES, MAJORITY, AGAIN = (
-    "network and features",
-    "convolutional network",
+CLASSIFIERS = SHIPPED, NETWORK, COMBINED, MAJORITY, AGAIN = (
     "hand-made features",
+    "convolutional network",
+    "network and features",
     "majority class",
     "second labelling",
 )
@@ -209,7 +209,7 @@ PATTERN_PREDICTIONS = Table(
         Column(
             "repetition",
             "integer",
-            "training from other random numbers, from 1; the parts of the classifier have one",
+            "training with other composed maps, from 1; only of `hand-made features`",
             low=1,
         ),
         _READING,

@@ -27,7 +27,7 @@ from darksecrets.claims.sources import Run
 PAPER = "kovaleva2019"
 TUNED = {"state": "finetuned"}
 BEST = TUNED | {"kind": "head"}
-CV = {"maps_of": "all", "reading": "strict", "classifier": "network and features"}
+CV = {"maps_of": "all", "reading": "strict", "classifier": "hand-made features"}
 PAPERS_CV = CV | {"classifier": "convolutional network"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
@@ -54,7 +54,7 @@ def labelled(vertical: int, others: int) -> Frames:
     labels = ["vertical"] * vertical + ["block"] * others
     values = {(i, label): i for i, label in enumerate(labels)}
     fixed = {
-        "classifier": "network and features",
+        "classifier": "hand-made features",
         "left_out": "example",
         "repetition": 1,
         "reading": "strict",

@@ -6,7 +6,7 @@ import pandas as pd
 from darksecrets.patterns import crossvalidation
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import COLUMNS, MapSet
-from darksecrets.patterns.tables import COMBINED, PATTERN_PREDICTIONS
+from darksecrets.patterns.tables import SHIPPED, PATTERN_PREDICTIONS
 
 MODEL = "m"
 NAMES = list(PATTERNS)
@@ -87,7 +87,7 @@ def predictions(maps=80, seed=0, names=NAMES, repetitions=1, reading="wide", lef
         logits = rng.normal(size=(maps, len(NAMES))) + right
         table = pd.DataFrame(
             {
-                "classifier": COMBINED,
+                "classifier": SHIPPED,
                 "left_out": left_out,
                 "repetition": repetition,
                 "reading": reading,

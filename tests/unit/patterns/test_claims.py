@@ -17,7 +17,7 @@ from darksecrets.patterns.classes import PATTERNS
 def test_shares_of_labels_with_wilsons_interval():
     labels = ["vertical"] * 30 + ["block"] * 70
     rows = {
-        "classifier": "network and features",
+        "classifier": "hand-made features",
         "left_out": "example",
         "repetition": 1,
         "reading": "strict",

@@ -10,7 +10,7 @@ from labelled import labelled_maps
 from sklearn.linear_model import LogisticRegression
 
 from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.patterns import classification, classifier, cnn, composition, logistic
+from darksecrets.patterns import classification, classifier, composition, logistic
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS, READINGS
 from darksecrets.patterns.features import NAMES
@@ -55,8 +55,8 @@ def store(tmp_path_factory):
 def untrained():
     torch.manual_seed(0)
     found = classifier.untrained(temperature=1.7)
-    found.of_features.coefficients.normal_(0, 0.3)
-    found.of_features.constants.normal_()
+    found.regression.coefficients.normal_(0, 0.3)
+    found.regression.constants.normal_()
     return found
 
 
@@ -79,7 +79,7 @@ def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batc
             torch.from_numpy(store.segments(example))[None],
         )
         with torch.inference_mode():
-            outputs = untrained(classifier.Inputs.of(seen))[0].tolist()
+            outputs = untrained(seen)[0].tolist()
         chances = softmax(outputs)
         row = next(rows)
         assert (row["idx"], row["layer"], row["head"]) == (90 - example, layer + 1, head + 1)
@@ -93,16 +93,10 @@ def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batc
             assert sums[row[name]] == pytest.approx(max(sums.values()), abs=1e-4)
 
 
-def test_outputs_are_means_of_log_probabilities_of_the_parts(untrained):
-    inputs = classifier.Inputs(
-        torch.rand(2, len(cnn.CHANNELS), cnn.SIZE, cnn.SIZE), torch.randn(2, len(NAMES))
-    )
-    with torch.inference_mode():
-        found = untrained(inputs)
-        logits = [net(inputs.images).tolist() for net in untrained.networks]
-        by_features = np.log([softmax(row) for row in odds(untrained.of_features, inputs.features)])
-    nets = [np.log([softmax(row) for row in one]) for one in logits]
-    expected = (np.mean(nets, axis=0) + by_features) / 2
+def test_outputs_are_those_of_the_regression_by_loops(untrained):
+    values = 4 * torch.randn(3, len(NAMES), generator=torch.Generator().manual_seed(1))
+    found = untrained.regression(values)
+    expected = np.log([softmax(row) for row in odds(untrained.regression, values)])
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -206,11 +200,11 @@ def test_separable_maps_are_learned_and_the_same_again():
         )
         for one, labels in ((each, each.labels["label"]) for each in (known, unseen))
     )
-    rows, training = np.arange(len(known.kinds)), cnn.Training(8, seed=3)
-    found, again = (classifier.train(known, rows, training) for _ in range(2))
+    rows = np.arange(len(known.kinds))
+    found, again = (classifier.train(known, rows) for _ in range(2))
     with torch.inference_mode():
-        outputs = found(others.inputs)
-        assert torch.equal(outputs, again(others.inputs))
+        outputs = found.regression(others.inputs.features)
+        assert torch.equal(outputs, again.regression(others.inputs.features))
         for reading in READINGS:
             chances = found.read(outputs, reading)
             assert torch.allclose(chances.sum(dim=1), torch.tensor(1.0), atol=1e-5)
@@ -243,11 +237,9 @@ def test_rare_classes_weigh_more_but_do_not_outweigh():
 def test_a_saved_classifier_is_read_back(untrained, tmp_path):
     classifier.save(untrained, tmp_path / "classifier")
     read = classifier.load(tmp_path / "classifier")
-    inputs = classifier.Inputs(
-        torch.rand(2, len(cnn.CHANNELS), cnn.SIZE, cnn.SIZE), torch.randn(2, len(NAMES))
-    )
+    values = torch.randn(2, len(NAMES))
     with torch.inference_mode():
-        assert torch.equal(read(inputs), untrained(inputs))
+        assert torch.equal(read.regression(values), untrained.regression(values))
     assert read.temperature == 1.7
 
 

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,40 +42,49 @@ def test_folds_share_no_example_and_are_stratified(separable):
     assert (crossvalidation.folds(separable, 3, seed=0) == numbers).all()
 
 
-class Constant:
-    """A trained classifier whose network always says block, and whose features say nothing."""
+class AlwaysBlock(torch.nn.Module):
+    """A network, or a regression, that always says block."""
 
-    def parts(self, inputs):
-        count = len(inputs.features)
-        always = torch.zeros(count, len(MAP_KINDS))
-        always[:, MAP_KINDS.index(("block", "block"))] = 3
-        return torch.log_softmax(always, dim=1), torch.zeros(count, len(MAP_KINDS))
+    def forward(self, inputs):
+        outputs = torch.zeros(len(inputs), len(MAP_KINDS))
+        outputs[:, MAP_KINDS.index(("block", "block"))] = 3
+        return outputs
 
 
 @pytest.fixture
 def trainings(monkeypatch):
-    """What the classifier was trained with, each time: rows and settings."""
-    seen = []
+    """What the network was trained with, each time: rows and settings; then, the classifier."""
+    seen, others = [], []
 
     def spy(prepared, rows, training):
         seen.append((rows, training))
-        return Constant()
+        return AlwaysBlock()
 
-    monkeypatch.setattr(classifier, "train", spy)
-    return seen
+    def spy_on_classifier(prepared, rows):
+        others.append((rows, prepared))
+        return SimpleNamespace(regression=AlwaysBlock())
+
+    monkeypatch.setattr(classifier, "train_network", spy)
+    monkeypatch.setattr(classifier, "train", spy_on_classifier)
+    return seen, others
 
 
 def test_every_map_is_classified_by_what_was_not_trained_on_its_example(separable, trainings):
     found = crossvalidation.cross_validate(separable, 3, cnn.Training(1, seed=5), repetitions=2)
     maps = len(separable.table)
     assert set(found["left_out"]) == {tables.EXAMPLE}  # all maps are of one encoder
-    assert [training.seed for _, training in trainings] == [5, 5, 5, 6, 6, 6]
+    networks, others = trainings
+    assert [training.seed for _, training in networks] == [5, 5, 5]
+    assert len(others) == 6
+    composed = [prepared.composed.features for _, prepared in others]
+    assert composed[0] is composed[2]
+    assert not torch.equal(composed[0], composed[3])  # another repetition has others
     numbers = crossvalidation.folds(separable, 3, seed=5)
-    for place, (rows, _) in enumerate(trainings):
+    for place, (rows, _) in enumerate([*networks, *others]):
         assert rows.tolist() == np.flatnonzero(numbers != place % 3 + 1).tolist()
     rows = found.groupby(["classifier", "repetition", "reading"]).size().to_dict()
-    repeated = [(tables.COMBINED, 1), (tables.COMBINED, 2), (tables.NETWORK, 1)]
-    repeated += [(tables.FEATURES, 1), (tables.MAJORITY, 1)]
+    repeated = [(tables.SHIPPED, 1), (tables.SHIPPED, 2), (tables.NETWORK, 1)]
+    repeated += [(tables.COMBINED, 1), (tables.MAJORITY, 1)]
     assert rows == {(*key, reading): maps for key in repeated for reading in ("wide", "strict")}
     network = found[found["classifier"] == tables.NETWORK]
     assert set(network["predicted"]) == {"block"}
@@ -103,7 +114,8 @@ def test_each_encoder_is_classified_by_what_learned_from_the_others_alone(two_en
     found = crossvalidation.cross_validate(two_encoders, 3, training, repetitions=1)
     table = two_encoders.table
     for place, (tested, other) in enumerate((("m", "n"), ("n", "m"))):
-        rows, _ = trainings[3 + place]
+        rows, _ = trainings[0][3 + place]
+        assert (trainings[1][3 + place][0] == rows).all()
         own = set(table.loc[table["model"] == other, "label"])
         assert set(table["model"].iloc[rows]) == {other}
         # all but the two maps of the example that shares a sentence with the tested model
