@@ -6,7 +6,7 @@ import pandas as pd
 from darksecrets.patterns import crossvalidation
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import COLUMNS, MapSet
-from darksecrets.patterns.tables import SHIPPED, PATTERN_PREDICTIONS
+from darksecrets.patterns.tables import PATTERN_PREDICTIONS, SHIPPED
 
 MODEL = "m"
 NAMES = list(PATTERNS)
