@@ -25,8 +25,10 @@ from _machine import describe, gpu, write_results
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.patterns import trained
 from darksecrets.patterns.classification import classify
-from darksecrets.patterns.cnn import SIZE, PatternNet, prepare
+from darksecrets.patterns.classifier import Classifier, load
+from darksecrets.patterns.seen import Seen
 
 LENGTHS = (16, 32, 64, 128)
 LAYERS, HEADS = 12, 12
@@ -50,29 +52,34 @@ def make_store(folder: Path, lengths: list[int]) -> AttentionStore:
     return AttentionStore.open(folder)
 
 
-def batched(store: AttentionStore, net: PatternNet) -> int:
+def batched(store: AttentionStore, classifier: Classifier) -> int:
     """Classify as a run does; return the number of maps."""
-    return len(classify(store, net, temperature=1.0))
+    return len(classify(store, classifier))
 
 
-def singly(store: AttentionStore, net: PatternNet) -> int:
+def singly(store: AttentionStore, classifier: Classifier) -> int:
     """Classify the first maps one by one; return their number."""
     maps = store.maps(0).reshape(-1, store.lengths[0], store.lengths[0])[:SINGLE]
+    marks = torch.from_numpy(store.special(0))[None], torch.from_numpy(store.segments(0))[None]
     with torch.inference_mode():
         for one in maps:
-            net(prepare(torch.from_numpy(one[None].copy()))).argmax(dim=1).item()
+            seen = Seen.of(torch.from_numpy(one[None].copy()), *marks)
+            classifier(seen).argmax(dim=1).item()
     return len(maps)
 
 
 def rates(
-    store: AttentionStore, net: PatternNet, methods: list[Callable[..., int]], repetitions: int
+    store: AttentionStore,
+    classifier: Classifier,
+    methods: list[Callable[..., int]],
+    repetitions: int,
 ) -> list[float]:
     """Maps per second of each method: medians of interleaved repetitions, after a warm-up."""
     seconds = np.empty((repetitions + 1, len(methods)))
     for repetition in range(repetitions + 1):
         for number, method in enumerate(methods):
             start = time.perf_counter()
-            maps = method(store, net)
+            maps = method(store, classifier)
             seconds[repetition, number] = (time.perf_counter() - start) / maps
     return [float(rate) for rate in 1 / np.median(seconds[1:], axis=0)]
 
@@ -80,26 +87,24 @@ def rates(
 def measure(options: argparse.Namespace) -> None:
     """Run everything and write the results."""
     torch.set_num_threads(options.threads)
-    net = PatternNet().eval()
+    classifier = load(trained.CLASSIFIER)
     rows = []
     with tempfile.TemporaryDirectory() as name:
         for length in LENGTHS:
             examples = max(1, options.cells // (LAYERS * HEADS * length**2))
             store = make_store(Path(name) / str(length), [length] * examples)
-            together, alone = rates(store, net, [batched, singly], options.repetitions)
+            together, alone = rates(store, classifier, [batched, singly], options.repetitions)
             rows.append((f"L = {length}", round(together), round(alone), together / alone))
         store = make_store(Path(name) / "glue", glue_lengths(options.examples))
-        (rate,) = rates(store, net, [batched], options.repetitions)
+        (rate,) = rates(store, classifier, [batched], options.repetitions)
     columns = ["maps", "batched, maps/s", "one by one, maps/s", "ratio"]
     table = pd.DataFrame(rows, columns=columns).round({"ratio": 1})
     device = gpu()[0] if gpu() else "no GPU"
     notes = (
-        f"Reading, scaling, resampling, network and table; weights are random, {options.threads} "
+        f"Reading, scaling, features, regression and table; {options.threads} "
         f"thread(s), {device}. Medians of {options.repetitions} interleaved repetitions.\n\n"
-        "On a CPU, batches are only slightly faster. Every map becomes an image of "
-        f"{SIZE} × {SIZE}, and most of the time goes to the convolutions, which cost the same in a "
-        "batch as one by one, and for long maps to scaling and resampling. A batch only saves the "
-        "fixed cost of the calls.\n\n"
+        "Most of the time goes to passes over the cells of a map: finding its greatest weights, "
+        "and sums over columns, diagonals and sentences. A batch saves the calls' fixed cost.\n\n"
         f"The paper's run, 1000 examples × 144 heads × 14 models = {PAPER / 1e6:.1f} million maps, "
         f"would take **{PAPER / rate / 60:.0f} minutes** at the {rate:.0f} maps/s measured for "
         f"lengths as in GLUE ({store.examples} examples)."

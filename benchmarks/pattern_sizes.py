@@ -27,14 +27,22 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.patterns import annotations, cnn, crossvalidation, quality
-from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns import annotations, classifier, cnn, crossvalidation, quality
+from darksecrets.patterns.classes import PATTERNS, WIDE
+from darksecrets.patterns.readings import members, possible
 from darksecrets.patterns.tables import EXAMPLE
 
 Scale = Callable[[torch.Tensor], torch.Tensor]
 
+
+def drawn(maps: torch.Tensor) -> torch.Tensor:
+    """Darkness as annotators see it, [maps, L, L]."""
+    darkest = maps.flatten(1).topk(len(maps[0]), dim=1).values[:, -1]
+    return (maps.float() / darkest[:, None, None]).clamp(max=1)
+
+
 SCALES: dict[str, Scale] = {
-    "as drawn": cnn.as_drawn,
+    "as drawn": drawn,
     "weights": lambda maps: maps.float(),
     "weights × L": lambda maps: maps.float() * len(maps[0]),
     "square roots": lambda maps: maps.float().sqrt(),
@@ -61,15 +69,26 @@ def zero_padded(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
     return images
 
 
-class OwnSizes(cnn.PatternNet):
+class OnePlane(cnn.PatternNet):
+    """The network for images with one plane, [maps, size, size]."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Classify images, [maps, 1, size, size]."""
+        return super().forward(images)
+
+
+class OwnSizes(OnePlane):
     """The network for maps at their own sizes: cells outside of a map are 0 in every layer.
 
     Outside of a map, an image is NaN. Each map has the same outputs as alone.
     """
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Classify images, [maps, longest, longest]."""
-        x = images[:, None].to(memory_format=torch.channels_last)
+        """Classify images, [maps, 1, longest, longest]."""
+        x = images.to(memory_format=torch.channels_last)
         inside = (~x.isnan()).float()
         x = x.nan_to_num()
         for layer in self.layers:
@@ -106,22 +125,20 @@ Variant = tuple[str, str, type, torch.Tensor]
 
 def variants(maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
     """Size, scale, network and images of everything that is compared."""
-    drawn = cnn.as_drawn
     of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
-    yield of_classifier, "as drawn", cnn.PatternNet, resampled(maps, drawn, cnn.SIZE)
+    yield of_classifier, "as drawn", OnePlane, resampled(maps, drawn, cnn.SIZE)
     for size in (24, 48):
-        yield f"{size} × {size}", "as drawn", cnn.PatternNet, resampled(maps, drawn, size)
+        yield f"{size} × {size}", "as drawn", OnePlane, resampled(maps, drawn, size)
     for name, scale in SCALES.items():
         if scale is not drawn:
-            yield of_classifier, name, cnn.PatternNet, resampled(maps, scale, cnn.SIZE)
+            yield of_classifier, name, OnePlane, resampled(maps, scale, cnn.SIZE)
 
 
 def slow_variants(maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
     """The classifier's variant again, and then those of the longest map's size."""
-    drawn = cnn.as_drawn
     of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
-    yield of_classifier, "as drawn", cnn.PatternNet, resampled(maps, drawn, cnn.SIZE)
-    yield "zero-padded", "as drawn", cnn.PatternNet, zero_padded(maps, drawn)
+    yield of_classifier, "as drawn", OnePlane, resampled(maps, drawn, cnn.SIZE)
+    yield "zero-padded", "as drawn", OnePlane, zero_padded(maps, drawn)
     yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)
 
 
@@ -143,16 +160,22 @@ def cross_validate(
                 np.flatnonzero(part) for part in (numbers != number, numbers == number)
             )
             labels = [data.labels[row] for row in learned]
+            known = torch.from_numpy(possible(labels, [""] * len(labels)))
+            weights = torch.from_numpy(classifier.weights_of(labels))
             training = cnn.Training(epochs, seed)
-            net = cnn.train(images[learned], labels, training, network)
-            outputs[tested] = cnn.logits(net, images[tested])
-        table = data.table[["model", "label"]].assign(example=data.groups)
-        table = table.assign(classifier="variant", left_out=EXAMPLE)
+            net = cnn.train(images[learned, None], known, weights, training, network)
+            with torch.inference_mode():
+                chances = torch.softmax(net(images[tested, None]), dim=1).double().numpy()
+            outputs[tested] = chances @ members(WIDE)
+        table = data.table[["map", "label"]].assign(example=data.groups, encoder=data.encoders)
+        table = table.assign(classifier="variant", left_out=EXAMPLE, reading=WIDE)
         table["predicted"] = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
-        table[crossvalidation.probability_columns()] = crossvalidation.softmax(outputs)
+        table[crossvalidation.probability_columns()] = outputs
         tables.append(table)
     seconds = (time.process_time() - start) / options.seeds
-    scores = quality.scores(pd.concat(tables, ignore_index=True), 1000, seed=0)
+    scores = quality.scores(
+        pd.concat([one.assign(repetition=n) for n, one in enumerate(tables)]), 1000, seed=0
+    )
     scores = scores[scores["maps_of"] == quality.ALL]
     return scores.set_index("metric").loc[["weighted_f1", "macro_f1"]].assign(seconds=seconds)
 

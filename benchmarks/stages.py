@@ -266,10 +266,10 @@ def statistics(folder: Path, seconds: float) -> float:
 def classification(folder: Path, seconds: float) -> float:
     """Seconds for classifying all maps of an example."""
     from darksecrets.patterns.classification import classify
-    from darksecrets.patterns.cnn import PatternNet
+    from darksecrets.patterns.classifier import untrained
 
-    net = PatternNet().eval()
-    return on_a_store(folder, seconds, lambda maps: classify(maps, net, temperature=1.0))
+    classifier = untrained()
+    return on_a_store(folder, seconds, lambda maps: classify(maps, classifier))
 
 
 def similarity(folder: Path, seconds: float) -> float:

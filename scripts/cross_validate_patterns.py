@@ -6,6 +6,7 @@ from _job import Job, script
 @script
 def main(job: Job) -> None:
     """Write every classifier's prediction for every labelled map."""
+    import pandas as pd
     import torch
 
     from darksecrets.patterns import annotations, crossvalidation
@@ -14,9 +15,9 @@ def main(job: Job) -> None:
 
     torch.set_num_threads(job.threads)
     settings = job.params.training
-    predictions = crossvalidation.cross_validate(
-        annotations.load(annotations.folders(settings["annotations"])),
-        settings["folds"],
-        Training(settings["epochs"], settings["seed"]),
-    )
-    PATTERN_PREDICTIONS.write(predictions, job.output.predictions)
+    sources = annotations.folders(settings["annotations"])
+    data = annotations.load(sources)
+    training = Training(settings["epochs"], settings["seed"])
+    predictions = crossvalidation.cross_validate(data, settings["folds"], training)
+    again = crossvalidation.label_again(data, annotations.labels(sources))
+    PATTERN_PREDICTIONS.write(pd.concat([predictions, again]), job.output.predictions)

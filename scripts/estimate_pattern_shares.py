@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     import pandas as pd
 
     from darksecrets.patterns import shares
-    from darksecrets.patterns.quality import of_network
+    from darksecrets.patterns.annotations import encoder_of
     from darksecrets.patterns.tables import (
         PATTERN_HEADS,
         PATTERN_MAPS,
@@ -17,13 +17,21 @@ def main(job: Job) -> None:
         PATTERN_SHARES,
     )
 
-    predictions = of_network(PATTERN_PREDICTIONS.read(job.input.predictions))
+    predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     params = job.params
     overall, heads = [], []
     for path in job.input.all("maps"):  # one at a time: together they may be millions of rows
-        maps = PATTERN_MAPS.read(path, [*PATTERN_MAPS.key, "pattern"])
+        maps = PATTERN_MAPS.read(path, [*PATTERN_MAPS.key, "pattern", "strict"])
         origin = maps[["task", "state", "seed"]].iloc[:1]
-        table = shares.table(maps, predictions, params.model, params.resamples, params.seed)
+        state = origin["state"].item()
+        table = shares.table(
+            maps,
+            predictions,
+            encoder_of(params.model, state),
+            state,
+            params.resamples,
+            params.seed,
+        )
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
     PATTERN_SHARES.write(pd.concat(overall, ignore_index=True), job.output.shares)

@@ -7,10 +7,13 @@ from _job import Job, script
 def main(job: Job) -> None:
     """Write a table of the chosen maps, and their arrays beside it."""
     from darksecrets.patterns import annotations, typical
-    from darksecrets.patterns.quality import of_network
+    from darksecrets.patterns.classes import WIDE
+    from darksecrets.patterns.quality import of_classifier
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS, TYPICAL_MAPS
 
     data = annotations.load(annotations.folders(job.params.annotations))
-    chosen = typical.choose(data, of_network(PATTERN_PREDICTIONS.read(job.input.predictions)))
+    chosen = typical.choose(
+        data, of_classifier(PATTERN_PREDICTIONS.read(job.input.predictions), WIDE)
+    )
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

@@ -14,6 +14,7 @@ import pandas as pd
 from darksecrets.patterns import archive
 from darksecrets.patterns.classes import PATTERNS, WIDE, Reading
 from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
+from darksecrets.run.columns import FROM_NORMAL, RANDOM
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
@@ -61,6 +62,12 @@ class Annotations:
         return Annotations(self.table.assign(label=self.table["strict"]), self.maps)
 
     @property
+    def encoders(self) -> npt.NDArray[np.object_]:
+        """[maps] encoder of each map, see `encoder_of`; one is left out of training as a whole."""
+        pairs = zip(self.table["model"], self.table["state"].fillna(""), strict=True)
+        return np.array([encoder_of(*pair) for pair in pairs], dtype=object)
+
+    @property
     def groups(self) -> npt.NDArray[np.int64]:
         """[maps] group of each map, for cross-validation: examples that share a sentence are one.
 
@@ -79,6 +86,15 @@ class Annotations:
                 group[rows] = group[rows].min()
             if (group == before).all():
                 return np.asarray(np.unique(group, return_inverse=True)[1], dtype=np.int64)
+
+
+def encoder_of(model: str, state: str) -> str:
+    """Name of the encoder that maps are of.
+
+    A model's states share weights, except where all weights were drawn from a normal distribution:
+    these are encoders of their own.
+    """
+    return f"{model}, {state}" if state in (RANDOM, FROM_NORMAL) else model
 
 
 def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
@@ -126,6 +142,15 @@ def load(sources: Sequence[Path]) -> Annotations:
             f"{', '.join(map(str, sources))}: the map {twice} is in two sets. Rename one."
         )
     return Annotations(table, [maps[name] for name in table["map"]])
+
+
+def labels(sources: Sequence[Path]) -> pd.DataFrame:
+    """All labels given to the maps of sets, with their passes and annotators.
+
+    Raises:
+        InputError: A set is missing or damaged.
+    """
+    return pd.concat([_read(source).labels for source in sources], ignore_index=True)
 
 
 def _labelled(maps: MapSet) -> pd.DataFrame:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pandas as pd
 from scipy import stats
 
-from darksecrets.patterns.tables import EXAMPLE, NETWORK
+from darksecrets.patterns.classes import STRICT
+from darksecrets.patterns.quality import of_classifier
 
 
 def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the classes among the labelled maps.
+    """Shares of the classes among the labelled maps, in the strict reading.
 
     Args:
         predictions: The table ``pattern_predictions``.
@@ -17,9 +18,7 @@ def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``label``, ``value``, ``low``, ``high`` (%), with Wilson's interval.
     """
-    once = predictions[
-        (predictions["classifier"] == NETWORK) & (predictions["left_out"] == EXAMPLE)
-    ]
+    once = of_classifier(predictions, STRICT)
     rows = []
     for label, count in once["label"].value_counts().items():
         ends = stats.binomtest(int(count), len(once)).proportion_ci(method="wilson")

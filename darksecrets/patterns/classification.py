@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.attention.store import AttentionStore
+from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.models import devices
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.cnn import SIZE, STAGES, PatternNet, prepare
+from darksecrets.patterns.classes import PATTERNS, READINGS
+from darksecrets.patterns.classifier import Classifier
+from darksecrets.patterns.seen import Seen
 
 BATCH = 64
 """Batch size on a CPU, in maps: what its cache holds."""
@@ -34,65 +35,82 @@ def batch_size_for(store: AttentionStore, device: torch.device) -> int:
 
 
 def classify(
-    store: AttentionStore, net: PatternNet, temperature: float, batch_size: int | None = None
+    store: AttentionStore, classifier: Classifier, batch_size: int | None = None
 ) -> pd.DataFrame:
     """Classify all maps of a store.
 
     Args:
         store: The maps.
-        net: The trained network; it is moved to the GPU if there is one.
-        temperature: Divides the logits to calibrate probabilities.
+        classifier: The trained classifier; it is moved to the GPU if there is one.
         batch_size: Maps per batch, `batch_size_for` if None; it changes probabilities by rounding
             only.
 
     Returns:
-        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1),
-        ``pattern`` and its ``probability``.
+        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1); in the wide
+        reading ``pattern`` and its ``probability``, in the strict reading ``strict`` and
+        ``strict_probability``.
     """
-    net = devices.place(net)
+    classifier = devices.place(classifier)
     device = devices.best()
     batch_size = batch_size or batch_size_for(store, device)
     _log.info("Classifying maps, batch size %d, on %s", batch_size, device)
-    size = (store.examples, store.layers, store.heads)
+    size = (len(READINGS), store.examples, store.layers, store.heads)
     patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
     with torch.inference_mode():
         for examples, maps in store.batches():
-            flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
-            outputs = torch.cat(list(_outputs(net, flat, batch_size, device))) / temperature
-            best = torch.softmax(outputs, dim=1).max(dim=1)
             rows = slice(examples.start, examples.stop)
-            patterns[rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
-            sure[rows] = best.values.cpu().numpy().reshape(maps.shape[:3])
+            parts = list(_classified(classifier, store, examples, maps, batch_size, device))
+            for number in range(len(READINGS)):
+                best = torch.cat([part[number] for part in parts]).max(dim=1)
+                patterns[number, rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
+                sure[number, rows] = best.values.cpu().numpy().reshape(maps.shape[:3])
     return _table(store, patterns, sure)
 
 
 def _map_bytes(length: int) -> int:
     """Estimate the memory for classifying one map, in bytes, in float32.
 
-    It holds the map, a scaled and a sorted copy, and the sort's indices (8 bytes each); and three
-    images of the first stage: after convolution, normalisation and ReLU.
+    It holds the map and about a dozen copies, among them a scaled and a sorted one.
     """
-    return 4 * (5 * length**2 + (1 + 3 * STAGES[0][0]) * SIZE**2)
+    return 4 * 16 * length**2
 
 
-def _outputs(
-    net: PatternNet, maps: torch.Tensor, batch_size: int, device: torch.device
-) -> Iterator[torch.Tensor]:
-    """Logits of maps [maps, L, L], batch by batch."""
-    for part in torch.split(maps, batch_size):
-        yield net(prepare(part.to(device)))
+def _classified(
+    classifier: Classifier,
+    store: AttentionStore,
+    examples: range,
+    maps: HalfArray,
+    batch_size: int,
+    device: torch.device,
+) -> Iterator[list[torch.Tensor]]:
+    """Probabilities of maps [example, layer, head, L, L] under every reading, batch by batch."""
+    flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
+    special, segments = (
+        torch.from_numpy(np.stack([of(example) for example in examples])).to(device)
+        for of in (store.special, store.segments)
+    )
+    owners = torch.arange(len(examples), device=device).repeat_interleave(
+        flat.shape[0] // len(examples)
+    )
+    parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
+    for part, owner in parts:
+        of_kinds = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
+        yield [classifier.read(of_kinds, reading) for reading in READINGS]
 
 
 def _table(
     store: AttentionStore, patterns: npt.NDArray[np.int8], sure: npt.NDArray[np.float32]
 ) -> pd.DataFrame:
-    examples, layers, heads = np.indices(patterns.shape)
+    examples, layers, heads = np.indices(patterns.shape[1:])
+    wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(READINGS), -1)]
     return pd.DataFrame(
         {
             "idx": store.idx[examples.ravel()],
             "layer": layers.ravel() + 1,
             "head": heads.ravel() + 1,
-            "pattern": np.array(list(PATTERNS))[patterns.ravel()],
-            "probability": sure.ravel(),
+            "pattern": wide,
+            "probability": sure[0].ravel(),
+            "strict": strict,
+            "strict_probability": sure[1].ravel(),
         }
     )

@@ -1,47 +1,45 @@
-"""The classifier of self-attention maps: a small convolutional network (section 4.1).
+"""A convolutional network that classifies self-attention maps (section 4.1).
 
 Eight convolutional layers with ReLU, as in the paper, in the arrangement of the follow-up
 (Prasanna, Rogers, Rumshisky 2020): 3 × 3 with 16, 16, pool, 32, 32, pool, 64, 64 channels, then
-1 × 1 with 16 and with a channel per class, averaged over the map. Batch normalisation, which
+1 × 1 with 16 and with a channel per kind of map, averaged over the map. Batch normalisation, which
 neither paper mentions, is added: with it, a few hundred maps and few epochs are enough.
 
-Maps have any length. Each is scaled as the annotators saw it and resampled to one size. This is
-better than the follow-up's zero-padding to one size, at a fifteenth of the work. Neither the size
-nor the scale, as long as weights are scaled, matters much (`benchmarks/results/pattern_sizes.md`).
+Maps have any length. Each is resampled to one size. This is better than the follow-up's
+zero-padding to one size, at a fifteenth of the work (`benchmarks/results/pattern_sizes.md`).
+Besides the map, the network sees which columns are special tokens and which cells are within one
+sentence, because the classes are about these.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, write_json
+from darksecrets.patterns.readings import MAP_KINDS
+from darksecrets.patterns.seen import Seen
 
-SIZE = 32
+SIZE = 24
 """Height and width, in cells, of the image that a map is resampled to."""
+CHANNELS = ("darkness", "weight × L", "special column", "same sentence")
+"""Planes of an image."""
 STAGES = ((16, 16), (32, 32), (64, 64))
 """Channels of the 3 × 3 layers; 2 × 2 max pooling between stages."""
 LAST = 16
 """Channels of the first 1 × 1 layer."""
-WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
+_LOG_SCALE = 4.0  # divides log(1 + weight × L): 1 for a weight 54 times that of a uniform map
 
 
 class PatternNet(nn.Module):
-    """The network: logits of the classes for images of maps."""
+    """The network: logits of the kinds of maps."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: int = len(CHANNELS)) -> None:
         super().__init__()
-        widths = [1, *(width for stage in STAGES for width in stage)]
+        widths = [channels, *(width for stage in STAGES for width in stage)]
         layers: list[nn.Module] = []
         for number, (before, after) in enumerate(itertools.pairwise(widths)):
             if number in (2, 4):
@@ -49,7 +47,7 @@ class PatternNet(nn.Module):
             layers += [nn.Conv2d(before, after, 3, padding=1, bias=False)]
             layers += [nn.BatchNorm2d(after), nn.ReLU()]
         layers += [nn.Conv2d(widths[-1], LAST, 1), nn.ReLU()]
-        layers += [nn.Conv2d(LAST, len(PATTERNS), 1)]
+        layers += [nn.Conv2d(LAST, len(MAP_KINDS), 1)]
         self.layers = nn.Sequential(*layers)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
@@ -57,60 +55,40 @@ class PatternNet(nn.Module):
         """Classify images.
 
         Args:
-            images: [maps, size, size] as `prepare` makes them.
+            images: [maps, channels, size, size] as `images` makes them.
 
         Returns:
-            [maps, classes] logits, in the order of the classes.
+            [maps, kinds] logits.
         """
-        x: torch.Tensor = self.layers(images[:, None].to(memory_format=torch.channels_last))
+        x: torch.Tensor = self.layers(images.to(memory_format=torch.channels_last))
         return x.mean(dim=(2, 3))
 
 
-def as_drawn(maps: torch.Tensor) -> torch.Tensor:
-    """Scale maps as the annotators see them: the L-th greatest weight and all greater become 1.
+def images(seen: Seen) -> torch.Tensor:
+    """Make images of maps: resampled to one size, with means of cells if they shrink.
 
     Args:
-        maps: [maps, L, L] weights.
+        seen: Maps of equal length.
 
     Returns:
-        [maps, L, L] within 0 and 1, float32.
+        [maps, channels, SIZE, SIZE] in the order of ``CHANNELS``, between 0 and 1.
     """
-    weights = maps.float()
-    darkest = weights.flatten(1).topk(len(maps[0]), dim=1, sorted=False).values.amin(dim=1)
-    return (weights / darkest[:, None, None]).clamp(max=1)
+    matrix = _resampling(seen.length, SIZE, seen.drawn.device)
+    scaled = (torch.log1p(seen.weights * seen.length) / _LOG_SCALE).clamp(max=1)
+    drawn, scaled = (matrix @ one @ matrix.T for one in (seen.drawn, scaled))
+    groups = matrix @ seen.groups
+    special = groups[:, None, :, 2].expand_as(drawn)
+    text = groups[:, :, :2]
+    return torch.stack([drawn, scaled, special, text @ text.transpose(1, 2)], dim=1)
 
 
-def resample(images: torch.Tensor) -> torch.Tensor:
-    """Resample images to one size: linear interpolation, with means of cells if they shrink.
-
-    Args:
-        images: [maps, L, L].
-
-    Returns:
-        [maps, SIZE, SIZE].
-    """
+@cache
+def _resampling(length: int, size: int, device: torch.device) -> torch.Tensor:
+    """[size, L] matrix of a linear interpolation."""
     resized: torch.Tensor = nn.functional.interpolate(
-        images[:, None], size=(SIZE, SIZE), mode="bilinear", antialias=True
+        torch.eye(length)[None, None], size=(size, length), mode="bilinear", antialias=True
     )
-    return resized[:, 0]
-
-
-def prepare(maps: torch.Tensor) -> torch.Tensor:
-    """Make images of maps of equal length.
-
-    Args:
-        maps: [maps, L, L] weights.
-
-    Returns:
-        [maps, SIZE, SIZE].
-    """
-    return resample(as_drawn(maps))
-
-
-def images(maps: Sequence[npt.NDArray[np.floating]]) -> torch.Tensor:
-    """[maps, SIZE, SIZE] images of maps of any lengths, a few hundred of them."""
-    tensors = (torch.from_numpy(np.asarray(one, dtype=np.float32)) for one in maps)
-    return torch.cat([prepare(one[None]) for one in tensors])
+    return resized[0, 0].to(device)
 
 
 @dataclass(frozen=True)
@@ -134,28 +112,26 @@ class Training:
 
 def train(
     known: torch.Tensor,
-    labels: Sequence[str],
+    possible: torch.Tensor,
+    weights: torch.Tensor,
     training: Training,
     network: type[PatternNet] = PatternNet,
 ) -> PatternNet:
-    """Train a network on labelled maps; every class has the same total weight.
+    """Train a network on labelled maps.
 
     Training is deterministic on the same machine with the same number of threads.
 
     Args:
-        known: [maps, size, size] images of maps.
-        labels: [maps] names of classes.
+        known: [maps, channels, size, size] images of maps.
+        possible: [maps, kinds] which kinds each map may be, see `readings.possible`.
+        weights: [maps] weight of each map in the loss.
         training: Settings of the training.
         network: The network's class; for comparison, a variant of it.
     """
-    names = list(PATTERNS)
-    targets = torch.tensor([names.index(label) for label in labels])
-    counts = torch.bincount(targets, minlength=len(names))
-    weights = len(targets) / (counts.clamp(min=1) * (counts > 0).sum())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(training.seed)
         net = network()
-        _fit(net, known, targets, nn.CrossEntropyLoss(weights), training)
+        _fit(net, known, possible, weights, training)
     net.eval()
     return net
 
@@ -163,8 +139,8 @@ def train(
 def _fit(
     net: PatternNet,
     known: torch.Tensor,
-    targets: torch.Tensor,
-    criterion: nn.CrossEntropyLoss,
+    possible: torch.Tensor,
+    weights: torch.Tensor,
     training: Training,
 ) -> None:
     rate, size = training.learning_rate, training.batch_size
@@ -174,9 +150,23 @@ def _fit(
     for _ in range(training.epochs):
         for rows in torch.split(torch.randperm(len(known)), size):
             optimiser.zero_grad()
-            criterion(net(augment(known[rows])), targets[rows]).backward()
+            error = loss(net(augment(known[rows])), possible[rows], weights[rows])
+            error.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
+
+
+def loss(outputs: torch.Tensor, possible: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Weighted mean of the surprise at maps' labels: -log of the probability of all that fit.
+
+    Args:
+        outputs: [..., maps, kinds] logits.
+        possible: [maps, kinds] which kinds each map may be.
+        weights: [maps].
+    """
+    chances = torch.log_softmax(outputs, dim=-1).masked_fill(~possible, -torch.inf)
+    surprise = -torch.logsumexp(chances, dim=-1)
+    return (surprise * weights).sum(dim=-1).div(weights.sum()).sum()
 
 
 def augment(pictures: torch.Tensor) -> torch.Tensor:
@@ -192,59 +182,15 @@ def augment(pictures: torch.Tensor) -> torch.Tensor:
     cut off the column or one of two squares.
 
     Args:
-        pictures: [maps, size, size] within 0 and 1.
+        pictures: [maps, channels, size, size] within 0 and 1. The weights are in the first two
+            channels; what describes the tokens is only reversed.
 
     Returns:
         The same shape. Random numbers come from torch's global generator.
     """
     count = len(pictures)
-    turned = torch.where(torch.rand(count, 1, 1) < 0.5, pictures.flip(1, 2), pictures)
-    powers = torch.exp((torch.rand(count, 1, 1) - 0.5) / 2)
-    return turned**powers + 0.05 * torch.rand(count, 1, 1) * torch.rand_like(turned)
-
-
-def logits(net: PatternNet, pictures: torch.Tensor) -> npt.NDArray[np.float64]:
-    """[maps, classes] outputs for images of a few hundred maps."""
-    with torch.inference_mode():
-        outputs: npt.NDArray[np.float64] = net(pictures).double().numpy()
-    return outputs
-
-
-def save(net: PatternNet, temperature: float, folder: Path) -> None:
-    """Write a trained network; the folder appears complete or not at all.
-
-    Args:
-        net: The network.
-        temperature: Divides its logits to calibrate its probabilities.
-        folder: Folder to write.
-    """
-    from safetensors.torch import save_file
-
-    with atomic(folder) as temporary:
-        temporary.mkdir()
-        weights = {name: value.contiguous() for name, value in net.state_dict().items()}
-        save_file(weights, temporary / WEIGHTS)
-        write_json({"classes": list(PATTERNS), "temperature": temperature}, temporary / SETTINGS)
-
-
-def load(folder: Path) -> tuple[PatternNet, float]:
-    """Read a trained network and its temperature.
-
-    Raises:
-        InputError: A file is missing, or the network has other classes.
-    """
-    from safetensors.torch import load_file
-
-    missing = [name for name in (WEIGHTS, SETTINGS) if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"{folder} is not a pattern classifier: {', '.join(missing)} is missing.")
-    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    if settings["classes"] != list(PATTERNS):
-        raise InputError(
-            f"{folder}: found the classes {', '.join(settings['classes'])}, expected "
-            f"{', '.join(PATTERNS)}. Train the classifier again."
-        )
-    net = PatternNet()
-    net.load_state_dict(load_file(folder / WEIGHTS))
-    net.eval()
-    return net, settings["temperature"]
+    turned = torch.where(torch.rand(count, 1, 1, 1) < 0.5, pictures.flip(2, 3), pictures)
+    powers = torch.exp((torch.rand(count, 1, 1, 1) - 0.5) / 2)
+    weights = turned[:, :2]
+    noise = 0.05 * torch.rand(count, 1, 1, 1) * torch.rand_like(weights)
+    return torch.cat([weights**powers + noise, turned[:, 2:]], dim=1)

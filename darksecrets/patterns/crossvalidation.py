@@ -1,42 +1,51 @@
 """Cross-validation of the pattern classifier (section 4.1).
 
 Folds are stratified by class, and no sentence is in both the training and the test part of a fold,
-because two heads' maps of the same sentence can be very similar. The network is compared with two
-baselines: always the most frequent class, and a small model on hand-made features.
+because two heads' maps of the same sentence can be very similar.
 
-A run may classify maps of a model of which no maps were labelled. So, if the labelled maps are of
-several models, the maps of each model are also classified by training on the other models only.
+A run may classify maps of an encoder of which no maps were labelled. So, if the labelled maps are
+of several encoders, the maps of each are also classified by training on the others only. This is
+the score that counts for an encoder without labelled maps.
+
+The classifier is compared with a convolutional network, as in the paper, with the mean of both, and
+with the most frequent class. It is trained several times with other composed maps, so that scores
+and shares can say how much that changes.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import torch
 
-from darksecrets.patterns import cnn
+from darksecrets.patterns import classifier, cnn
 from darksecrets.patterns.annotations import Annotations
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.features import features
-from darksecrets.patterns.quality import of_network
+from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
+from darksecrets.patterns.mapset import strict_labels
+from darksecrets.patterns.quality import shipped_predictions
+from darksecrets.patterns.readings import members
 from darksecrets.patterns.tables import (
+    AGAIN,
+    COMBINED,
     EXAMPLE,
-    FEATURES,
     MAJORITY,
     MODEL,
     NETWORK,
     PATTERN_PREDICTIONS,
+    SHIPPED,
 )
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Split = tuple[Integers, Integers]
-Classify = Callable[[Annotations, Integers, Integers], Floats]
-"""Train on the maps of the first rows and return [maps, classes] log probabilities, up to an
-additive constant, for those of the second."""
+
+REPETITIONS = 3
+"""How often the classifier is trained in each split, with other composed maps."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,38 +62,78 @@ def folds(annotations: Annotations, count: int, seed: int) -> Integers:
     return numbers
 
 
-def cross_validate(annotations: Annotations, count: int, training: cnn.Training) -> pd.DataFrame:
-    """Classify every labelled map by classifiers that were not trained on its example, or model.
+def cross_validate(
+    annotations: Annotations,
+    count: int,
+    training: cnn.Training,
+    repetitions: int = REPETITIONS,
+) -> pd.DataFrame:
+    """Classify every labelled map by classifiers that were not trained on its example, or encoder.
 
     Args:
         annotations: Labelled maps.
         count: Number of folds.
-        training: Settings of the network's training; its seed is also that of the folds.
+        training: Settings of the network's training; its seed is also that of the folds, which are
+            the same in all repetitions, and of the composed maps.
+        repetitions: How often the classifier is trained; what it is compared with, once.
 
     Returns:
-        The table `PATTERN_PREDICTIONS`: a row per classifier, map and what was left out of the
-        training. A model is left out only if the maps of the others have at least two classes.
-        Probabilities are calibrated, see `_calibrate`.
+        The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
+        at least two classes. A reading has rows for the maps whose class in it is known.
     """
-    classifiers: dict[str, Classify] = {
-        NETWORK: lambda data, learned, tested: _network(data, learned, tested, training),
-        FEATURES: lambda data, learned, tested: _features(data, learned, tested, training.seed),
-        MAJORITY: _majority,
-    }
+    prepared = classifier.Prepared.of(annotations, training.seed)
     parts = {
         EXAMPLE: _by_fold(folds(annotations, count, training.seed)),
-        MODEL: _by_model(annotations),
+        MODEL: _by_encoder(annotations),
     }
     tables = []
-    for name, classify in classifiers.items():
-        inside, outside = (
-            _table(annotations, splits, classify).assign(classifier=name, left_out=left_out)
-            for left_out, splits in parts.items()
-        )
-        for table in (inside, outside):
-            table[probability_columns()] = softmax(_calibrate(table, inside))
-        tables += [table for table in (inside, outside) if len(table)]
-    return pd.concat(tables, ignore_index=True)[list(PATTERN_PREDICTIONS.names)]
+    for repetition in range(1, repetitions + 1):
+        if repetition > 1:
+            prepared = prepared.composed_again(annotations, training.seed + repetition - 1)
+        for left_out, splits in parts.items():
+            found = {SHIPPED: _by_features(prepared, splits)}
+            if repetition == 1:
+                found |= _compared(prepared, splits, training, found[SHIPPED])
+            tables += [
+                _table(annotations, splits, outputs).assign(
+                    classifier=name, left_out=left_out, repetition=repetition
+                )
+                for name, outputs in found.items()
+                if splits
+            ]
+            _log.info("Left out the %s, repetition %d of %d", left_out, repetition, repetitions)
+    columns = list(PATTERN_PREDICTIONS.names)
+    return pd.concat(tables, ignore_index=True)[columns]
+
+
+def label_again(annotations: Annotations, labels: pd.DataFrame) -> pd.DataFrame:
+    """The second labelling pass as if it predicted the first: how well people can do.
+
+    Args:
+        annotations: Labelled maps.
+        labels: All labels given to them, see `MapSet`.
+
+    Returns:
+        Rows of the table `PATTERN_PREDICTIONS` for the maps that both passes labelled.
+    """
+    given = labels.assign(strict=strict_labels(labels))
+    passes = [
+        given[given["pass"] == number].drop_duplicates("map", keep="last") for number in (1, 2)
+    ]
+    both = passes[0].merge(passes[1], on="map", suffixes=("_1", "_2"))
+    known = annotations.table[["map", "state"]]
+    known = known.assign(encoder=annotations.encoders, example=annotations.groups)
+    tables = []
+    for reading, left_out in itertools.product(READINGS, (EXAMPLE, MODEL)):
+        name = "label" if reading == WIDE else "strict"
+        pair = both[["map"]].assign(label=both[f"{name}_1"], predicted=both[f"{name}_2"])
+        pair = pair[(pair["label"] != "") & (pair["predicted"] != "")]
+        table = known.merge(pair, on="map", validate="one_to_one")
+        tables.append(table.assign(reading=reading, left_out=left_out))
+    found = pd.concat(tables, ignore_index=True)
+    found[[*probability_columns(), "temperature"]] = np.nan
+    found = found.assign(classifier=AGAIN, repetition=1, fold=1)
+    return found[list(PATTERN_PREDICTIONS.names)]
 
 
 def _by_fold(numbers: Integers) -> list[Split]:
@@ -93,87 +142,87 @@ def _by_fold(numbers: Integers) -> list[Split]:
     return [(np.flatnonzero(numbers != one), np.flatnonzero(numbers == one)) for one in counted]
 
 
-def _by_model(annotations: Annotations) -> list[Split]:
-    """For every model: rows of the other models without the tested sentences, and its own rows."""
-    models, groups = annotations.table["model"].to_numpy(), annotations.groups
+def _by_encoder(annotations: Annotations) -> list[Split]:
+    """For every encoder: rows of the others without the tested sentences, and its own rows."""
+    names, groups = annotations.encoders, annotations.groups
     labels = np.array(annotations.labels)
     splits = []
-    for model in pd.unique(models):
-        tested = models == model
+    for name in pd.unique(names):
+        tested = names == name
         learned = ~tested & ~np.isin(groups, groups[tested])
         if len(set(labels[learned])) > 1:
             splits.append((np.flatnonzero(learned), np.flatnonzero(tested)))
     return splits
 
 
-def _table(annotations: Annotations, splits: Sequence[Split], classify: Classify) -> pd.DataFrame:
-    """Outputs of a classifier for the test maps of all splits."""
-    known = annotations.table[["map", "model", "label"]].assign(example=annotations.groups)
-    tables = [pd.DataFrame(columns=[*known.columns, "fold", "predicted", *logit_columns()])]
-    for number, (learned, tested) in enumerate(splits, start=1):
-        outputs = classify(annotations, learned, tested)
-        guesses = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
-        table = known.iloc[tested].assign(fold=number, predicted=guesses)
-        table[logit_columns()] = outputs
-        tables.append(table)
-        _log.info("Classified split %d of %d", number, len(splits))
-    return pd.concat(tables[1:] or tables).sort_index(kind="stable")
+def _by_features(prepared: classifier.Prepared, splits: Sequence[Split]) -> Floats:
+    """[maps, kinds] outputs of the classifier for the test maps of all splits; NaN for others."""
+    found = np.full(prepared.kinds.shape, np.nan)
+    for learned, tested in splits:
+        regression = classifier.train(prepared, learned).regression
+        found[tested] = regression(prepared.inputs.features[tested]).double().numpy()
+    return found
 
 
-def logit_columns() -> list[str]:
-    """Names of the columns with logits, in the order of the classes."""
-    return [f"logit_{name}" for name in PATTERNS]
+def _compared(
+    prepared: classifier.Prepared,
+    splits: Sequence[Split],
+    training: cnn.Training,
+    by_features: Floats,
+) -> dict[str, Floats]:
+    """Likewise for what the classifier is compared with."""
+    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (NETWORK, COMBINED, MAJORITY)}
+    for learned, tested in splits:
+        net = classifier.train_network(prepared, learned, training)
+        with torch.inference_mode():
+            outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1).double()
+        found[NETWORK][tested] = outputs.numpy()
+        found[COMBINED][tested] = (found[NETWORK][tested] + by_features[tested]) / 2
+        found[MAJORITY][tested] = _majority(prepared.kinds[learned])
+    return found
+
+
+def _majority(fitting: npt.NDArray[np.bool_]) -> Floats:
+    """[kinds] log shares among labels; unknown kinds are spread over those that are possible."""
+    shares = (fitting / fitting.sum(axis=1, keepdims=True)).mean(axis=0)
+    return np.asarray(np.log(shares.clip(min=np.exp(_IMPOSSIBLE))), dtype=np.float64)
+
+
+_IMPOSSIBLE = -30.0  # log probability of a kind that was not learned
+
+
+def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.DataFrame:
+    """Calibrated predictions of one classifier under all readings."""
+    known = data.table[["map", "state", "label", "strict"]]
+    known = known.assign(encoder=data.encoders, example=data.groups)
+    tables = []
+    temperatures = _temperatures(outputs, known, splits)
+    for number, (_, tested) in enumerate(splits, start=1):
+        degrees = temperatures[number - 1]
+        rows = known.iloc[tested].assign(fold=number, temperature=degrees)
+        tables += [_read(rows, outputs[tested], reading, degrees) for reading in READINGS]
+    return pd.concat(tables).sort_index(kind="stable")
+
+
+def _read(rows: pd.DataFrame, outputs: Floats, reading: Reading, degrees: float) -> pd.DataFrame:
+    """Predictions under one reading, for the maps whose class in it is known."""
+    chances = softmax(of_classes(outputs, reading) / degrees)
+    table = rows.assign(reading=reading)
+    table["label"] = table["strict"] if reading == STRICT else table["label"]
+    table["predicted"] = np.array(list(PATTERNS))[chances.argmax(axis=1)]
+    table[probability_columns()] = chances
+    return table[table["label"] != ""]
+
+
+def of_classes(outputs: Floats, reading: Reading) -> Floats:
+    """[maps, classes] log probabilities from those of kinds, [maps, kinds]."""
+    found: Floats = np.log((softmax(outputs) @ members(reading)).clip(min=np.exp(_IMPOSSIBLE)))
+    return found
 
 
 def probability_columns() -> list[str]:
     """Names of the columns with probabilities, in the order of the classes."""
     return [f"probability_{name}" for name in PATTERNS]
-
-
-def _network(
-    data: Annotations, learned: Integers, tested: Integers, training: cnn.Training
-) -> Floats:
-    pictures = cnn.images(data.maps)
-    net = cnn.train(pictures[learned], [data.labels[i] for i in learned], training)
-    return cnn.logits(net, pictures[tested])
-
-
-def _features(data: Annotations, learned: Integers, tested: Integers, seed: int) -> Floats:
-    """Gradient-boosted trees on hand-made features, with the network's class weights."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    values = feature_table(data)
-    labels = np.array(data.labels)
-    model = HistGradientBoostingClassifier(class_weight="balanced", random_state=seed)
-    model.fit(values[learned], labels[learned])
-    outputs = np.full((len(tested), len(PATTERNS)), _IMPOSSIBLE)
-    places = [list(PATTERNS).index(name) for name in model.classes_]
-    outputs[:, places] = np.log(model.predict_proba(values[tested]).clip(np.exp(_IMPOSSIBLE)))
-    return outputs
-
-
-_IMPOSSIBLE = -30.0  # log probability of a class that was not learned
-
-
-def feature_table(data: Annotations) -> Floats:
-    """[maps, features] hand-made features of all maps."""
-    marks = zip(data.table["special"], data.table["segments"], strict=True)
-    rows = [
-        features(one, _digits(special) == 1, _digits(segments))
-        for one, (special, segments) in zip(data.maps, marks, strict=True)
-    ]
-    return np.stack(rows)
-
-
-def _digits(text: str) -> Integers:
-    return np.array([int(digit) for digit in text], dtype=np.int64)
-
-
-def _majority(data: Annotations, learned: Integers, tested: Integers) -> Floats:
-    """The class shares of the training maps, for every map."""
-    counts = pd.Series([data.labels[i] for i in learned]).value_counts().reindex(list(PATTERNS))
-    shares = counts.fillna(0).to_numpy() / len(learned)
-    return np.tile(np.log(shares.clip(np.exp(_IMPOSSIBLE))), (len(tested), 1))
 
 
 def softmax(outputs: Floats) -> Floats:
@@ -187,7 +236,7 @@ def temperature(outputs: Floats, labels: Sequence[str]) -> float:
     """The temperature that maximizes the likelihood of the labels.
 
     Args:
-        outputs: [maps, classes] logits of maps that the classifier was not trained on.
+        outputs: [maps, classes] log probabilities of maps that the classifier was not trained on.
         labels: [maps] their classes.
     """
     from scipy.optimize import minimize_scalar
@@ -196,34 +245,35 @@ def temperature(outputs: Floats, labels: Sequence[str]) -> float:
     rows = np.arange(len(places))
 
     def loss(logarithm: float) -> float:
-        probabilities = softmax(outputs / np.exp(logarithm))[rows, places]
-        return float(-np.log(probabilities.clip(np.finfo(float).tiny)).mean())
+        chances = softmax(outputs / np.exp(logarithm))[rows, places]
+        return float(-np.log(chances.clip(np.finfo(float).tiny)).mean())
 
     best = minimize_scalar(loss, bounds=(-3, 3), method="bounded")
     return float(np.exp(best.x))
 
 
-def _calibrate(table: pd.DataFrame, folds: pd.DataFrame) -> Floats:
-    """Logits divided by a temperature that was fitted without the test maps.
+def _temperatures(outputs: Floats, known: pd.DataFrame, splits: Sequence[Split]) -> list[float]:
+    """The temperature for the test maps of every split, fitted to those of the other splits.
 
-    Args:
-        table: Outputs of one classifier.
-        folds: Its cross-validation over folds. The temperature for the test maps of a split of
-            ``table`` is fitted to the outputs in ``folds`` for the other maps: those of the other
-            folds, or of the models in the training set.
-
-    Returns:
-        [maps, classes].
+    It is fitted in the wide reading, in which every labelled map has a class.
     """
-    calibrated = table[logit_columns()].to_numpy(np.float64)
-    for number in table["fold"].unique():
-        tested = (table["fold"] == number).to_numpy()
-        others = folds[~folds["map"].isin(table["map"][tested])]
-        calibrated[tested] /= temperature(others[logit_columns()].to_numpy(), list(others["label"]))
-    return calibrated
+    read, labels = of_classes(outputs, WIDE), known["label"].to_numpy()
+    tested = [rows for _, rows in splits]
+    found = []
+    for number, own in enumerate(tested):
+        others = [rows for place, rows in enumerate(tested) if place != number] or [own]
+        rows = np.concatenate(others)
+        found.append(temperature(read[rows], list(labels[rows])))
+    return found
 
 
-def network_temperature(predictions: pd.DataFrame) -> float:
-    """The temperature that calibrates the network, from all folds."""
-    rows = of_network(predictions)
-    return temperature(rows[logit_columns()].to_numpy(), list(rows["label"]))
+def mean_temperature(predictions: pd.DataFrame) -> float:
+    """The temperature of a classifier that is trained on all maps.
+
+    It is the mean over the encoders that were left out, because the classifier is less certain of
+    what it says about another encoder's maps than about those of examples that were left out. If no
+    encoder was left out, it is the mean over folds.
+    """
+    rows = shipped_predictions(predictions, MODEL)
+    rows = rows if len(rows) else shipped_predictions(predictions, EXAMPLE)
+    return float(rows.groupby("fold")["temperature"].first().mean())

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 
+from darksecrets.patterns.classes import STRICT, WIDE
+from darksecrets.patterns.shares import OTHERS
 from darksecrets.patterns.tables import PATTERN_SHARES
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
+    GREY,
     INK,
     PAGE,
     PATTERNS,
@@ -26,80 +27,68 @@ from darksecrets.plotting.style import (
     style,
     wrapped,
 )
-from darksecrets.run.columns import RANDOM
+from darksecrets.plotting.style import STATES as COLOURS
+from darksecrets.run.columns import RANDOM, STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
-STATES = {RANDOM: "ran-\ndom", "pretrained": "pre-\ntrained", "finetuned": "fine-\ntuned"}
+SHORT = {RANDOM: "ran-\ndom", "pretrained": "pre-\ntrained", "finetuned": "fine-\ntuned"}
 """Bars of a task, from the left, and what is written below them."""
 PAPER_RANGE = (0.32, 0.61)
 """Smallest (MRPC) and largest (QQP) share of heterogeneous maps that the paper's text reports."""
 STACK = tuple(reversed(PATTERNS))
 """From the bottom. Heterogeneous is first, so that its share, which the paper reports, is easy to
 read."""
+TITLES: dict[str, str] = {
+    WIDE: "Wide reading: columns of any tokens count",
+    STRICT: "Strict reading, the paper's: only columns of special tokens count",
+}
+_STATES = {RANDOM: GREY, **{state: COLOURS[state] for state in STATES_OF_FIGURES[1:]}}
+_MARKERS = dict(zip(_STATES, "Dso", strict=True))
 
 _WIDTH, _APART = 0.27, 0.29  # of the bars of a task; tasks are 1 apart
-_OFFSETS = (-0.42, -0.28, 0.2, 0.31, 0.42)  # of the whiskers, in bar widths
-_WRITTEN = 0.06  # the smallest share whose number is written into its bar
+_WRITTEN = 0.08  # the smallest share whose number is written into its bar
 _LUMINOUS = 0.45  # text on colours below this luminance is white
-
-
-@dataclass(frozen=True)
-class _View:
-    """One row of bars: what it shows and in which columns of the table."""
-
-    title: str
-    share: str
-    low: str | None = None
-    high: str | None = None
-
-
-_VIEWS = (
-    _View("As classified", "share", "ci_low", "ci_high"),
-    _View("Corrected for confusions", "corrected", "corrected_low", "corrected_high"),
-)
-_PUBLISHED = _View("Published (follow-up)", "share")
 
 
 def figure2(
     table: pd.DataFrame, tasks: Sequence[str], run_label: str, published: pd.DataFrame | None = None
 ) -> Figure:
-    """Draw stacked shares of every state, as classified and corrected.
+    """Draw the shares of every state under both readings.
 
-    A whisker is the 95% interval of a pattern's share, drawn at the upper end of its part of the
-    bar; for the uppermost pattern, at the lower end. Shares and intervals of several seeds are
-    averaged.
+    Above, stacked bars of the shares as classified, as in the paper; below, a panel per pattern
+    with the shares corrected for the classifier's confusions and their 95% intervals. Shares and
+    intervals of several seeds are averaged.
 
     Args:
-        table: Columns ``task``, ``state``, ``pattern``, ``share``, ``ci_low``, ``ci_high``,
-            ``corrected``, ``corrected_low``, ``corrected_high``, ``confusions_of``.
+        table: The table `PATTERN_SHARES`. A reading that it lacks is left out.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
         published: For a run of the paper, the shares that the follow-up reports: ``task``,
-            ``model`` (`pretrained`, `finetuned`), ``pattern``, ``share``. They are drawn in a row
-            below, without random weights, and the paper's range of heterogeneous maps in every row.
+            ``model`` (`pretrained`, `finetuned`), ``pattern``, ``share``. They are drawn below,
+            without random weights, and the paper's range of heterogeneous maps in every panel.
 
     Raises:
         InputError: When columns, or rows of a task, are missing.
     """
-    columns = [name for view in _VIEWS for name in (view.share, view.low, view.high) if name]
-    check_columns(table, ["task", "state", "pattern", *columns, "confusions_of"], "patterns.csv")
-    views = [(view, table) for view in _VIEWS]
-    if published is not None:
-        views.append((_PUBLISHED, published.rename(columns={"model": "state"})))
+    needed = ["task", "state", "reading", "pattern", "share", "corrected", "confusions_of"]
+    check_columns(table, [*needed, "corrected_low", "corrected_high"], "patterns.csv")
+    readings = [name for name in TITLES if name in set(table["reading"])]
+    dots = 0.16 * len(tasks) + 0.75
+    heights = [1.55 + dots] * len(readings) + [1.5] * (published is not None)
     with style():
-        figure = new_figure(PAGE, 1.55 * len(views) + 0.65)
-        panels = figure.subplots(len(views), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (view, rows) in zip(panels, views, strict=True):
-            _panel(axes, view, rows, tasks)
-            if view.share == "corrected":
-                whose = " and ".join(table["confusions_of"].unique())
-                axes.set_title(f"{view.title}, known from labelled maps of {whose}", loc="left")
-            if published is not None:
-                _range(axes)
-        _name_bars(panels[-1], tasks)
-        parts = [Patch(color=colour, label=name) for name, colour in PATTERNS.items()]
-        figure.legend(handles=parts, loc="outside upper center", ncols=len(parts))
-        label_run(figure, run_label)
+        figure = new_figure(PAGE, sum(heights) + 0.3)
+        parts = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for part, reading in zip(parts, readings, strict=False):
+            rows = table[table["reading"] == reading]
+            _reading(part, rows, tasks, reading, dots, paper=published is not None)
+        if published is not None:
+            axes = parts[-1].subplots()
+            axes.set_label("published")
+            _bars(axes, published.rename(columns={"model": "state"}), tasks, [*SHORT][1:])
+            axes.set_title("Published (follow-up)", loc="left")
+            _range(axes)
+        _legend(figure)
+        label_run(figure, f"{run_label}. {_whose(table)}")
     return figure
 
 
@@ -109,28 +98,54 @@ def draw(sources: Sources) -> Figure:
     return figure2(sources.table(PATTERN_SHARES), sources.tasks, sources.label, published=published)
 
 
-def _panel(axes: Axes, view: _View, table: pd.DataFrame, tasks: Sequence[str]) -> None:
-    axes.set_label(view.title)
+def _reading(
+    part: SubFigure,
+    table: pd.DataFrame,
+    tasks: Sequence[str],
+    reading: str,
+    dots: float,
+    *,
+    paper: bool,
+) -> None:
+    above, below = part.subfigures(2, 1, squeeze=False, height_ratios=[1.55, dots])[:, 0]
+    axes = above.subplots()
+    axes.set_label(f"as classified, {reading}")
+    _bars(axes, table, tasks, list(SHORT))
+    axes.set_title(TITLES[reading], loc="left", fontweight="bold")
+    panels = below.subplots(1, len(PATTERNS), sharey=True)
+    for place, pattern in zip(panels, PATTERNS, strict=True):
+        place.set_label(f"{pattern}, {reading}")
+        _dots(place, table[table["pattern"] == pattern], tasks)
+        place.set_title(pattern, fontsize=SMALL + 1)
+        if paper and pattern == STACK[0]:
+            place.axvspan(*PAPER_RANGE, color=GREY, alpha=0.2, linewidth=0)
+    panels[0].set_yticks(range(len(tasks)), labels=tasks)
+    panels[0].invert_yaxis()
+    panels[len(panels) // 2].set_xlabel("Share of maps, corrected for confusions (95% interval)")
+    if paper:
+        _range(axes)
+
+
+def _bars(axes: Axes, table: pd.DataFrame, tasks: Sequence[str], states: Sequence[str]) -> None:
     for number, task in enumerate(tasks):
-        for place, state in zip(_places(number), STATES, strict=True):
-            if view is not _PUBLISHED or state != RANDOM:
-                _bar(axes, view, _select(table, task, state, view), place)
-    axes.set(xlim=(-0.5, len(tasks) - 0.5), ylim=(0, 1), ylabel="Share of maps")
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25%", "50%", "75%", "100%"])
-    axes.set_title(view.title, loc="left")
+        for place, state in zip(_places(number), SHORT, strict=True):
+            if state in states:
+                _bar(axes, _select(table, task, state, ["share"])["share"], place)
+    axes.set(xlim=(-0.5, len(tasks) - 0.5), ylim=(0, 1), ylabel="As classified")
+    axes.set_yticks([0, 0.5, 1], labels=["0", "50%", "100%"])
     axes.tick_params(axis="x", length=0)
+    _name_bars(axes, tasks)
 
 
 def _places(task: int) -> list[float]:
     """Where the bars of a task are."""
-    middle = (len(STATES) - 1) / 2
-    return [task + (side - middle) * _APART for side in range(len(STATES))]
+    middle = (len(SHORT) - 1) / 2
+    return [task + (side - middle) * _APART for side in range(len(SHORT))]
 
 
-def _select(table: pd.DataFrame, task: str, state: str, view: _View) -> pd.DataFrame:
-    """Numbers of one bar, averaged over seeds: a row per pattern, from the bottom of the bar."""
+def _select(table: pd.DataFrame, task: str, state: str, columns: list[str]) -> pd.DataFrame:
+    """Numbers of one model, averaged over seeds: a row per pattern, from the bottom of its bar."""
     rows = table[(table["task"] == task) & (table["state"] == state)]
-    columns = [name for name in (view.share, view.low, view.high) if name]
     means = rows.groupby("pattern")[columns].mean().reindex(STACK)
     if means.isna().to_numpy().any():
         raise InputError(
@@ -139,47 +154,59 @@ def _select(table: pd.DataFrame, task: str, state: str, view: _View) -> pd.DataF
     return means
 
 
-def _bar(axes: Axes, view: _View, rows: pd.DataFrame, place: float) -> None:
-    ends = rows[view.share].cumsum().to_numpy()
-    for row, (pattern, end) in enumerate(zip(STACK, ends, strict=True)):
-        share = rows[view.share].iloc[row]
-        colour = PATTERNS[pattern]
-        axes.bar(place, share, _WIDTH, bottom=end - share, color=colour, linewidth=0)
+def _bar(axes: Axes, shares: pd.Series[float], place: float) -> None:
+    end = 0.0
+    for pattern, share in shares.items():
+        colour = PATTERNS[str(pattern)]
+        axes.bar(place, share, _WIDTH, bottom=end, color=colour, linewidth=0)
         if share >= _WRITTEN:
             ink = "white" if _luminance(colour) < _LUMINOUS else INK
-            axes.text(
-                *(place, end - share / 2),
-                f"{100 * share:.0f}",
-                ha="center",
-                va="center",
-                fontsize=SMALL,
-                color=ink,
-            )
-        if view.low and view.high:
-            below, above = share - rows[view.low].iloc[row], rows[view.high].iloc[row] - share
-            if row == len(STACK) - 1:
-                end, below, above = end - share, above, below
-            _whisker(axes, place + _OFFSETS[row] * _WIDTH, end, np.array([below, above]))
+            middle = (place, end + share / 2)
+            text = f"{100 * share:.0f}"
+            axes.text(*middle, text, ha="center", va="center", fontsize=SMALL, color=ink)
+        end += share
 
 
-def _whisker(axes: Axes, x: float, y: float, lengths: npt.NDArray[np.float64]) -> None:
-    # A percentile interval of a share near 0 or 1 may not contain the share itself.
-    bar = axes.errorbar(
-        *(x, y),
-        yerr=lengths.clip(min=0)[:, None],
-        color=INK,
-        linewidth=0.5,
-        capsize=1,
-        capthick=0.5,
-    )
-    _, caps, lines = bar.lines
-    for part in (*caps, *lines):  # otherwise invisible on the darkest colour
-        part.set_path_effects([withStroke(linewidth=1.2, foreground="white")])
+def _dots(axes: Axes, table: pd.DataFrame, tasks: Sequence[str]) -> None:
+    """Draw one pattern's corrected shares, a row per task, with their intervals."""
+    columns = ["corrected", "corrected_low", "corrected_high"]
+    for side, (state, colour) in enumerate(_STATES.items()):
+        rows = table[table["state"] == state].groupby("task")[columns].mean().reindex(list(tasks))
+        y = np.arange(len(tasks)) + 0.24 * (side - 1)
+        axes.hlines(y, rows["corrected_low"], rows["corrected_high"], color=colour, linewidth=0.8)
+        axes.plot(rows["corrected"], y, _MARKERS[state], color=colour, markersize=2.2)
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.6, len(tasks) - 0.4))
+    axes.set_xticks([0, 0.5, 1], labels=["0", "50%", "100%"])
+    axes.tick_params(axis="y", length=0)
 
 
 def _luminance(colour: str) -> float:
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return float(np.dot(channels, [0.2126, 0.7152, 0.0722]))
+
+
+def _whose(table: pd.DataFrame) -> str:
+    """Say of which states' encoders maps were labelled."""
+    names: dict[str, list[str]] = {}
+    for state in STATES_OF_FIGURES:
+        for name in table["confusions_of"][table["state"] == state].unique():
+            names.setdefault(str(name), []).append(state)
+    unknown = names.pop(OTHERS, [])
+    parts = [f"{', '.join(states)}: maps of {name} were labelled" for name, states in names.items()]
+    if unknown:
+        parts.append(f"{', '.join(unknown)}: no maps of this encoder were labelled")
+    return "; ".join(parts)
+
+
+def _legend(figure: Figure) -> None:
+    entries: list[Patch | Line2D] = [
+        Patch(color=colour, label=name) for name, colour in PATTERNS.items()
+    ]
+    entries += [
+        Line2D([], [], color=colour, marker=_MARKERS[state], markersize=2.5, label=state)
+        for state, colour in _STATES.items()
+    ]
+    figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), fontsize=SMALL)
 
 
 def _range(axes: Axes) -> None:
@@ -200,7 +227,7 @@ def _range(axes: Axes) -> None:
 def _name_bars(axes: Axes, tasks: Sequence[str]) -> None:
     """Write its state under every bar, and the task under all of its bars."""
     places = [place for number in range(len(tasks)) for place in _places(number)]
-    axes.set_xticks(places, labels=[*STATES.values()] * len(tasks), fontsize=SMALL)
+    axes.set_xticks(places, labels=[*SHORT.values()] * len(tasks), fontsize=SMALL)
     for number, task in enumerate(tasks):
         axes.annotate(
             wrapped(task, PAGE / (len(tasks) + 1)),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from darksecrets.patterns import quality
-from darksecrets.patterns.tables import CLASSIFIERS, NETWORK, PATTERN_CV, PATTERN_PREDICTIONS
+from darksecrets.patterns.classes import READINGS, STRICT
+from darksecrets.patterns.tables import (
+    AGAIN,
+    CLASSIFIERS,
+    PATTERN_CV,
+    PATTERN_PREDICTIONS,
+    SHIPPED,
+)
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     GREY,
@@ -23,41 +32,58 @@ from darksecrets.plotting.style import (
     style,
 )
 
-_METRICS = {"weighted_f1": "Weighted F1", "macro_f1": "Macro F1"}
-_COLOURS = "#009E73", "#E69F00", GREY  # of the classifiers
+_LOOKS = dict(
+    zip(
+        CLASSIFIERS,
+        (("#0072B2", "o"), ("#009E73", "s"), ("#E69F00", "^"), (GREY, "x"), (INK, "|")),
+        strict=True,
+    )
+)
 _PAPER = 86  # F1 of the paper's classifier on its own annotated maps, × 100
+_STEP = 0.16  # between the classifiers of a row
 
 
 def pattern_quality(predictions: pd.DataFrame, scores: pd.DataFrame, run_label: str) -> Figure:
-    """Draw scores with intervals, the network's confusions, and its calibration.
+    """Draw scores with intervals, the classifier's confusions, and its calibration.
+
+    Confusions and calibration are in the strict reading, if there is one, and for maps of encoders
+    that were left out of the training, if there are several.
 
     Args:
-        predictions: Of the cross-validation; the network's are drawn.
-        scores: Columns ``maps_of``, ``classifier``, ``metric``, ``score``, ``ci_low``, ``ci_high``.
+        predictions: The table `PATTERN_PREDICTIONS`.
+        scores: The table `PATTERN_CV`; weighted F1 is drawn, and the calibration error printed.
         run_label: The run in a few words, for the small print.
 
     Raises:
         InputError: When columns are missing.
     """
-    columns = ["classifier", "left_out", "label", "predicted", "example"]
+    columns = ["classifier", "left_out", "reading", "repetition", "label", "predicted", "example"]
     check_columns(predictions, columns, "pattern_predictions.csv")
-    columns = ["maps_of", "classifier", "metric", "score", "ci_low", "ci_high"]
+    columns = ["maps_of", "reading", "classifier", "metric", "score", "ci_low", "ci_high"]
     check_columns(scores, columns, "pattern_cv.csv")
-    network = quality.of_network(predictions)
+    readings = [name for name in READINGS if name in set(scores["reading"])]
+    reading = STRICT if STRICT in readings else readings[0]
+    left_out = max(set(predictions["left_out"]))  # `model` rather than `example`
+    shown = quality.shipped_predictions(predictions, left_out, reading)
     parts = list(scores["maps_of"].unique())
-    heights = [0.4 * len(parts) + 0.65, 2.3]
+    heights = [0.25 * len(parts) + 0.75, 2.4]
     with style():
         figure = new_figure(PAGE, sum(heights))
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
-        panels = above.subplots(1, len(_METRICS), sharey=True)
-        for axes, metric in zip(panels, _METRICS, strict=True):
-            _scores(axes, scores[scores["metric"] == metric], metric)
+        panels = above.subplots(1, len(readings), sharey=True, squeeze=False)[0]
+        weighted = scores[scores["metric"] == "weighted_f1"]
+        for axes, name in zip(panels, readings, strict=True):
+            _scores(axes, weighted[weighted["reading"] == name], parts, name)
         panels[0].set_yticks(range(len(parts)), labels=[_name(part) for part in parts])
         handles, names = panels[0].get_legend_handles_labels()
         above.legend(handles, names, loc="outside upper center", ncols=len(names))
         left, right = below.subplots(1, 2, width_ratios=[1.35, 1])
-        _confusion(left, network)
-        _calibration(right, network, scores)
+        _confusion(left, shown[shown["repetition"] == 1])
+        _calibration(right, shown)
+        what = (
+            "maps of encoders left out of the training" if left_out == "model" else "maps left out"
+        )
+        below.suptitle(f"{SHIPPED.capitalize()}, {what}, {reading} reading", x=0.01, ha="left")
         label_run(figure, run_label)
     return figure
 
@@ -69,40 +95,41 @@ def draw(sources: Sources) -> Figure:
 
 
 def _name(maps_of: str) -> str:
-    """The maps that scores are about, in two lines."""
+    """The maps that scores are about."""
     if maps_of == quality.ALL:
         return "all maps"
-    model = maps_of.removeprefix(quality.unseen(""))
-    if model != maps_of:
-        return f"{model},\nlearned from others only"
-    return f"{maps_of},\nlearned from all"
+    return maps_of if maps_of.startswith(quality.unseen("")) else f"known {maps_of}"
 
 
-def _scores(axes: Axes, scores: pd.DataFrame, metric: str) -> None:
-    axes.set_label(metric)
-    rows = {name: row for row, name in enumerate(scores["maps_of"].unique())}
-    for place, classifier in enumerate(CLASSIFIERS):
-        known = scores[scores["classifier"] == classifier]
-        for one in known.to_dict("records"):
-            score, low, high = one["score"], one["ci_low"], one["ci_high"]
-            y, colour = rows[one["maps_of"]] + 0.27 * (place - 1), _COLOURS[place]
-            axes.plot([low, high], [y, y], color=colour)
-            axes.plot(
-                score, y, "o", color=colour, label=None if rows[one["maps_of"]] else classifier
-            )
-            axes.annotate(
-                f"{score:.1f}",
-                *(((high, y), (3, 0)) if high < 50 else ((low, y), (-3, 0))),
-                textcoords="offset points",
-                ha="left" if high < 50 else "right",
-                va="center",
-                fontsize=SMALL,
-            )
-    for row in range(1, len(rows)):
+def _scores(axes: Axes, scores: pd.DataFrame, parts: Sequence[str], reading: str) -> None:
+    axes.set_label(reading)
+    for place, (classifier, (colour, marker)) in enumerate(_LOOKS.items()):
+        known = scores[scores["classifier"] == classifier].set_index("maps_of").reindex(list(parts))
+        y = np.arange(len(parts)) + _STEP * (place - (len(_LOOKS) - 1) / 2)
+        axes.hlines(y, known["ci_low"], known["ci_high"], color=colour, linewidth=0.7)
+        size = 6 if classifier == AGAIN else 2.5
+        axes.plot(
+            *(known["score"], y, marker),
+            linestyle="none",
+            label=classifier,
+            markersize=size,
+            color=colour,
+        )
+        if classifier == SHIPPED:
+            for score, height in zip(known["score"], y, strict=True):
+                axes.annotate(
+                    *(f"{score:.0f}", (1, height)),
+                    textcoords="data",
+                    va="center",
+                    fontsize=SMALL,
+                    color=colour,
+                )
+    for row in range(1, len(parts)):
         axes.axhline(row - 0.5, color=GREY, linewidth=0.3)
     axes.axvline(_PAPER, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
     axes.text(_PAPER, -0.56, "paper", ha="center", va="bottom", fontsize=SMALL)
-    axes.set(xlim=(0, 100), ylim=(len(rows) - 0.5, -0.5), xlabel=f"{_METRICS[metric]} × 100")
+    axes.set(xlim=(0, 100), ylim=(len(parts) - 0.5, -0.5))
+    axes.set_xlabel(f"Weighted F1 × 100, {reading} reading")
     axes.tick_params(axis="y", length=0)
 
 
@@ -127,9 +154,11 @@ def _confusion(axes: Axes, network: pd.DataFrame) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _calibration(axes: Axes, network: pd.DataFrame, scores: pd.DataFrame) -> None:
+def _calibration(axes: Axes, network: pd.DataFrame) -> None:
     axes.set_label("calibration")
-    numbers, sums, hits = (part[0] for part in quality.bins(network, np.ones((1, len(network)))))
+    once = np.ones((1, len(network)))
+    numbers, sums, hits = (part[0] for part in quality.bins(network, once))
+    error = 100 * quality.calibration_error(network, once)[0]
     some = numbers > 0
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.5)
     axes.plot(sums[some] / numbers[some], hits[some] / numbers[some], color=STATES["finetuned"])
@@ -141,8 +170,6 @@ def _calibration(axes: Axes, network: pd.DataFrame, scores: pd.DataFrame) -> Non
         linewidth=0,
         clip_on=False,
     )
-    rows = (scores["metric"] == "calibration_error") & (scores["maps_of"] == quality.ALL)
-    error = scores[rows & (scores["classifier"] == NETWORK)]
     axes.set(
         xlim=(0, 1.02),
         ylim=(0, 1.02),
@@ -151,5 +178,5 @@ def _calibration(axes: Axes, network: pd.DataFrame, scores: pd.DataFrame) -> Non
         ylabel="Share classified right",
         xticks=[0, 0.5, 1],
         yticks=[0, 0.5, 1],
-        title=f"Calibration error {error['score'].iloc[0]:.1f}%",
+        title=f"Calibration error {error:.1f}%",
     )

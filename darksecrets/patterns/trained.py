@@ -20,6 +20,11 @@ CLASSIFIER = labelled_maps.SHIPPED / "classifier"
 """The network, as `cnn.save` writes it."""
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
+CODE = (
+    *("seen", "features", "cnn", "logistic", "composition"),
+    *("readings", "classifier", "crossvalidation"),
+)
+"""Modules of the package that its results depend on."""
 
 
 def training_settings(patterns: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,8 +49,8 @@ def serves(patterns: Mapping[str, Any]) -> bool:
 
 
 def training_code() -> str:
-    """Short SHA-256 of the modules that define and train the network, docstrings left out."""
-    files = (Path(__file__).with_name(f"{name}.py") for name in ("cnn", "crossvalidation"))
+    """Short SHA-256 of the modules that define and train the classifier, docstrings left out."""
+    files = (Path(__file__).with_name(f"{name}.py") for name in CODE)
     return digest_of(file.read_text(encoding="utf-8") for file in files)
 
 

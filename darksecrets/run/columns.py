@@ -8,6 +8,8 @@ from darksecrets.run.tables import Column, Table
 
 STATES = ("pretrained", "finetuned-from-normal", "finetuned")
 """How a model was made, in the order of Table 1."""
+FROM_NORMAL = STATES[1]
+"""State of a model whose weights are all drawn from a normal distribution before fine-tuning."""
 RANDOM = "random"
 """State of an encoder whose weights are all drawn from a normal distribution, and never trained."""
 STATES_OF_FIGURES = (RANDOM, "pretrained", "finetuned")

@@ -86,11 +86,10 @@ def classify_maps(
     store: AttentionStore, classifier: Path, examples: Sequence[Example]
 ) -> pd.DataFrame:
     """The pattern of every map, table `darksecrets.patterns.tables.PATTERN_MAPS`."""
-    from darksecrets.patterns import cnn
     from darksecrets.patterns.classification import classify
+    from darksecrets.patterns.classifier import load
 
-    net, temperature = cnn.load(classifier)
-    table = classify(store, net, temperature).sort_values(["idx", "layer", "head"])
+    table = classify(store, load(classifier)).sort_values(["idx", "layer", "head"])
     return identify(table.reset_index(drop=True), texts.digest(examples), MODEL)
 
 

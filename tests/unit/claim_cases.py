@@ -27,7 +27,8 @@ from darksecrets.claims.sources import Run
 PAPER = "kovaleva2019"
 TUNED = {"state": "finetuned"}
 BEST = TUNED | {"kind": "head"}
-CV = {"maps_of": "all", "classifier": "convolutional network"}
+CV = {"maps_of": "all", "reading": "strict", "classifier": "hand-made features"}
+PAPERS_CV = CV | {"classifier": "convolutional network"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
 FRAMENET_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
@@ -35,19 +36,29 @@ FRAMENET_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product"
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
     return extreme(
-        "patterns", "corrected", which, sign, scale=0.04, state="finetuned", pattern=pattern
+        *("patterns", "corrected", which, sign),
+        scale=0.04,
+        state="finetuned",
+        reading="strict",
+        pattern=pattern,
     )
 
 
 def three_patterns(share: float, on_rte: float) -> Frames:
     values = crossed(TASKS, FIRST_THREE, value=share) | crossed(["RTE"], FIRST_THREE, value=on_rte)
-    return made("patterns", "corrected", values, each=("task", "pattern"), half=0.01, **TUNED)
+    each = ("task", "pattern")
+    return made("patterns", "corrected", values, each=each, half=0.01, reading="strict", **TUNED)
 
 
 def labelled(vertical: int, others: int) -> Frames:
     labels = ["vertical"] * vertical + ["block"] * others
     values = {(i, label): i for i, label in enumerate(labels)}
-    fixed = {"classifier": "convolutional network", "left_out": "example"}
+    fixed = {
+        "classifier": "hand-made features",
+        "left_out": "example",
+        "repetition": 1,
+        "reading": "strict",
+    }
     return made("pattern_predictions", "example", values, each=("map", "label"), **fixed)
 
 
@@ -214,7 +225,10 @@ CASES: dict[str, dict[Answer, Frames]] = {
     "5": one("pattern_cv", "maps", {YES: 420, NO: 100}, metric="accuracy", **CV) | {OPEN: {}},
     "6": {YES: labelled(300, 700), NO: labelled(100, 900), OPEN: labelled(35, 65)},
     "7": one(
-        "pattern_cv", "score", {YES: 86, NO: 60, OPEN: 91}, half=3, metric="weighted_f1", **CV
+        *("pattern_cv", "score", {YES: 86, NO: 60, OPEN: 91}),
+        half=3,
+        metric="weighted_f1",
+        **PAPERS_CV,
     ),
     "8": shares("heterogeneous", "MRPC", -1),
     "9": shares("heterogeneous", "QQP", 1),

@@ -35,7 +35,7 @@ from darksecrets.framenet.links import Annotation, Element
 from darksecrets.models import checkpoints, loading
 from darksecrets.models.reach import windows_of
 from darksecrets.patterns.classification import classify
-from darksecrets.patterns.cnn import PatternNet
+from darksecrets.patterns.classifier import untrained
 from darksecrets.run.columns import MAPS
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import Table
@@ -86,7 +86,7 @@ def _try(model: Path, results: Path, data: Path) -> Outcome:
     stores = [AttentionStore.open(results / name) for name in ("pretrained", "finetuned")]
     of_more = ("ci_low", "ci_high", "other_seed")  # examples, seeds
     columns["cosine"] = _tried(lambda: cosine.table(cosine.compare(*stores)), of_more)
-    columns["patterns"] = _tried(lambda: classify(stores[0], PatternNet().eval(), 1.0))
+    columns["patterns"] = _tried(lambda: classify(stores[0], untrained()))
     columns |= _measures(stores[0])
     columns["FrameNet"] = _tried(
         lambda: _framenet(model, results / "framenet"), _optional(heads.HEADS)

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.patterns import crossvalidation, quality
+from darksecrets.patterns import crossvalidation
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import COLUMNS, MapSet
+from darksecrets.patterns.tables import PATTERN_PREDICTIONS, SHIPPED
 
 MODEL = "m"
 NAMES = list(PATTERNS)
@@ -75,24 +76,31 @@ def save(mapset, folder):
     return folder
 
 
-def predictions(maps=80, seed=0, names=NAMES):
+def predictions(maps=80, seed=0, names=NAMES, repetitions=1, reading="wide", left_out="example"):
     """Made-up predictions, mostly right, for two maps of every example."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(names, size=maps)
-    logits = rng.normal(size=(maps, len(NAMES)))
-    logits[np.arange(maps), [NAMES.index(name) for name in labels]] += 1.5
-    table = pd.DataFrame(
-        {
-            "classifier": quality.NETWORK,
-            "left_out": quality.EXAMPLE,
-            "model": MODEL,
-            "map": [f"x-{number}" for number in range(maps)],
-            "example": np.arange(maps) // 2 * 7,
-            "fold": rng.integers(1, 4, size=maps),
-            "label": labels,
-            "predicted": np.array(NAMES)[logits.argmax(axis=1)],
-        }
-    )
-    table[crossvalidation.logit_columns()] = logits
-    table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
-    return table
+    right = 1.5 * np.eye(len(NAMES))[[NAMES.index(name) for name in labels]]
+    fold = rng.integers(1, 4, size=maps)
+    tables = []
+    for repetition in range(1, repetitions + 1):
+        logits = rng.normal(size=(maps, len(NAMES))) + right
+        table = pd.DataFrame(
+            {
+                "classifier": SHIPPED,
+                "left_out": left_out,
+                "repetition": repetition,
+                "reading": reading,
+                "fold": fold,
+                "map": [f"x-{number}" for number in range(maps)],
+                "encoder": MODEL,
+                "state": "finetuned",
+                "example": np.arange(maps) // 2 * 7,
+                "label": labels,
+                "predicted": np.array(NAMES)[logits.argmax(axis=1)],
+                "temperature": 1.5,
+            }
+        )
+        table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)[list(PATTERN_PREDICTIONS.names)]

@@ -266,18 +266,20 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
 
     maps = pd.read_parquet(run / "tables" / "pattern_maps.parquet")
     place = ["task", "state", "seed", "idx", "layer", "head"]
-    assert list(maps.columns) == [*place, "pattern", "probability"]
+    assert list(maps.columns) == [*place, "pattern", "probability", "strict", "strict_probability"]
     assert not maps.duplicated(place).any()
     store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
     of_store = maps[(maps.task == "RTE") & (maps.seed == 2)]
     assert len(of_store) == store.examples * store.layers * store.heads
     assert set(of_store.idx) == set(store.idx)
     table = pd.read_csv(run / "tables" / "patterns.csv")
-    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 5
-    shares = table[(table.task == "RTE") & (table.seed == 2)].set_index("pattern")["share"]
-    counted = of_store["pattern"].value_counts(normalize=True).reindex(shares.index).fillna(0)
-    assert np.allclose(shares, counted, atol=1e-8)
-    models = table.groupby(["task", "state", "seed"], dropna=False)
+    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 2 * 5
+    for reading, column in (("wide", "pattern"), ("strict", "strict")):
+        rows = table[(table.task == "RTE") & (table.seed == 2) & (table.reading == reading)]
+        shares = rows.set_index("pattern")["share"]
+        counted = of_store[column].value_counts(normalize=True).reindex(shares.index).fillna(0)
+        assert np.allclose(shares, counted, atol=1e-8)
+    models = table.groupby(["task", "state", "seed", "reading"], dropna=False)
     assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
 
 

@@ -25,7 +25,7 @@ from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.data.batches import load_split
 from darksecrets.finetuning import evaluation, training
 from darksecrets.models import devices, loading
-from darksecrets.patterns import classification, cnn
+from darksecrets.patterns import classification, classifier
 
 pytestmark = [
     pytest.mark.gpu,
@@ -141,12 +141,12 @@ def test_patterns(tmp_path: Path, on: Any) -> None:
         for length in lengths:
             writer.append(rng.dirichlet(np.full(length, 0.2), size=(4, 6, length)))
     torch.manual_seed(0)
-    net = cnn.PatternNet().eval()
+    untrained = classifier.untrained()
     tables = {}
     for device in (CPU, GPU):
         on(device)
         store = AttentionStore.open(tmp_path / "store")
-        tables[device] = classification.classify(store, net, temperature=1.0)
+        tables[device] = classification.classify(store, untrained)
     a, b = tables.values()
     np.testing.assert_allclose(a["probability"], b["probability"], rtol=0, atol=PROBABILITIES)
     assert (a["pattern"] != b["pattern"]).mean() <= PREDICTIONS

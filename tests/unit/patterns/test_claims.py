@@ -12,10 +12,22 @@ from darksecrets.patterns.claims import shares_of_labels
 
 def test_shares_of_labels_with_wilsons_interval():
     labels = ["vertical"] * 30 + ["block"] * 70
-    network = {"classifier": "convolutional network", "left_out": "example"}
-    predictions = pd.DataFrame({"label": labels} | network)
-    other = predictions.assign(classifier="majority class")
-    found = shares_of_labels(pd.concat([predictions, other])).set_index("label")
+    rows = {
+        "classifier": "hand-made features",
+        "left_out": "example",
+        "repetition": 1,
+        "reading": "strict",
+    }
+    predictions = pd.DataFrame({"label": labels} | rows)
+    others = [
+        {"classifier": "majority class"},
+        {"left_out": "model"},
+        {"repetition": 2},
+        {"reading": "wide"},
+    ]
+    # other rows of the table, in which every map is a block, do not count
+    tables = [predictions, *(predictions.assign(label="block", **other) for other in others)]
+    found = shares_of_labels(pd.concat(tables)).set_index("label")
     centre, half = (
         (0.3 + 1.96**2 / 200) / (1 + 1.96**2 / 100),
         math.sqrt(0.3 * 0.7 / 100 + 1.96**2 / 40000) * 1.96 / (1 + 1.96**2 / 100),

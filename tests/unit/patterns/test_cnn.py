@@ -1,16 +1,16 @@
+"""The network: its images, its layers, its training."""
+
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from labelled import labelled_maps
 
-from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.patterns import classification, cnn
+from darksecrets.patterns import cnn
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.classifier import Inputs
+from darksecrets.patterns.readings import MAP_KINDS, possible
+from darksecrets.patterns.seen import Seen
 from darksecrets.plotting.attention_map import saturation
-from darksecrets.run.errors import InputError
-
-LAYERS, HEADS, LENGTHS = 2, 3, [40, 17, 17, 17, 5]
 
 
 @pytest.fixture(autouse=True)
@@ -22,29 +22,23 @@ def _one_thread():
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    folder = tmp_path_factory.mktemp("maps") / "store"
-    rows = [
-        {"idx": 90 - number, "tokens": ["t"] * length}
-        | dict.fromkeys(("segments", "special", "starts", "ends"), [0] * length)
-        for number, length in enumerate(LENGTHS)
-    ]
-    with write_store(folder, pd.DataFrame(rows), LAYERS, HEADS) as writer:
-        for length in LENGTHS:
-            writer.append(rng.dirichlet(np.full(length, 0.2), size=(LAYERS, HEADS, length)))
-    return AttentionStore.open(folder)
-
-
-@pytest.fixture(scope="module")
 def net():
     torch.manual_seed(0)
     return cnn.PatternNet().eval()
 
 
+def see(maps, special=None, segments=None):
+    """Maps of one length, without special tokens and of one sentence if nothing else is said."""
+    shape = maps.shape[:2]
+    special = torch.zeros(shape, dtype=torch.bool) if special is None else special
+    segments = torch.zeros(shape, dtype=torch.long) if segments is None else segments
+    return Seen.of(torch.as_tensor(maps), special, segments)
+
+
 def test_the_network_has_eight_convolutions_and_the_layers_of_the_follow_up(net):
     layers = [layer for layer in net.layers if isinstance(layer, torch.nn.Conv2d)]
-    assert [layer.out_channels for layer in layers] == [16, 16, 32, 32, 64, 64, 16, len(PATTERNS)]
+    widths = [16, 16, 32, 32, 64, 64, 16, len(MAP_KINDS)]
+    assert [layer.out_channels for layer in layers] == widths
     assert [layer.kernel_size for layer in layers] == [(3, 3)] * 6 + [(1, 1)] * 2
     assert sum(isinstance(layer, torch.nn.BatchNorm2d) for layer in net.layers) == 6
     assert sum(isinstance(layer, torch.nn.ReLU) for layer in net.layers) == 7
@@ -93,118 +87,114 @@ def test_the_network_computes_what_plain_loops_do(size):
                 layer.running_var.uniform_(0.2, 2)
                 layer.weight.uniform_(0.5, 2)
                 layer.bias.normal_(0, 0.3)
-    images = torch.rand(2, size, size)
-    found = cnn.logits(net, images)
+    images = torch.rand(2, len(cnn.CHANNELS), size, size)
+    with torch.inference_mode():
+        found = net(images).double().numpy()
     for image, outputs in zip(images, found, strict=True):
-        planes = image.double().numpy()[None]
+        planes = image.double().numpy()
         for layer in net.layers:
             planes = by_loops(layer, planes)
         expected = [plane.sum() / plane.size for plane in planes]
         np.testing.assert_allclose(outputs, expected, atol=1e-4 * np.abs(expected).max())
-    assert cnn.logits(net, torch.rand(3, 128, 128)).shape == (3, len(PATTERNS))
+    assert net(torch.rand(3, len(cnn.CHANNELS), 64, 64)).shape == (3, len(MAP_KINDS))
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 32, 125])
 def test_maps_are_scaled_as_they_are_drawn(length):
     rng = np.random.default_rng(length)
     maps = rng.dirichlet(np.full(length, 0.3), size=(3, length)).astype(np.float16)
-    found = cnn.as_drawn(torch.from_numpy(maps)).numpy()
-    for one, image in zip(maps, found, strict=True):
+    seen = see(maps)
+    for one, image, dark in zip(maps, seen.drawn.numpy(), seen.dark.numpy(), strict=True):
         expected = np.minimum(one.astype(np.float64) / float(saturation(one)), 1)
         np.testing.assert_allclose(image, expected, atol=1e-6)
-    assert cnn.prepare(torch.from_numpy(maps)).shape == (3, cnn.SIZE, cnn.SIZE)
+        np.testing.assert_array_equal(dark, image > 0.5)
+    assert cnn.images(seen).shape == (3, len(cnn.CHANNELS), cnn.SIZE, cnn.SIZE)
 
 
-def test_resampling_takes_means_where_maps_shrink_and_keeps_columns_and_reversals():
-    length = 2 * cnn.SIZE
-    constant = torch.full((1, length, length), 0.3)
-    assert torch.allclose(cnn.resample(constant), torch.tensor(0.3), atol=1e-6)
-    column = torch.zeros(1, length, length)
-    column[:, :, 20] = 1
-    small = cnn.resample(column)[0]
-    assert torch.allclose(small, small[0].expand_as(small), atol=1e-6)
-    assert small[0].argmax() == 10
-    assert small.sum() == pytest.approx(
-        cnn.SIZE / 2, rel=1e-4
-    )  # half as wide a column is half as dark
-    image = torch.rand(1, 50, 50)
-    turned = cnn.resample(image.flip(1, 2)).flip(1, 2)
-    assert torch.allclose(turned, cnn.resample(image), atol=1e-5)
+@pytest.mark.parametrize("length", [5, 24, 75])
+def test_images_are_the_planes_resampled_as_torch_does(length):
+    rng = np.random.default_rng(length)
+    maps = rng.dirichlet(np.full(length, 0.3), size=(4, length)).astype(np.float32)
+    special = torch.from_numpy(rng.random((4, length)) < 0.2)
+    segments = torch.from_numpy((rng.random((4, length)) < 0.5).astype(np.int64))
+    seen = see(maps, special, segments)
+    marks = special[:, None, :].float().expand(-1, length, -1)
+    planes = [seen.drawn, (torch.log1p(torch.from_numpy(maps) * length) / 4).clamp(max=1), marks]
+    expected = torch.nn.functional.interpolate(
+        torch.stack(planes, dim=1), size=(cnn.SIZE, cnn.SIZE), mode="bilinear", antialias=True
+    )
+    found = cnn.images(seen)
+    torch.testing.assert_close(found[:, :3], expected, atol=1e-5, rtol=0)
+    assert found.min() >= 0
+    assert found.max() <= 1 + 1e-5
 
 
-def test_augmentation_reverses_both_axes_or_none_and_adds_little():
+def test_the_plane_of_sentences_shows_their_squares():
+    length = cnn.SIZE
+    special = torch.arange(length)[None] == 0
+    segments = (torch.arange(length)[None] > 9).long()
+    image = cnn.images(see(torch.full((1, length, length), 1 / length), special, segments))[0, 3]
+    for i, j in np.ndindex(image.shape):
+        same = (i > 9) == (j > 9) and i > 0 and j > 0
+        assert image[i, j] == pytest.approx(float(same), abs=1e-6)
+
+
+def test_augmentation_reverses_all_planes_or_none_and_adds_little_to_the_weights():
     torch.manual_seed(1)
-    picture = torch.zeros(200, 8, 8)
-    picture[:, 0, 5] = 1
+    picture = torch.zeros(200, len(cnn.CHANNELS), 8, 8)
+    picture[:, :, 0, 5] = 1
     changed = cnn.augment(picture)
-    places = changed.flatten(1).argmax(dim=1)
-    assert set(places.tolist()) == {5, 7 * 8 + 2}
-    assert 60 < (places == 5).sum() < 140
-    assert (changed - picture).abs().max() <= 1.1
-    rest = changed.clone()
-    rest.view(200, -1)[torch.arange(200), places] = 0
+    places = changed.flatten(2).argmax(dim=2)
+    assert set(places.flatten().tolist()) == {5, 7 * 8 + 2}
+    assert (places == places[:, :1]).all()
+    assert 60 < (places[:, 0] == 5).sum() < 140
+    assert (changed[:, 2:].sum(dim=(2, 3)) == 1).all()  # what describes the tokens is only reversed
+    rest = changed[:, :2].clone().flatten(2)
+    rest.scatter_(2, places[:, :2, None], 0)
     assert rest.min() >= 0
     assert rest.max() <= 0.05
 
 
+def test_the_loss_is_the_surprise_at_all_kinds_that_fit():
+    outputs = torch.randn(6, len(MAP_KINDS), generator=torch.Generator().manual_seed(0))
+    labels = ["vertical", "vertical", "block", "diagonal", "vertical+diagonal", "heterogeneous"]
+    strict = ["", "heterogeneous", "block", "diagonal", "diagonal", "heterogeneous"]
+    weights = torch.tensor([1.0, 2, 1, 1, 0.5, 1])
+    total = 0.0
+    for row, label, narrow, weight in zip(outputs, labels, strict, weights, strict=True):
+        chances = (row.double().exp() / row.double().exp().sum()).tolist()
+        pairs = zip(MAP_KINDS, chances, strict=True)
+        fitting = [p for kind, p in pairs if kind[0] == label and narrow in ("", kind[1])]
+        total -= float(weight) * np.log(sum(fitting))
+    found = cnn.loss(outputs, torch.from_numpy(possible(labels, strict)), weights)
+    assert found.item() == pytest.approx(total / float(weights.sum()), rel=1e-5)
+
+
+def labelled(maps_of_each, seed=0):
+    mapset = labelled_maps(PATTERNS, maps_of_each, seed)
+    labels = mapset.labels["label"].tolist()
+    table = mapset.table
+    inputs = Inputs.of_maps(mapset.maps, table["special"], table["segments"])
+    return inputs.images, labels, torch.from_numpy(possible(labels, labels))
+
+
 def test_separable_maps_are_learned_and_the_same_again():
-    known, unseen = labelled_maps(PATTERNS, 20), labelled_maps(PATTERNS, 8, seed=1)
-    pictures, labels = cnn.images(known.maps), known.labels["label"].tolist()
-    trained = [cnn.train(pictures, labels, cnn.Training(12, seed=3)) for _ in range(2)]
+    known, _, fitting = labelled(20)
+    unseen, labels, _ = labelled(6, seed=1)
+    ones = torch.ones(len(known))
+    trained = [cnn.train(known, fitting, ones, cnn.Training(12, seed=3)) for _ in range(2)]
     for one, other in zip(*(net.parameters() for net in trained), strict=True):
         assert torch.equal(one, other)
-    outputs = cnn.logits(trained[0], cnn.images(unseen.maps))
-    predicted = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
-    assert np.mean(predicted == unseen.labels["label"]) > 0.85
-    different = cnn.train(pictures, labels, cnn.Training(1, seed=4))
+    with torch.inference_mode():
+        places = trained[0](unseen).argmax(dim=1)
+    assert np.mean([MAP_KINDS[k][0] == name for k, name in zip(places, labels, strict=True)]) > 0.8
+    different = cnn.train(known, fitting, ones, cnn.Training(1, seed=4))
     assert not torch.equal(different.layers[0].weight, trained[0].layers[0].weight)
 
 
 def test_training_leaves_the_generator_of_others_alone():
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    mapset = labelled_maps(["block", "diagonal"], 4)
-    cnn.train(cnn.images(mapset.maps), mapset.labels["label"].tolist(), cnn.Training(1, seed=0))
+    known, _, fitting = labelled(2)
+    cnn.train(known, fitting, torch.ones(len(known)), cnn.Training(1, seed=0))
     assert torch.equal(before, torch.random.get_rng_state())
-
-
-@pytest.mark.parametrize("batch", [1, 4, 64])
-def test_a_store_is_classified_as_its_maps_are_one_by_one(store, net, batch):
-    table = classification.classify(store, net, temperature=1.7, batch_size=batch)
-    assert list(table.columns) == ["idx", "layer", "head", "pattern", "probability"]
-    assert len(table) == len(LENGTHS) * LAYERS * HEADS
-    rows = iter(table.to_dict("records"))
-    for example in range(store.examples):
-        for layer in range(LAYERS):
-            for head in range(HEADS):
-                weights = store.maps(example)[layer, head]
-                logits = cnn.logits(net, cnn.images([weights]))[0] / 1.7
-                expected = np.exp(logits) / np.exp(logits).sum()
-                row = next(rows)
-                assert (row["idx"], row["layer"], row["head"]) == (
-                    90 - example,
-                    layer + 1,
-                    head + 1,
-                )
-                assert row["pattern"] == list(PATTERNS)[expected.argmax()]
-                assert row["probability"] == pytest.approx(expected.max(), abs=1e-5)
-
-
-def test_a_saved_network_is_read_back(net, tmp_path):
-    cnn.save(net, 1.25, tmp_path / "classifier")
-    read, temperature = cnn.load(tmp_path / "classifier")
-    picture = torch.rand(2, cnn.SIZE, cnn.SIZE)
-    np.testing.assert_array_equal(cnn.logits(read, picture), cnn.logits(net, picture))
-    assert temperature == 1.25
-
-
-def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(net, tmp_path):
-    folder = tmp_path / "classifier"
-    cnn.save(net, 1.0, folder)
-    settings = folder / "classifier.json"
-    settings.write_text(settings.read_text().replace("block", "blob"))
-    with pytest.raises(InputError, match=r"found the classes vertical, diagonal, .*blob"):
-        cnn.load(folder)
-    (folder / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"not a pattern classifier: model.safetensors is missing"):
-        cnn.load(folder)

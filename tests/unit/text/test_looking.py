@@ -15,7 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 import darksecrets
 from darksecrets.features.measures import MEASURES
 from darksecrets.models.selectors import Shape
-from darksecrets.patterns import cnn
+from darksecrets.patterns.classifier import save, untrained
 from darksecrets.patterns.tables import PATTERN_MAPS
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
@@ -37,7 +37,7 @@ def model(tmp_path_factory):
 def classifier(tmp_path_factory):
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("patterns") / "classifier"
-    cnn.save(cnn.PatternNet(), 1.5, folder)
+    save(untrained(1.5), folder)
     return folder
 
 
