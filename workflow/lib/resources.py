@@ -393,6 +393,11 @@ def similarity(work: Work) -> Need:
     return table(seconds=3 * work.maps / _MAP_BYTES_PER_SECOND)
 
 
+def atlas_maps(work: Work) -> Need:
+    """Mean maps of every model of a task, and two passes more to choose examples."""
+    return table(seconds=(_models(work) + 1) * work.maps / _MAP_BYTES_PER_SECOND)
+
+
 def measuring(work: Work) -> Need:
     """All measures of the maps of a store."""
     return table(seconds=_ALL_MEASURES + work.maps / _MAP_BYTES_PER_SECOND)

@@ -26,7 +26,7 @@ rule atlas_maps:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.reading_stores(config["most_seeds"] + 3)),
+        **ask(resources.atlas_maps),
     params:
         models=models_of_atlas,
         settings=settings_of_atlas,
