@@ -71,13 +71,13 @@ def layers(run: Path) -> pd.DataFrame:
 
 
 def patterns(run: Path) -> pd.DataFrame:
-    """Share of each pattern in per cent, and corrected for confusions, a row per task and state."""
+    """Share of each pattern in per cent, and corrected for confusions, a row per reading, task, state."""
     table = _read(run, "patterns")
     table["text"] = [
         f"{100 * row.share:.0f} ({100 * row.corrected:.0f})" for row in table.itertuples()
     ]
     wide = table.pivot_table(
-        index=["task", "state"], columns="pattern", values="text", aggfunc="first", sort=False
+        index=["reading", "task", "state"], columns="pattern", values="text", aggfunc="first", sort=False
     )
     return wide.reset_index()
 
