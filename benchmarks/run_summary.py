@@ -71,13 +71,14 @@ def layers(run: Path) -> pd.DataFrame:
 
 
 def patterns(run: Path) -> pd.DataFrame:
-    """Share of each pattern in per cent, and corrected for confusions, a row per reading, task, state."""
+    """Share of each pattern in per cent (corrected), a row per reading, task and state."""
     table = _read(run, "patterns")
     table["text"] = [
         f"{100 * row.share:.0f} ({100 * row.corrected:.0f})" for row in table.itertuples()
     ]
+    rows = ["reading", "task", "state"]
     wide = table.pivot_table(
-        index=["reading", "task", "state"], columns="pattern", values="text", aggfunc="first", sort=False
+        index=rows, columns="pattern", values="text", aggfunc="first", sort=False
     )
     return wide.reset_index()
 

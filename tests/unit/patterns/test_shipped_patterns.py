@@ -8,100 +8,122 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from darksecrets.patterns import annotations, crossvalidation
-from darksecrets.patterns.mapset import SETTLED, MapSet
+from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.mapset import SETTLED, MapSet, strict_labels
 from darksecrets.run.files import RESOURCES
 
-
-@pytest.fixture(scope="module")
-def shipped(root):
-    return MapSet.load(RESOURCES / "patterns")
+FOLDER = RESOURCES / "patterns"
 
 
 @pytest.fixture(scope="module")
-def readme(root):
-    return (RESOURCES / "patterns" / "README.md").read_text()
+def shipped():
+    return MapSet.load(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def readme():
+    return " ".join((FOLDER / "README.md").read_text().split())
 
 
 @pytest.fixture(scope="module")
 def passes(shipped):
+    """The first two labels of every map, by reading."""
     both = shipped.labels[shipped.labels["pass"] < SETTLED]
-    return both.pivot(index="map", columns="pass", values="label")
+    both = both.assign(wide=both["label"], strict=strict_labels(both))
+    return {
+        reading: both.pivot(index="map", columns="pass", values=reading)
+        for reading in ("wide", "strict")
+    }
 
 
-def test_every_map_has_two_labels_and_every_disagreement_a_third(shipped, passes):
-    assert set(passes.index) == set(shipped.table["map"])
-    assert not passes.isna().to_numpy().any()
+def test_every_map_has_two_labels_and_every_disagreement_a_third(shipped, passes, readme):
+    wide, strict = passes["wide"], passes["strict"]
+    assert set(wide.index) == set(shipped.table["map"])
+    assert not wide.isna().to_numpy().any()
     third = shipped.labels[shipped.labels["pass"] == SETTLED]
-    assert set(third["map"]) == set(passes.index[passes[1] != passes[2]])
+    differ = (wide[1] != wide[2]) | (strict[1] != strict[2])
+    assert set(third["map"]) == set(differ.index[differ]) == set(shipped.disputed())
     assert len(shipped.settled()) == len(shipped.table)
+    assert f"The {differ.sum()} maps whose class the passes disagree on" in readme
 
 
-def test_the_second_pass_came_in_another_order(shipped):
+def test_the_second_pass_came_in_another_order_and_models_are_mixed(shipped):
     first, second = (
         shipped.labels.loc[shipped.labels["pass"] == n, "map"].tolist() for n in (1, 2)
     )
     assert first != second
-    assert abs(np.corrcoef(range(len(first)), [second.index(name) for name in first])[0, 1]) < 0.2
+    assert abs(np.corrcoef(range(len(first)), [second.index(name) for name in first])[0, 1]) < 0.1
+    models = shipped.table.set_index("map")["model"]
+    for order in (first, second):
+        halves = models.loc[order[: len(order) // 2]].value_counts(normalize=True)
+        whole = models.value_counts(normalize=True)
+        assert (halves - whole).abs().max() < 0.05
 
 
-def test_maps_are_attention_over_their_tokens_and_no_example_comes_twice(shipped):
+def test_names_say_nothing_of_the_model(shipped):
+    assert shipped.table["map"].str.fullmatch(r"m[a-z2-7]{6}").all()
+
+
+def test_maps_are_attention_over_their_tokens_and_none_comes_twice(shipped):
     table = shipped.table
     for row, weights in zip(table.itertuples(), shipped.maps, strict=True):
         assert len(row.tokens.split(" ")) == len(row.segments) == len(row.special) == len(weights)
+        assert 7 <= len(weights) <= 128
         # half precision: a row's sum is off by at most half a unit in the last place per weight
         assert weights.sum(axis=1, dtype=np.float64) == pytest.approx(1, abs=2**-10)
-    assert not table.duplicated(["model", "task", "idx"]).any()
-    assert len(table) >= 400
+    assert not table.duplicated(["model", "task", "state", "seed", "idx"]).any()
+    assert len(table) >= 1200
 
 
-def sentences(row):
-    """Tokens of each sentence, found by splitting at [SEP]."""
-    parts = row["tokens"].removeprefix("[CLS] ").split(" [SEP]")
-    return {part.strip() for part in parts if part.strip()}
+def test_origins_are_those_of_the_readme(shipped, readme):
+    counts = shipped.table.groupby(["model", "state"]).size()
+    assert counts.groupby("model").ngroups >= 4
+    for number in counts:
+        assert f"| {number} |" in readme
+    assert readme.startswith(f"# {len(shipped.table):,} labelled")
 
 
-def test_sentences_of_two_examples_are_known_and_never_on_both_sides_of_a_fold(shipped, readme):
+def test_every_earlier_map_kept_its_labels(shipped):
+    known = shipped.table[shipped.table["earlier"] != ""]
+    assert len(known) == 468
+    assert set(shipped.earlier["map"]) == set(known["map"])
+    assert not set(shipped.earlier["annotator"]) & set(shipped.labels["annotator"])
+
+
+def test_maps_that_share_a_sentence_are_never_on_both_sides_of_a_fold(readme):
     data = annotations.load([annotations.SHIPPED])
-    found = [sentences(row) for row in data.table.to_dict("records")]
-    assert sum(len(some) for some in found) > len(found)
+    groups = pd.Series(data.groups)
+    shared = groups.map(groups.value_counts()) > 1
+    assert f"{shared.sum()} maps share a sentence" in readme
     folds = crossvalidation.folds(data, 5, seed=2019)
-    shared = 0
-    for number, one in enumerate(found):
-        for other in range(number):
-            if one & found[other]:
-                shared += 1
-                assert folds[number] == folds[other]
-                assert data.groups[number] == data.groups[other]
-    assert f"{shared} sentences of RTE" in readme
-    assert len(set(data.groups)) == len(data.table) - shared
+    assert (pd.Series(folds).groupby(groups).nunique() == 1).all()
 
 
 def test_labels_name_the_annotator_of_each_pass(shipped):
     names = shipped.labels.groupby("pass")["annotator"].unique().map(list)
-    assert names.to_dict() == {1: ["vlm-1"], 2: ["vlm-2"], 3: ["vlm-3"]}
+    assert names.to_dict() == {1: ["vlm-4"], 2: ["vlm-5"], 3: ["vlm-6"]}
 
 
 def test_disagreements_are_those_of_the_readme(passes, readme):
-    pairs = [" against ".join(sorted(pair)) for pair in passes.to_numpy() if pair[0] != pair[1]]
-    counts = pd.Series(pairs).value_counts()
-    text = " ".join(readme.split())
-    listed = re.search(r"Disagreements: (.*?)\.", text).group(1)
+    rows = passes["wide"].to_numpy()
+    pairs = [" against ".join(sorted(pair)) for pair in rows if pair[0] != pair[1]]
+    listed = re.search(r"Disagreements: (.*?)\.", readme).group(1)
     found = {
         " against ".join(sorted((one, other))): int(n)
         for one, other, n in re.findall(r"(\S+) against (\S+) \((\d+)\)", listed)
     }
-    assert found == counts.to_dict()
+    assert found == pd.Series(pairs).value_counts().to_dict()
 
 
-def test_kappa_and_counts_are_those_of_the_readme(shipped, passes, readme):
-    real = passes.index.str.startswith("real")
-    kappas = [cohen_kappa_score(p[1], p[2]) for p in (passes, passes[real], passes[~real])]
-    found = re.search(r"kappa (\S+) \(real (\S+), tiny (\S+)\)", readme)
-    assert [f"{kappa:.2f}" for kappa in kappas] == list(found.groups())
-    assert f"{(passes[1] == passes[2]).sum()} of {len(passes)} maps" in readme
+def test_kappas_and_counts_are_those_of_the_readme(shipped, passes, readme):
+    wide, strict = (passes[reading] for reading in ("wide", "strict"))
+    assert f"{(wide[1] == wide[2]).sum():,} of {len(wide):,} maps" in readme
+    kappas = [f"{cohen_kappa_score(p[1], p[2]):.3f}"[1:] for p in (wide, strict)]
+    found = re.search(r"kappa (\.\d+) \(.*?in the wide reading and (\.\d+)", readme)
+    assert list(found.groups()) == kappas
     settled = shipped.settled()
-    counts = pd.crosstab(settled["map"].str[:4], settled["label"])
-    header = re.search(r"^\| \| (.*) \|$", readme, re.MULTILINE).group(1).split(" | ")
-    for source in ("real", "tiny"):
-        row = re.search(rf"^\| {source} \| (.*) \|$", readme, re.MULTILINE).group(1).split(" | ")
-        assert [int(n) for n in row] == counts.loc[source, header].tolist()
+    order = ("vertical", "diagonal", "vertical+diagonal", "block", "heterogeneous")
+    assert order == tuple(PATTERNS)
+    for reading, column in (("wide", "label"), ("strict", "strict")):
+        counts = settled[column].value_counts().reindex(order)
+        assert f"| all, {reading} | {' | '.join(map(str, counts))} |" in readme
