@@ -301,12 +301,12 @@ def coverage(options: argparse.Namespace) -> None:
         inside = shares.Labelled.of(predictions, EXAMPLE, reading)
         for name in pd.unique(outside.table["encoder"]):
             own = (outside.table["encoder"] == name).to_numpy()
-            rows.append(_covered("unknown", reading, name, outside, ~own, own, None, rng))
+            rows.append(_covered("unknown", reading, name, outside, ~own, own, [], rng))
         for name in pd.unique(inside.table["encoder"]):
             own = (inside.table["encoder"] == name).to_numpy()
             examples = rng.permutation(pd.unique(inside.table["example"][own]))
             half = np.isin(inside.table["example"], examples[: len(examples) // 2])
-            rows.append(_covered("known", reading, name, inside, ~half, half & own, name, rng))
+            rows.append(_covered("known", reading, name, inside, ~half, half & own, [name], rng))
     table = pd.DataFrame(rows)
     pooled = table.groupby(["encoder is", "reading"], as_index=False).mean(numeric_only=True)
     table = pd.concat([pooled.assign(encoder="all"), table], ignore_index=True)[table.columns]
@@ -328,7 +328,7 @@ def _covered(
     known: shares.Labelled,
     labelled: npt.NDArray[np.bool_],
     run: npt.NDArray[np.bool_],
-    own: str | None,
+    own: Sequence[str],
     rng: np.random.Generator,
 ) -> dict[str, object]:
     """Compare the estimate for some maps with their labels."""
@@ -339,7 +339,8 @@ def _covered(
     classified = np.eye(count)[known.predicted[0, run]]
     truth = np.eye(count)[known.table["label"][run].map(list(PATTERNS).index)].mean(axis=0)
     state = known.table["state"][run].mode().iloc[0]
-    found = shares.estimate(classified, part, own, state, 1000, rng)
+    counted = shares.Known.of(part, 1000, seed=0)
+    found = shares.estimate(classified, counted, own, state, 1000, rng)
     low, high = (found[f"corrected_{end}"].to_numpy() for end in ("low", "high"))
     return {
         "encoder is": kind,
