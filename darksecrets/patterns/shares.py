@@ -203,6 +203,13 @@ class Counted:
             found = _shrunk(own[..., self.states.index(state), :, :], found)
         return found
 
+    def errors(self) -> Floats:
+        """[..., encoder, class] share of a class among labels, less its share as classified."""
+        by_encoder = self.numbers.sum(axis=-3)
+        totals = by_encoder.sum(axis=(-2, -1))[..., None]
+        found: Floats = (by_encoder.sum(axis=-1) - by_encoder.sum(axis=-2)) / totals
+        return found
+
 
 @dataclass(frozen=True)
 class Known:
@@ -305,15 +312,16 @@ def estimate(
 ) -> pd.DataFrame:
     """Estimate shares of patterns, and how far off they may be.
 
-    Encoders are confused differently. If maps of the run's encoder were labelled, shares are
-    corrected for their confusions. Else they are corrected for those of all labelled maps.
+    If maps of the run's encoder were labelled, shares are corrected for their confusions, and the
+    interval is a bootstrap over the run's examples, the labelled examples (the confusions of few are
+    uncertain) and the repetitions of the training.
 
-    Intervals of shares as classified are bootstrap percentiles over the run's examples. Those of
-    corrected shares cover more: the labelled examples, because the confusions of few examples are
-    uncertain; the training, since each resample takes one repetition of it; and, for an encoder
-    without labelled maps, that its confusions are not those of the others. For that, shares are
-    corrected with each labelled encoder's confusions when it was itself left out of the training,
-    and the interval is the prediction interval of one more encoder (Student's t, see `_predict`).
+    Other encoders are confused differently. Corrected for the confusions of the labelled ones, their
+    shares were further off than as classified, when each labelled encoder was left out in turn
+    (`benchmarks/results/pattern_coverage.md`). So they are not corrected. The interval spans two
+    prediction intervals for one more encoder (`_predict`): about the shares as classified, with the
+    errors that these had for the encoders left out; and about the corrected shares, with their
+    spread over the encoders whose confusions they are corrected for.
 
     Args:
         shares: [examples, classes] share of each class among an example's maps.
@@ -337,7 +345,11 @@ def estimate(
     else:
         names = known.once[0].encoders
         each = [_mean_correction(shown, known.once, [name], state) for name in names]
-        low, high = _predict(corrected, np.concatenate(varied), np.stack(each))
+        spans = [
+            _predict(corrected, np.concatenate(varied), np.stack(each) - corrected),
+            _predict(shown, drawn, np.mean([one.errors() for one in known.once], axis=0)),
+        ]
+        (low, high), corrected = (np.min(spans, axis=0)[0], np.max(spans, axis=0)[1]), shown
     ends = interval(drawn)
     return pd.DataFrame(
         {
@@ -360,25 +372,26 @@ def _mean_correction(
     return np.asarray(np.mean(found, axis=0), dtype=np.float64)
 
 
-def _predict(centre: Floats, varied: Floats, each: Floats) -> tuple[Floats, Floats]:
+def _predict(centre: Floats, varied: Floats, errors: Floats) -> tuple[Floats, Floats]:
     """Prediction interval for an encoder that is drawn like the labelled ones.
 
     Args:
         centre: [classes] the estimate.
         varied: [resamples, classes] its bootstrap distribution.
-        each: [encoders, classes] the estimate with each labelled encoder's confusions.
+        errors: [encoders, classes] how far the labelled encoders are from it.
 
     Returns:
         Lower and upper end, [classes] each: the estimate ± t · s. The variance s² is that of the
-        bootstrap plus (1 + 1 / n) times that between the n encoders; t has n - 1 degrees of
-        freedom. With one encoder nothing is known of others, and the interval is everything.
+        bootstrap plus (1 + 1 / n) times the mean square of the n encoders' errors, of n - 1 degrees
+        of freedom, as t. With one encoder nothing is known of others, and the interval is
+        everything.
     """
     from scipy import stats
 
-    count = len(each)
+    count = len(errors)
     if count < 2:
         return np.zeros_like(centre), np.ones_like(centre)
-    between = ((each - centre) ** 2).sum(axis=0) / (count - 1)
+    between = (errors**2).sum(axis=0) / (count - 1)
     spread = np.sqrt(varied.var(axis=0) + (1 + 1 / count) * between)
     reach = stats.t.ppf(1 - LEVEL / 2, count - 1) * spread
     return (centre - reach).clip(min=0), (centre + reach).clip(max=1)

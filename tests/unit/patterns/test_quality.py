@@ -22,6 +22,7 @@ from darksecrets.patterns.readings import MAP_KINDS
 from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
 COUNT = len(NAMES)
+COMPARED = ("label", "predicted")
 
 
 @pytest.fixture(scope="module")
@@ -451,13 +452,33 @@ def test_shares_and_their_intervals_are_those_of_loops(own):
         return np.mean([shares.correct(found["share"].to_numpy(), one) for one in rates], axis=0)
 
     centre = corrected_for("one" if own else None)
-    np.testing.assert_allclose(found["corrected"], centre, atol=1e-5)
     if own:
+        np.testing.assert_allclose(found["corrected"], centre, atol=1e-5)
         ends = np.quantile(corrected, [0.025, 0.975], axis=0)
     else:
-        between = sum((corrected_for(name) - centre) ** 2 for name in names) / 2
-        reach = 4.302653 * np.sqrt(np.var(corrected, axis=0) + between * 4 / 3)  # t, 2 degrees
-        ends = np.clip([centre - reach, centre + reach], 0, 1)
+        np.testing.assert_array_equal(found["corrected"], found["share"])
+        away = [corrected_for(name) - centre for name in names]
+        errors = []
+        for name in names:
+            rows = used[used["encoder"] == name]
+            kinds = ([(rows[c] == pattern).mean() for pattern in NAMES] for c in COMPARED)
+            errors.append(np.subtract(*kinds))
+        # Student's t of 2 degrees of freedom
+        spans = [
+            (middle, 4.302653 * np.sqrt(np.var(drawn, axis=0) + sum(e**2 for e in far) / 2 * 4 / 3))
+            for middle, drawn, far in (
+                (centre, corrected, away),
+                (found["share"].to_numpy(), shown, errors),
+            )
+        ]
+        ends = np.clip(
+            [
+                np.min([middle - reach for middle, reach in spans], axis=0),
+                np.max([middle + reach for middle, reach in spans], axis=0),
+            ],
+            0,
+            1,
+        )
     np.testing.assert_allclose(found[["corrected_low", "corrected_high"]].T, ends, atol=1e-4)
     assert set(found["confusions_of"]) == {"one" if own else shares.OTHERS}
 
