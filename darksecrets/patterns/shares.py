@@ -313,14 +313,14 @@ def estimate(
     """Estimate shares of patterns, and how far off they may be.
 
     If maps of the run's encoder were labelled, shares are corrected for their confusions, and the
-    interval is a bootstrap over the run's examples, the labelled examples (the confusions of few are
-    uncertain) and the repetitions of the training.
+    interval is a bootstrap over the run's examples, the labelled examples (the confusions of few
+    are uncertain) and the repetitions of the training.
 
-    Other encoders are confused differently. Corrected for the confusions of the labelled ones, their
-    shares were further off than as classified, when each labelled encoder was left out in turn
-    (`benchmarks/results/pattern_coverage.md`). So they are not corrected. The interval spans two
-    prediction intervals for one more encoder (`_predict`): about the shares as classified, with the
-    errors that these had for the encoders left out; and about the corrected shares, with their
+    Other encoders are confused differently. Corrected for the confusions of the labelled ones,
+    their shares were further off than as classified, when each labelled encoder was left out in
+    turn (`benchmarks/results/pattern_coverage.md`). So they are not corrected. The interval spans
+    two prediction intervals for one more encoder (`_predict`): about the shares as classified, with
+    the errors that these had for the encoders left out; and about the corrected shares, with their
     spread over the encoders whose confusions they are corrected for.
 
     Args:

@@ -312,7 +312,8 @@ PATTERN_SHARES = Table(
         Column(
             "confusions_of",
             "text",
-            "the run's encoder, as labelled maps name it; `other models`: no maps of it were labelled",
+            "the run's encoder, as labelled maps name it; `other models`: none of its maps is "
+            "labelled",
         ),
     ),
     key=(*names(*MAPS), "reading", "pattern"),
