@@ -31,12 +31,20 @@ setup: $(INSTALLED) ## install the pinned dependencies into .venv
 demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2)
 	snakemake --cores $(CORES) all report
 
-# Another run than the demonstration: make label CONFIG=results/<run>/config.yaml, make plan CONFIG=config/paper.yaml
+# Another run than the demonstration: make run CONFIG=config/paper.yaml, make label CONFIG=results/<run>/config.yaml
 CONFIG ?= config/config.yaml
 RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" $(CONFIG))
 ANNOTATOR ?= $(USER)
 PASS ?= 1
 PORT ?= 8419
+
+# Snakemake reads a configuration before it reads this workflow, and of what is wrong in it names no line.
+CHECK := @python -m workflow.lib.configuration
+
+.PHONY: run
+run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yaml CORES=8)
+	$(CHECK) $(CONFIG)
+	snakemake --cores $(CORES) all report --configfile $(CONFIG)
 
 .PHONY: plan
 plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
@@ -44,6 +52,7 @@ plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
 
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
+	$(CHECK) $(CONFIG)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)

@@ -1,6 +1,7 @@
 """Compare what the jobs of finished runs used with what they request.
 
-python benchmarks/resources.py results/demo results/real
+python benchmarks/resources.py results/real
+python benchmarks/resources.py --forked results/demo    its jobs were forks, without imports
 
 Used: from Snakemake's benchmark files of the run. Requested: from `workflow.lib.resources`, with
 the run's configuration. For every rule, the job that used most memory and the one that took
@@ -31,8 +32,8 @@ FORMATS_OF_TIMES = ("", ".0f", ".0f", ".0f", ".0f", ".1f")
 FORMATS = ("", ".0f", ".0f", ".1f", ".0f", ".0f", ".0f", ".1f", ".1f")
 
 
-def jobs(run: Path) -> Iterator[dict[str, Any]]:
-    """One row per measured job of a run."""
+def jobs(run: Path, *, forked: bool) -> Iterator[dict[str, Any]]:
+    """One row per measured job of a run, whose jobs were forks or not."""
     config = configuration.resolve(
         yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
     )
@@ -49,7 +50,7 @@ def jobs(run: Path) -> Iterator[dict[str, Any]]:
             MEMORY[0]: measured["max_rss"] * 2**20 / 1e6,
             MEMORY[1]: resources.memory_asked(need, gpu=False),
             CPU[0]: measured["cpu_time"],
-            CPU[1]: need.time(1),
+            CPU[1]: need.time(1, forked=forked),
             WALL: measured["s"],
             TIME[0]: measured["s"] / 60,
             TIME[1]: resources.minutes_asked(need, config["threads"], gpu=False),
@@ -96,8 +97,10 @@ def main() -> None:
     """Print a table per run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=Path, nargs="+", help="folders of finished runs")
-    for run in parser.parse_args().runs:
-        table = pd.DataFrame(jobs(run))
+    parser.add_argument("--forked", action="store_true", help="their jobs were forks")
+    arguments = parser.parse_args()
+    for run in arguments.runs:
+        table = pd.DataFrame(jobs(run, forked=arguments.forked))
         print(f"### {run.name}\n")
         print(summary(table).to_markdown(index=False, floatfmt=FORMATS), end="\n\n")
         print(times(table).to_markdown(index=False, floatfmt=FORMATS_OF_TIMES), end="\n\n")

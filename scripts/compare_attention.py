@@ -1,6 +1,5 @@
 """Compare what models attend to, example by example (sections 4.4 and 4.5)."""
 
-import itertools
 from collections import defaultdict
 
 from _job import Job, script
@@ -21,8 +20,7 @@ def main(job: Job) -> None:
     from darksecrets.features.trends import origins, trends
 
     models: dict[str, dict[str, list[Profiles]]] = {}
-    named = itertools.product(job.params.tasks, job.params.models)
-    for (task, model), path in zip(named, job.input.all("examples"), strict=True):
+    for (task, model), path in zip(job.params.models, job.input.all("examples"), strict=True):
         states = models.setdefault(task, defaultdict(list))
         states[model.partition("/")[0]].append(Profiles.load(path))
     draws, resamples, seed = job.params.draws, job.params.resamples, job.params.seed

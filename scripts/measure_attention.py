@@ -9,13 +9,16 @@ def main(job: Job) -> None:
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.measures import MEASURES, measure
     from darksecrets.features.profiles import Collector
+    from darksecrets.features.strongest import StrongestCollector
     from darksecrets.features.tokens import describe
     from darksecrets.run.tables import identify
 
     store = AttentionStore.open(job.input.store)
     tokens = describe(store, job.input.annotation)
-    collector = Collector()
-    for name, rows in measure(store, tokens, job.params.seed, collector=collector).items():
+    collector, strongest = Collector(), StrongestCollector()
+    measured = measure(store, tokens, job.params.seed, collector=collector, strongest=strongest)
+    for name, rows in measured.items():
         rows = identify(rows, job.wildcards.task, job.wildcards.model)
         MEASURES[name].table.write(rows, getattr(job.output, name))
     collector.profiles().save(job.output.examples)
+    strongest.together().save(job.output.strongest)

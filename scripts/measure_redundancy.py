@@ -13,12 +13,10 @@ def main(job: Job) -> None:
     from darksecrets.features.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
     from darksecrets.run.tables import identify
 
-    examples = []
-    files = zip(
-        job.params.models, job.input.all("stores"), job.output.all("distances"), strict=True
-    )
-    for model, store, path in files:
+    heads, examples = [], []
+    for model, store in zip(job.params.models, job.input.all("stores"), strict=True):
         found = Distances.measure(AttentionStore.open(store), job.params.seed)
-        HEAD_DISTANCES.write(identify(found.table(), job.wildcards.task, model), path)
+        heads.append(identify(found.table(), job.wildcards.task, model))
         examples.append(identify(found.by_example(), job.wildcards.task, model))
+    HEAD_DISTANCES.write(pd.concat(heads, ignore_index=True), job.output.distances)
     EXAMPLE_DISTANCES.write(pd.concat(examples, ignore_index=True), job.output.examples)

@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     from darksecrets.patterns.sampling import sample_maps
 
     params = job.params
-    origins = [(task, "finetuned", params.model_seed) for task in params.tasks]
+    origins = [(task, "finetuned", seed) for task, seed in params.seeds.items()]
     opened = map(AttentionStore.open, job.input.all("stores"))
     stores = dict(zip(origins, opened, strict=True))
     drawn = sample_maps(stores, params.size, params.seed, params.model)

@@ -28,7 +28,7 @@ LEVELS: tuple[set[str], ...] = (
     {"attention"},
     SECTIONS,
     {"text", "claims"},  # the sections' measures on a user's own text; what papers claim
-    {"contracts"},  # every section's tables
+    {"contracts", "atlas"},  # every section's tables; the page that shows a run
     {""},  # the public names of the package itself
 )
 """From the bottom; a package may import only from lower levels."""
@@ -189,7 +189,7 @@ def loaded_by(start: str, imports: Iterable[Import]) -> set[str]:
     return found
 
 
-_LIGHT = {"run", "stats", "plotting", "contracts"}
+_LIGHT = {"run", "stats", "plotting", "contracts", "atlas"}
 
 
 def light(imports: Iterable[Import]) -> set[str]:

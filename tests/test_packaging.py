@@ -31,8 +31,9 @@ labels = Path("labels")
 annotation.prepare(labels, RESOURCES / "patterns")
 with annotation.open_labels(labels) as file:
     labelling = annotation.Pass(MapSet.load(labels), file, "someone", 1)
-    page = create_app(labelling).test_client()
-    served = [page.get(path) for path in ("/", "/static/page.css", "/static/page.js")]
+    page = create_app(labelling, "token").test_client()
+    paths = ("", "static/page.css", "static/page.js", "static/icon.svg", "borderline")
+    served = [page.get(f"/token/{path}") for path in paths]
 
 print(json.dumps({
     "package": str(Path(darksecrets.__file__).parent),
@@ -79,7 +80,7 @@ def test_an_installed_package_has_every_file_and_works_in_another_folder(clone, 
     found = json.loads(run.stdout)
     assert found.pop("package") == str(site / "darksecrets")
     assert found.pop("commit") is None, "the commit of another project"
-    assert found.pop("labelling page") == ["200 OK"] * 3
+    assert found.pop("labelling page") == ["200 OK"] * 5
     assert found.pop("paper") == sorted(
         path.name for path in clone.glob("darksecrets/resources/paper/*.csv")
     )

@@ -17,11 +17,13 @@ import pandas as pd
 from darksecrets.ablation.joint import HALVES, Order, Plan
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import Floats, require_usable
-from darksecrets.ablation.tables import ORDERS, RANDOM
+from darksecrets.ablation.tables import ORDERS, RANDOM, TOLERATED_MEANS
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
-from darksecrets.stats.resampling import interval
+from darksecrets.stats import LEVEL
+from darksecrets.stats.resampling import feasible, interval
+from darksecrets.stats.seeds import critical_value, mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
 _DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
@@ -112,6 +114,33 @@ def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> npt.
     fine = np.logical_and.accumulate(deltas >= -tolerance, axis=-1).sum(axis=-1)
     largest: npt.NDArray[np.int64] = np.array([0, *counts])[fine]
     return largest
+
+
+def tolerated_over_seeds(tolerated: pd.DataFrame) -> pd.DataFrame:
+    """Mean number of tolerated heads over seeds, with an interval over seeds and examples.
+
+    All seeds are scored on the same examples; so the part of the variance that comes from these is
+    that of one seed, from the mean width of the seeds' intervals.
+
+    Args:
+        tolerated: The table ``tolerated_heads`` of all models.
+
+    Returns:
+        The table ``tolerated_means``; no rows for models of one seed.
+    """
+    keys = ["task", "state", "metric", "order", "tolerance", "heads"]
+    rows = []
+    for key, seeds in tolerated.groupby(keys, sort=False):
+        if len(seeds) < 2:
+            continue
+        widths = (seeds["ci_high"] - seeds["ci_low"]).to_numpy(np.float64)
+        of_examples = float((widths.mean() / 2 / critical_value(LEVEL)) ** 2)
+        found = mean_over_seeds(seeds["tolerated"].to_numpy(np.float64), of_examples)
+        about = dict(zip(keys, key, strict=True))
+        low, high = feasible([found.low, found.high], 0, int(seeds["heads"].iloc[0]))
+        ends = {"ci_low": float(low), "ci_high": float(high)}
+        rows.append(about | {"seeds": len(seeds), "tolerated": float(found.mean), **ends})
+    return pd.DataFrame(rows, columns=list(TOLERATED_MEANS.names))
 
 
 def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:

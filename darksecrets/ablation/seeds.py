@@ -18,11 +18,11 @@ from darksecrets.ablation.results import PARTS, SweepResult
 from darksecrets.ablation.scores import Floats, plain
 from darksecrets.ablation.statistics import Resampling, bootstrap, on_halves
 from darksecrets.ablation.tables import BEST, SEED_EFFECTS, SEED_TRANSFER, WORST
-from darksecrets.data.metrics import PERCENT
+from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.resampling import interval
+from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import degrees_of_freedom, mean_over_seeds
 from darksecrets.stats.selection import unbiased_gains
 
@@ -60,7 +60,10 @@ def over_seeds(
             of_kind = np.flatnonzero(sets["kind"] == kind)
             places = sets.loc[sets["kind"] == kind, ["layer", "head"]].reset_index(drop=True)
             about = {"metric": metric, "kind": kind}
-            effects.append(_effects(deltas[:, of_kind], drawn[:, :, of_kind], places, about))
+            bounds = METRICS[metric].bounds_of_differences
+            effects.append(
+                _effects(deltas[:, of_kind], drawn[:, :, of_kind], places, about, bounds)
+            )
             for (one, seed), (other, other_seed) in permutations(enumerate(results), 2):
                 for choice in (BEST, WORST):
                     found = _transfer(
@@ -84,19 +87,27 @@ def _table(rows: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _effects(
-    deltas: Floats, drawn: Floats, places: pd.DataFrame, about: dict[str, Any]
+    deltas: Floats,
+    drawn: Floats,
+    places: pd.DataFrame,
+    about: dict[str, Any],
+    bounds: tuple[float, float],
 ) -> pd.DataFrame:
-    """Mean effects from deltas [seeds, sets], and from the same [resamples, seeds, sets]."""
+    """Mean effects from deltas [seeds, sets], and from the same [resamples, seeds, sets].
+
+    `bounds` are the lowest and highest possible effect.
+    """
     over_examples = drawn.mean(axis=1)
     found = mean_over_seeds(deltas, over_examples.var(axis=0), family=True)
+    ends = feasible([found.low, found.high], *bounds)
     low, high = interval(over_examples)
     agreement, chance = sign_agreement(deltas)
     return places.assign(
         **about,
         seeds=len(deltas),
         delta=PERCENT * found.mean,
-        ci_low=PERCENT * found.low,
-        ci_high=PERCENT * found.high,
+        ci_low=PERCENT * ends[0],
+        ci_high=PERCENT * ends[1],
         p_value=found.p,
         q_value=benjamini_hochberg(found.p),
         df=np.minimum(degrees_of_freedom(found.of_seeds, len(deltas)), MOST_DF),

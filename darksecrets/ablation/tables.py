@@ -589,6 +589,24 @@ TOLERATED_HEADS = Table(
     may_be_empty=True,
 )
 
+TOLERATED_MEANS = Table(
+    "tolerated_means",
+    "How many heads can be disabled together, mean over fine-tuning seeds; no rows with one seed.",
+    (
+        TASK,
+        STATE,
+        METRIC,
+        _ORDER,
+        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
+        replace(_TOGETHER, meaning="heads of the model"),
+        _SEEDS,
+        Column("tolerated", "number", "mean of `tolerated` in `tolerated_heads`", low=0),
+        *interval("tolerated", bounds=(0, float("inf"))),
+    ),
+    key=(*names(TASK, STATE, METRIC, _ORDER), "tolerance"),
+    may_be_empty=True,
+)
+
 EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL, MODE_COMPARISON)
 """Tables that are computed from the predictions of one sweep."""
 
@@ -601,4 +619,7 @@ OVER_TASKS = (SEED_AGREEMENT, TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
 JOINT = (JOINT_ABLATION, TOLERATED_HEADS)
 """Tables that are computed from the predictions with several heads disabled."""
 
-TABLES = (*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT)
+TABLES = (
+    *(*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT),
+    TOLERATED_MEANS,
+)

@@ -81,12 +81,12 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
 def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
     """Answer one question; a missing table or task, or too few seeds, leave it open."""
     found = _answer(question, tasks, tables, run)
-    if found.answer != Answer.OPEN or question.undecidable or len(run.seeds) >= question.seeds:
+    if found.answer != Answer.OPEN or question.undecidable or run.seeds_of(None) >= question.seeds:
         return found
     alone = _answer(replace(question, seeds=1), tasks, tables, run)
     if alone.answer == Answer.OPEN:
         return found
-    return replace(found, reason=f"{found.reason}; of this seed alone, it {alone.answer}")
+    return replace(found, reason=f"{found.reason}; of the models at hand alone, it {alone.answer}")
 
 
 def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:

@@ -144,8 +144,9 @@ def _estimate(question: Question, parts: Sequence[Estimate], pooled: Spread, run
     if estimate.unknown or estimate.seeds is None:
         return replace(estimate, unknown=estimate.unknown or _what_is_missing(question, estimate))
     seeds, file = estimate.seeds, _file(question)
-    if seeds < len(run.seeds):
-        said = f"{file} has {_seeds(seeds)} of {len(run.seeds)}"
+    configured = run.seeds_of(estimate.name[0] if "task" in question.each else None)
+    if seeds < configured:
+        said = f"{file} has {_seeds(seeds)} of {configured}"
         return replace(estimate, unknown=said)
     if seeds < question.seeds:
         return replace(estimate, unknown=_seeds(seeds))

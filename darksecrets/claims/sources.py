@@ -27,15 +27,20 @@ class Run:
 
     Attributes:
         tasks: Its tasks, with their metrics, the main one first.
-        seeds: Its fine-tuning seeds.
+        seeds: The fine-tuning seeds of each of its tasks.
         shared: Data that it shares with papers, such as ``GLUE``, with the paper's model.
         settings: Its settings of fine-tuning.
     """
 
     tasks: Mapping[str, Sequence[str]]
-    seeds: Sequence[int]
+    seeds: Mapping[str, Sequence[int]]
     shared: Sequence[str] = ()
     settings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def seeds_of(self, task: str | None) -> int:
+        """Number of a task's seeds; without one, that of the task with the fewest."""
+        seeds = self.seeds.values() if task is None else [self.seeds[task]]
+        return min(map(len, seeds))
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,9 @@ PATHS: tuple[tuple[str, str], ...] = (
         "what the heads of one model attend to; `<model>` is `pretrained`, `finetuned/seed-<n>` or "
         "`random/seed-<n>`. Parts of `stripes.csv`, `cls_attention.csv`, `token_pairs.csv`, "
         "`equal_words.csv` and `head_statistics.csv`; and `examples.npz`, means over the heads of "
-        "a layer for every example, read with `darksecrets.features.profiles.Profiles`",
+        "a layer for every example, read with `darksecrets.features.profiles.Profiles`; and "
+        "`strongest.npz`, the kind of token that each map attends to most, read with "
+        "`darksecrets.features.strongest.StrongestColumns`",
     ),
     (
         "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",
@@ -137,6 +139,15 @@ PATHS: tuple[tuple[str, str], ...] = (
         "every figure as `.pdf`, `.svg`, `.png`; `table1.md`, `table1.html`, `table1.tex`; "
         "`claims.md`, `claims.html`",
     ),
+    (
+        "atlas.html",
+        "the [atlas of heads](atlas.md): one page that opens from disk and loads nothing",
+    ),
+    (
+        "atlas/<task>.json",
+        "what the atlas shows of a task's maps: mean maps and profiles of every model, chosen "
+        "examples with labels, predictions and maps, packed by `darksecrets.atlas.packing`",
+    ),
     ("report.html", "Snakemake's self-contained report"),
     ("logs/, benchmarks/", "output of every job; its time and memory"),
     (
@@ -170,9 +181,16 @@ FORMATS: tuple[tuple[str, str], ...] = (
 
 TARGETS = (
     *("all", "table1", *(f"figure{number}" for number in range(1, 10)), "pattern_heads"),
-    *("pattern_quality", "stripes", "head_statistics", "token_pairs", "redundancy"),
+    *(
+        "pattern_quality",
+        "stripe_tokens",
+        "stripes",
+        "head_statistics",
+        "token_pairs",
+        "redundancy",
+    ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
-    *("joint_ablation", "learning_curves", "claims", "report"),
+    *("joint_ablation", "learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

@@ -40,8 +40,8 @@ table is checked when it is written and when it is read: columns and their order
 every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in
 brackets. A *control* is the same estimate where no effect is expected.
 
-Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model,
-so that one column or the rows of one model can be read without the others:
+Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model or task,
+so that one column or the rows of one of them can be read without the others:
 
 ```python
 pd.read_parquet(
@@ -54,7 +54,7 @@ _LABELLING = """\
 ## Sets of labelled maps
 
 A set is a folder of single maps: `maps.npz`, all maps in one flat array in half precision (`values`); `maps.csv`, a row per map;
-and `labels.csv`, once there are labels. Read it with `darksecrets.patterns.mapset.MapSet`. An annotation folder
+`labels.csv`, once there are labels; and `earlier_labels.csv`, if it was labelled before second answers were asked for. Read it with `darksecrets.patterns.mapset.MapSet`. An annotation folder
 (`annotations/<run>/`, outside of `results/` so that removing results keeps labels) is a copy of a set, with labels. [labelling.md](labelling.md) says how to make one; `python -m darksecrets.patterns agreement --csv` writes the last two
 tables.
 """  # noqa: E501

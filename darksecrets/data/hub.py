@@ -10,9 +10,13 @@ import contextlib
 import fnmatch
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
 
 from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
 
 Kind = Literal["dataset", "model"]
 
@@ -82,6 +86,38 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
         check(repository, revision, patterns, kind)  # tells missing files from no connection
     _require(patterns, _files(folder), repository, revision, kind)
     return folder
+
+
+def schema(repository: str, revision: str, pattern: str) -> Schema:
+    """Columns of the first parquet file that matches; only its end is downloaded, if any of it.
+
+    Args:
+        repository: ``owner/name`` of a data set on the Hub.
+        revision: Commit, tag or branch.
+        pattern: Shell pattern of paths.
+
+    Raises:
+        InputError: See `check`.
+    """
+    from huggingface_hub import HfFileSystem, snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+    from pyarrow import parquet
+
+    with _explained(repository, revision, "dataset"):
+        with contextlib.suppress(LocalEntryNotFoundError):
+            folder = snapshot_download(
+                repository,
+                repo_type="dataset",
+                revision=revision,
+                allow_patterns=[pattern],
+                local_files_only=True,
+            )
+            if cached := sorted(Path(folder).glob(pattern)):
+                return parquet.read_schema(cached[0])
+        files = HfFileSystem()
+        paths = files.glob(f"datasets/{repository}@{quote(revision, safe='')}/{pattern}")
+        with files.open(min(paths)) as file:
+            return parquet.read_schema(file)
 
 
 def _files(folder: Path) -> list[str]:

@@ -58,6 +58,16 @@ class Metric:
     counted: of.Score | None = None
     lowest: float = 0.0
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Its lowest and highest value."""
+        return self.lowest, 1.0
+
+    @property
+    def bounds_of_differences(self) -> tuple[float, float]:
+        """The lowest and highest difference of two scores."""
+        return self.lowest - 1.0, 1.0 - self.lowest
+
     def fits(self, classes: int) -> bool:
         """Whether a task with this number of classes (0 for regression) can have the metric."""
         if self.kind == "regression" or classes == 0:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.data import sources
-from darksecrets.data.tasks import Files, Task
+from darksecrets.data.tasks import Files, HubData, Task
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 
@@ -54,13 +54,16 @@ def _check_folder(tasks: list[Task], folder: str | None) -> None:
 
 
 def check_hub(config: Mapping[str, Any]) -> None:
-    """Check that data on the Hub can be fetched or are in the cache.
+    """Check that data on the Hub can be fetched or are in the cache, and are those of the tasks.
 
     Raises:
-        InputError: They are neither on the Hub nor in the cache.
+        InputError: They are neither on the Hub nor in the cache, or have other columns or classes.
     """
-    if can_import("huggingface_hub"):
-        sources.check_hub(_tasks(config))
+    on_hub = [task for task in _tasks(config) if isinstance(task.data, HubData)]
+    if on_hub and can_import("huggingface_hub"):
+        sources.check_hub(on_hub)
+        if can_import("datasets"):
+            sources.check_hub_columns(on_hub)
 
 
 def _tasks(config: Mapping[str, Any]) -> list[Task]:

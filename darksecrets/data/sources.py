@@ -107,6 +107,27 @@ def check_hub(tasks: Iterable[Task]) -> None:
         hub.check(repository, revision, wanted, "dataset")
 
 
+def check_hub_columns(tasks: Iterable[Task]) -> None:
+    """Check, before any job, columns and classes of the data on the Hub, without the examples.
+
+    Files whose labels are mere text or numbers do not tell the classes; `from_hub` checks these.
+
+    Raises:
+        InputError: A column is missing, or the classes are others than those of the task.
+    """
+    from datasets import Features
+
+    for task in tasks:
+        if isinstance(data := task.data, HubData):
+            pattern = _hub_patterns(data)[TRAIN]
+            schema = hub.schema(data.repository, data.revision, pattern)
+            _check_hub_columns(task, Features.from_arrow_schema(schema), f"{_origin(data)}, train")
+
+
+def _origin(data: HubData) -> str:
+    return f"{data.repository}, revision {data.revision}, configuration {data.config}"
+
+
 def from_hub(task: Task) -> DatasetDict:
     """Download a task's training and validation data at a pinned revision.
 
@@ -127,7 +148,7 @@ def from_hub(task: Task) -> DatasetDict:
     repository, revision = task.data.repository, task.data.revision
     patterns = _hub_patterns(task.data)
     folder = hub.download(repository, revision, list(patterns.values()), "dataset")
-    origin = f"{repository}, revision {revision}, configuration {task.data.config}"
+    origin = _origin(task.data)
     shards = {split: _shards(folder, pattern) for split, pattern in patterns.items()}
     raw = load_dataset("parquet", data_files=shards)
     splits = {}

@@ -23,7 +23,7 @@ from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.crossed import drawn_means
 from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.permutation import sign_permutation
-from darksecrets.stats.resampling import interval_of_known
+from darksecrets.stats.resampling import feasible, interval_of_known
 
 
 def changes(models: Models, draws: int, resamples: int, seed: int) -> pd.DataFrame:
@@ -68,9 +68,10 @@ def _of_task(
     over = change - control
     values = {"change": change, "control": control, "over_control": over}
     columns = {name: mean_of_known(all_, axis=1).mean(axis=0) for name, all_ in values.items()}
-    for name in ("change", "over_control"):
+    for name, most in (("change", 1.0), ("over_control", 2.0)):
         drawn = drawn_means(values[name], resamples, np.random.default_rng(seed))
-        columns[f"{name}_low"], columns[f"{name}_high"] = interval_of_known(drawn)
+        ends = feasible(interval_of_known(drawn), -most, most)
+        columns[f"{name}_low"], columns[f"{name}_high"] = ends
     rng = np.random.default_rng(seed)
     sure = np.where(np.abs(over) <= ROUNDING * size, 0, over).mean(axis=0)
     columns["p_value"] = np.maximum(

@@ -22,7 +22,7 @@ from darksecrets.features.profiles import (
     with_encoder,
 )
 from darksecrets.features.tables import ATTENTION_LEVELS, ATTENTION_MEASURES, FROM_CLS
-from darksecrets.stats.crossed import drawn_means, drawn_weights, probability_greatest
+from darksecrets.stats.crossed import drawn_means, of_new_models, probability_greatest
 from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.resampling import interval_of_known
 
@@ -42,13 +42,13 @@ class Level:
         columns: Columns of the table that hold estimates, intervals and controls.
         excess: [criteria, resamples, features, places] bootstrap values of `weight` − `uniform` and
             of `weight` − `control`, if there is one, over examples, models and heads.
-        present: [features] which features the task has.
+        known: [examples, features, places] whether an example has such a token, in reach.
     """
 
     layers: list[int | None]
     columns: dict[str, Array]
     excess: Array
-    present: npt.NDArray[np.bool_]
+    known: npt.NDArray[np.bool_]
 
 
 def level(
@@ -81,7 +81,7 @@ def level(
         of_heads["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
     excess = []
     for name, values in others.items():
-        moved = _of_drawn_heads(of_heads[name], resamples, seed, encoder=layered)
+        moved = _of_other_heads(of_heads[name], resamples, seed, encoder=layered)
         excess.append(means(_beyond_rounding(weights, values)) + moved)
     drawn = means(weights)
     columns = {name: _mean(values) for name, values in ({"weight": weights} | others).items()}
@@ -93,7 +93,8 @@ def level(
     columns["to_special_low"], columns["to_special_high"] = np.maximum(ends, 0)
     columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
     places = layer_numbers(last) if layered else [last]
-    return Level(places, columns, np.stack(excess), profiles[0].tokens.sum(axis=0) > 0)
+    known = ~np.isnan(weights).all(axis=0) & (profiles[0].tokens > 0)[..., None]
+    return Level(places, columns, np.stack(excess), known)
 
 
 def _beyond_rounding(weights: Array, others: Array) -> Array:
@@ -124,26 +125,26 @@ def _ratio(means: Array) -> Array:
     return np.where(np.isfinite(ratio), ratio, np.nan)
 
 
-def _of_drawn_heads(heads: Array, resamples: int, seed: int, *, encoder: bool) -> Array:
-    """How far means over heads move when heads are drawn with replacement.
+def _of_other_heads(heads: Array, resamples: int, seed: int, *, encoder: bool) -> Array:
+    """How far means over heads may be from those over all heads that might have been trained.
+
+    Deviations are Student's, as those of seeds are: a layer has few heads, and a bootstrap of six
+    is too narrow.
 
     Args:
         heads: [features, layers, heads].
-        resamples: Number of bootstrap samples.
+        resamples: Number of samples.
         seed: Seed of the samples.
         encoder: Whether the whole encoder follows the layers.
 
     Returns:
-        [resamples, features, places] difference from the mean over all heads.
+        [resamples, features, places] deviations; 0 with one head.
     """
     rng = np.random.default_rng(seed)
-    weights = drawn_weights(resamples, heads.shape[-1], rng)
-    moved: Array = np.einsum("rh,flh->rfl", weights, heads) - heads.mean(axis=-1)
+    moved = of_new_models(np.moveaxis(heads, -1, 0), resamples, rng)
     if not encoder:
         return moved
-    flat = heads.reshape(len(heads), -1)
-    weights = drawn_weights(resamples, flat.shape[-1], rng)
-    whole = weights @ flat.T - flat.mean(axis=-1)
+    whole = of_new_models(heads.reshape(len(heads), -1).T, resamples, rng)
     return np.concatenate([moved, whole[:, :, None]], axis=-1)
 
 
@@ -182,14 +183,15 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
 
 
 def _rows(one: Level, profiles: Profiles) -> Iterator[pd.DataFrame]:
-    """A row per feature, for one place after the other."""
-    having = profiles.tokens > 0
-    counts = having.sum(axis=0)[one.present]
+    """A row per feature that is there, and in reach, for one place after the other."""
     for place, layer in enumerate(one.layers):
-        columns = {name: values[one.present, place] for name, values in one.columns.items()}
+        known = one.known[:, :, place]
+        there, examples = known.any(axis=0), known.sum(axis=0)
+        tokens = (profiles.tokens * known).sum(axis=0)
+        columns = {name: values[there, place] for name, values in one.columns.items()}
         yield pd.DataFrame(columns).assign(
             layer=layer,
-            feature=np.array(FEATURES)[one.present],
-            tokens=profiles.tokens.sum(axis=0)[one.present] / counts,
-            examples=counts,
+            feature=np.array(FEATURES)[there],
+            tokens=tokens[there] / examples[there],
+            examples=examples[there],
         )

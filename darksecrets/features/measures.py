@@ -27,6 +27,7 @@ from darksecrets.features import tables
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
 from darksecrets.features.profiles import Collector, Values, of_all_tokens
+from darksecrets.features.strongest import StrongestCollector, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens
 from darksecrets.run.columns import MAPS, names
@@ -559,6 +560,7 @@ def measure(
     seed: int,
     max_bytes: int = 2**22,
     collector: Collector | None = None,
+    strongest: StrongestCollector | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
@@ -575,6 +577,7 @@ def measure(
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
+        strongest: Gathers the strongest column of every map; None to keep nothing.
     """
     real: dict[str, Mean] = {}
     control: dict[str, Mean] = {}
@@ -599,6 +602,9 @@ def measure(
             even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
             idx = [one.idx for one in some]
             collector.add(idx, batch.features, values, even, of_tokens(drawn))
+        if strongest is not None:
+            received = from_others(batch.maps, batch.columns, batch.reach)
+            strongest.add([one.idx for one in some], batch.features, received)
     means = {name: mean.means() for name, mean in real.items()}
     return {
         name: entry.rows(real[name], control.get(name), means, differences.get(name))

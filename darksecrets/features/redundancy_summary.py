@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,19 +17,22 @@ from darksecrets.features.tables import (
     NEAREST,
     PAIRS,
     REDUNDANCY,
+    REDUNDANCY_CHANGES,
     SAME_LAYER,
 )
 from darksecrets.run.columns import MAPS, names
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import FEWEST, mean_intervals
-from darksecrets.stats.permutation import nearer_within_groups
+from darksecrets.stats.permutation import nearer_within_groups, sign_permutation
+from darksecrets.stats.resampling import feasible
+from darksecrets.stats.seeds import mean_over_seeds
 
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
 PERMUTATIONS = 999
-"""Random assignments of heads to layers."""
+"""Random assignments of heads to layers, and random signs of changes."""
 
 _MODEL = list(names(*MAPS))
 _COMPARED = (SAME_LAYER, DIFFERENT_LAYERS, NEAREST)
@@ -90,6 +94,57 @@ def _means(values: pd.DataFrame) -> dict[str, Floats]:
     if len(values) >= FEWEST:
         ends = mean_intervals(values.to_numpy(np.float64), RESAMPLES, np.random.default_rng(0))
     return dict(zip(values.columns, np.vstack([means, ends]).T, strict=True))
+
+
+def changes(examples: pd.DataFrame) -> pd.DataFrame:
+    """How fine-tuning changes the distances, paired over the examples of every task.
+
+    The p-value is the larger of two, as for scores: that of the interval, which covers examples and
+    seeds, and that of random signs of the examples' changes, which also holds for few examples.
+
+    Args:
+        examples: The tables `example_distances` of all models.
+
+    Returns:
+        The table `redundancy_changes`; no rows for tasks without both states.
+    """
+    rows = [
+        {"task": task, "pairs": kind, **_change(of_kind)}
+        for task, of_task in examples.groupby("task", sort=False)
+        for kind, of_kind in of_task.groupby("pairs", sort=False)
+        if {"pretrained", "finetuned"} <= set(of_kind.dropna(subset="distance")["state"])
+    ]
+    table = pd.DataFrame(rows, columns=REDUNDANCY_CHANGES.names)
+    known = table["p_value"].notna()
+    if known.any():
+        table.loc[known, "q_value"] = benjamini_hochberg(table["p_value"][known].to_numpy())
+    return table
+
+
+def _change(distances: pd.DataFrame) -> dict[str, float]:
+    """The change of one kind of pairs: distances after fine-tuning − before."""
+    tuned = distances[distances["state"] == "finetuned"]
+    after = tuned.pivot_table(index="idx", columns="seed", values="distance")
+    before = distances[distances["state"] == "pretrained"].set_index("idx")["distance"]
+    both = after.join(before.rename("before"), how="inner").dropna()
+    change = both[after.columns].sub(both["before"], axis=0).to_numpy().T  # [seeds, examples]
+    seeds, count = change.shape
+    found = {
+        "seeds": seeds,
+        "before": both["before"].mean(),
+        "after": both[after.columns].to_numpy().mean(),
+        "change": change.mean(),
+        "examples": count,
+    }
+    if count < FEWEST:
+        return found
+    of_example = change.mean(axis=0)
+    mean = mean_over_seeds(change.mean(axis=1), of_example.var(ddof=1) / count)
+    rng = np.random.default_rng(0)
+    (p,) = sign_permutation(of_example[None], PERMUTATIONS, rng)
+    largest = math.log(2)
+    low, high = feasible(np.stack([mean.low, mean.high]), -largest, largest)
+    return found | {"ci_low": low, "ci_high": high, "p_value": max(float(mean.p), p)}
 
 
 def _same_layer(distances: pd.DataFrame) -> float:

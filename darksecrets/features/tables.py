@@ -264,7 +264,12 @@ ATTENTION_LEVELS = Table(
             high=1,
         ),
         Column("tokens", "number", "mean number of such tokens in these examples", low=0),
-        replace(_EXAMPLES, meaning="examples with such a token", low=1),
+        replace(
+            _EXAMPLES,
+            meaning=f"examples with such a token; for `{FROM_CLS}` and with local attention, in "
+            "reach of [CLS]",
+            low=1,
+        ),
     ),
     key=("task", "state", "measure", "layer", "feature"),
 )
@@ -376,7 +381,7 @@ HEAD_DISTANCES = Table(
         replace(_DISTANCE, meaning="mean over the tokens of an example, then over examples"),
     ),
     key=names(*MAPS, *_HEADS),
-    row_group=names(*MAPS),
+    row_group=("task",),
 )
 
 EXAMPLE_DISTANCES = Table(
@@ -423,6 +428,40 @@ REDUNDANCY = Table(
     key=(*names(*MAPS), "pairs"),
 )
 
+REDUNDANCY_CHANGES = Table(
+    "redundancy_changes",
+    "How fine-tuning changes the distances of `redundancy.csv`: `finetuned` − `pretrained`, paired "
+    "over examples. Interval and test need 6 examples; with one seed they are about two models.",
+    (
+        TASK,
+        _PAIRS,
+        _SEEDS,
+        replace(
+            _DISTANCE, name="before", meaning="mean distance of `pretrained`", control_of="after"
+        ),
+        replace(_DISTANCE, name="after", meaning="mean distance of `finetuned`"),
+        Column(
+            "change",
+            "number",
+            "`after` − `before`; below 0, heads attend more alike",
+            "nats",
+            low=-math.log(2),
+            high=math.log(2),
+        ),
+        *interval("change", unit="nats", bounds=(-math.log(2), math.log(2)), optional=True),
+        replace(
+            P_VALUE,
+            meaning="p-value of no change, two-sided: the larger of two, of the interval and "
+            "of random signs of the examples' changes",
+            optional=True,
+        ),
+        replace(Q_VALUE, meaning="its false discovery rate over all rows", optional=True),
+        Column("examples", "integer", "examples with such pairs in all models", low=1),
+    ),
+    key=("task", "pairs"),
+    may_be_empty=True,
+)
+
 HEAD_POSITIONS = per_head(
     "head_positions",
     "Heads in a plane in which their distances are as close as possible to those of "
@@ -451,5 +490,6 @@ TABLES = (
     ATTENTION_ORIGINS,
     HEAD_DISTANCES,
     REDUNDANCY,
+    REDUNDANCY_CHANGES,
     HEAD_POSITIONS,
 )

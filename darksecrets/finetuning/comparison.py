@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from darksecrets.stats import weighted
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import is_constant, standardized, without_rounding
 from darksecrets.stats.permutation import permutation_p, swapped_differences
+from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
@@ -62,16 +63,22 @@ class Outcomes:
         task: The task, with the metrics to score.
         labels: [examples].
         predictions: [seeds, examples] by state, and [1, examples] by baseline.
+        seeds: [seeds] of fine-tuning.
     """
 
     task: Task
     labels: npt.NDArray[np.generic]
     predictions: Mapping[str, npt.NDArray[np.generic]]
+    seeds: Sequence[int]
 
-    @property
-    def seeds(self) -> int:
-        """Number of seeds."""
-        return max(map(len, self.predictions.values()))
+    def of(self, seeds: Collection[int]) -> Outcomes:
+        """The outcomes of some of the seeds."""
+        kept = [place for place, seed in enumerate(self.seeds) if seed in seeds]
+        predictions = {
+            name: rows if name in tables.BASELINE_NAMES else rows[kept]
+            for name, rows in self.predictions.items()
+        }
+        return replace(self, predictions=predictions, seeds=[self.seeds[place] for place in kept])
 
 
 def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
@@ -117,6 +124,7 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
             name: np.stack([part["prediction"].to_numpy(dtype=kind) for part in of_seeds])
             for name, of_seeds in stacked.items()
         },
+        next(iter(seeds.values())),
     )
 
 
@@ -133,6 +141,8 @@ def compare(
     all_outcomes: Sequence[Outcomes], resampling: Resampling
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Mean scores, their differences on every task, and the means of these over the tasks.
+
+    Means over the tasks are of the seeds that all tasks have.
 
     The p-value of a difference is the larger of two: that of its interval, which covers examples
     and seeds, and that of a paired permutation test over the examples, which also holds if few
@@ -151,18 +161,18 @@ def compare(
         for metric in outcomes.task.metrics
     ]
     means, differences, averaged = [row for one in scores for row in one.means()], [], []
+    shared = set.intersection(*(set(outcomes.seeds) for outcomes in all_outcomes))
+    to_average = [one.of(shared, resampling) for one in scores if one.is_gain_metric]
     for pair in COMPARISONS:
         compared = [one for one in scores if {*pair} <= set(one.values)]
-        found = [one.difference(*pair) for one in compared]
         sides = dict(zip(("model", "reference"), pair, strict=True))
         differences += [
-            {**one.identity, **sides, **difference.row(), "examples": one.examples}
-            for one, difference in zip(compared, found, strict=True)
+            {**one.identity, **sides, **one.difference(*pair).row(), "examples": one.examples}
+            for one in compared
         ]
-        chosen = [n for n, one in enumerate(compared) if one.is_gain_metric]
-        if chosen:
-            size = sum(compared[n].examples for n in chosen)
-            mean = _mean([found[n] for n in chosen]).row()
+        if chosen := [one for one in to_average if {*pair} <= set(one.values)]:
+            size = sum(one.examples for one in chosen)
+            mean = _mean([one.difference(*pair) for one in chosen]).row()
             averaged.append({**sides, **mean, "tasks": len(chosen), "examples": size})
     return (
         pd.DataFrame(means)[list(tables.SCORE_MEANS.names)],
@@ -186,19 +196,22 @@ class _Difference:
         values: [seeds].
         of_examples: Variance of the mean over seeds that comes from the examples.
         swapped: [1 + permutations], see `darksecrets.stats.seeds.swapped_differences`.
+        bounds: The lowest and highest possible difference.
     """
 
     values: Floats
     of_examples: float
     swapped: Floats
+    bounds: tuple[float, float]
 
     def row(self) -> dict[str, Any]:
         """Columns of the tables that hold differences."""
         mean = mean_over_seeds(self.values, self.of_examples)
+        low, high = feasible([mean.low, mean.high], *self.bounds)
         return {
             "difference": PERCENT * mean.mean,
-            "ci_low": PERCENT * mean.low,
-            "ci_high": PERCENT * mean.high,
+            "ci_low": PERCENT * low,
+            "ci_high": PERCENT * high,
             "p_value": max(float(mean.p), permutation_p(self.swapped)),
             "seeds": len(self.values),
         }
@@ -210,6 +223,10 @@ def _mean(of_tasks: Sequence[_Difference]) -> _Difference:
         np.mean([one.values for one in of_tasks], axis=0),
         sum(one.of_examples for one in of_tasks) / len(of_tasks) ** 2,
         np.mean([one.swapped for one in of_tasks], axis=0),
+        (
+            float(np.mean([one.bounds[0] for one in of_tasks])),
+            float(np.mean([one.bounds[1] for one in of_tasks])),
+        ),
     )
 
 
@@ -223,6 +240,7 @@ class _Scores:
 
     def __init__(self, outcomes: Outcomes, metric: str, resampling: Resampling) -> None:
         self.outcomes, self.metric, self.resampling = outcomes, metric, resampling
+        self._differences: dict[tuple[str, str], _Difference] = {}
         labels, models = outcomes.labels, outcomes.predictions
         plain = METRICS[metric].plain
         self.values = {
@@ -234,6 +252,12 @@ class _Scores:
         ends = np.cumsum([len(rows) for rows in models.values()])[:-1]
         parts = np.split(drawn, ends, axis=1)
         self.drawn = {name: part.mean(axis=1) for name, part in zip(models, parts, strict=True)}
+
+    def of(self, seeds: Collection[int], resampling: Resampling) -> _Scores:
+        """The scores of some of the seeds."""
+        if set(seeds) == set(self.outcomes.seeds):
+            return self
+        return _Scores(self.outcomes.of(seeds), self.metric, resampling)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -257,7 +281,7 @@ class _Scores:
     def _mean(self, name: str, predictions: npt.NDArray[np.generic]) -> dict[str, Any]:
         values = self.values[name]
         mean = mean_over_seeds(values, float(self.drawn[name].var(ddof=1)))
-        low, high = np.clip([mean.low, mean.high], METRICS[self.metric].lowest, 1.0)
+        low, high = feasible([mean.low, mean.high], *METRICS[self.metric].bounds)
         return {
             **self.identity,
             "model": name,
@@ -272,8 +296,13 @@ class _Scores:
 
     def difference(self, first: str, second: str) -> _Difference:
         """First − second, on the same examples and seeds."""
+        if (first, second) not in self._differences:
+            self._differences[first, second] = self._difference(first, second)
+        return self._differences[first, second]
+
+    def _difference(self, first: str, second: str) -> _Difference:
         models, labels = self.outcomes.predictions, self.outcomes.labels
-        shape = (self.outcomes.seeds, len(labels))
+        shape = (len(self.outcomes.seeds), len(labels))
         sides = (np.broadcast_to(models[name], shape) for name in (first, second))
         rng = self.resampling.generator(self.outcomes.task.name)
         score = exchangeable(self.metric, *sides, labels=labels)
@@ -281,6 +310,7 @@ class _Scores:
             self.values[first] - self.values[second],
             float((self.drawn[first] - self.drawn[second]).var(ddof=1)),
             swapped_differences(score, self.examples, self.resampling.resamples, rng),
+            METRICS[self.metric].bounds_of_differences,
         )
 
 

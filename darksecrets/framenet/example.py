@@ -92,13 +92,14 @@ def choose(
     Args:
         store: Maps of the sentences.
         annotations: Their links.
-        linked: [sentence, direction, layer, head] weights of the same sentences.
+        linked: [sentence, direction, layer, head] weights of the sentences that are measured.
         table: From `heads.table`.
     """
     layers, heads = shown_heads(table)
     strength = linked[:, DIRECTIONS.index(ELEMENT_TO_PREDICATE), layers - 1, heads - 1].mean(axis=1)
-    papers = [i for i, one in enumerate(annotations) if one.sentence.lower().startswith(PAPER)]
-    idx = papers[0] if papers else int(strength.argmax())
+    measured = Linked(store, annotations).measured()
+    papers = [i for i in measured if annotations[i].sentence.lower().startswith(PAPER)]
+    idx = papers[0] if papers else measured[int(strength.argmax())]
     sentence, tokens = _read(store, annotations, idx)
     maps = np.asarray(sentence.maps, dtype=np.float16)[layers - 1, heads - 1]
     weights = [maps[:, e[:, None], p].max(axis=(1, 2)).mean() for e, p in sentence.links]

@@ -99,6 +99,9 @@ class Sentence:
 class Linked(Iterable[Sentence]):
     """The sentences of a store, in the order of their annotations; each is read on demand.
 
+    Sentences that are longer than local attention reaches are left out: there, links and the other
+    places that they are compared with would not all be in reach.
+
     Attributes:
         store: Maps; ``idx`` is the position in ``annotations``.
         annotations: The links.
@@ -111,16 +114,22 @@ class Linked(Iterable[Sentence]):
         """Sentences with their maps and links.
 
         Raises:
-            InputError: See `links_in`; or a sentence is longer than local attention reaches, so
-                that links and other places could not be compared.
+            InputError: See `links_in`; or all sentences are left out.
         """
-        if self.store.reach(longest := int(self.store.lengths.max())) is not None:
+        if not (measured := self.measured()):
             raise InputError(
-                f"{self.store.folder}: found a sentence of {longest} tokens, expected none that is "
-                f"longer than the local attention of the model reaches (windows "
-                f"{list(self.store.windows)})."
+                f"{self.store.folder}: found {len(self.annotations)} sentences of "
+                f"{int(self.store.lengths.min())} tokens or more, expected some that are not "
+                "longer than the local attention of the model reaches (windows "
+                f"{list(self.store.windows)}). Use shorter sentences, or a model whose windows are "
+                "larger."
             )
-        return map(self.sentence, range(len(self.annotations)))
+        return map(self.sentence, measured)
+
+    def measured(self) -> list[int]:
+        """Positions in ``annotations`` of the sentences that are not left out."""
+        both = zip(self.store.idx.tolist(), self.store.lengths.tolist(), strict=True)
+        return sorted(idx for idx, tokens in both if self.store.reach(tokens) is None)
 
     def sentence(self, idx: int) -> Sentence:
         """Read one sentence, by its position in ``annotations``."""

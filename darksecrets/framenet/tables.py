@@ -69,7 +69,12 @@ HEADS = Table(
         LAYER,
         HEAD,
         _weight("weight", "greatest weight of a linked pair, mean over sentences"),
-        Column("sentences", "integer", "sentences", low=1),
+        Column(
+            "sentences",
+            "integer",
+            "sentences; those longer than local attention reaches are left out",
+            low=1,
+        ),
         Column(
             "elements",
             "integer",

@@ -5,7 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.patterns.classes import NUMBERS, PATTERNS, READINGS, STRENGTHS
-from darksecrets.run.columns import HEAD, IDX, LAYER, MAPS, STATE_OF_MAPS, names
+from darksecrets.run.columns import (
+    FIRST,
+    HEAD,
+    IDX,
+    LAYER,
+    MAPS,
+    P_VALUE,
+    PUNCTUATION,
+    Q_VALUE,
+    SEPARATOR,
+    STATE_OF_MAPS,
+    TASK,
+    WORD,
+    names,
+)
 from darksecrets.run.tables import Column, Table, interval
 
 CLASSIFIERS = SHIPPED, NETWORK, COMBINED, MAJORITY, AGAIN = (
@@ -327,6 +341,138 @@ PATTERN_HEADS = Table(
     every=("layer", "head"),
 )
 
+WITH_COLUMNS = ("vertical", "vertical+diagonal")
+"""Patterns with columns, whichever tokens these are."""
+SPECIAL = "special"
+"""Special tokens of both kinds together."""
+STRIPE_KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, WORD)
+
+STRIPE_TOKENS = Table(
+    "stripe_tokens",
+    "Which token the stripe of a map is: the kind of the strongest column, the token that gets the "
+    "greatest mean weight from the other tokens, in maps classified as having columns.",
+    (
+        *MAPS,
+        replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True),
+        replace(_PATTERN, values=WITH_COLUMNS),
+        Column(
+            "kind",
+            "text",
+            f"kind of token: `{FIRST}`, the special token that inputs start with ([CLS], `<s>`); "
+            f"`{SEPARATOR}`, all other special tokens ([SEP], `</s>`); `{SPECIAL}`, both together",
+            values=STRIPE_KINDS,
+        ),
+        Column("maps", "integer", "maps with the pattern", low=0),
+        Column("examples", "integer", "examples that have such maps", low=0),
+        replace(
+            _SHARE,
+            meaning="of these maps, those whose strongest column is of this kind; equally strong "
+            "columns share a map; empty without maps",
+            optional=True,
+        ),
+        *interval("share", unit="share of maps", bounds=(0, 1), optional=True),
+        replace(
+            _SHARE,
+            name="control",
+            meaning="the same of random columns: the share of tokens of this kind, mean over maps",
+            control_of="share",
+            optional=True,
+        ),
+        Column(
+            *("over_control", "number", "`share` − `control`", "share of maps"),
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval(
+            "over_control",
+            "over_control_low",
+            "over_control_high",
+            unit="share of maps",
+            optional=True,
+        ),
+    ),
+    key=(*names(*MAPS), "layer", "pattern", "kind"),
+)
+
+COMPARED = OF_TASKS, OF_SEEDS = "tasks", "seeds"
+"""What the models differ in whose heads are compared."""
+
+
+def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
+    """A p-value and its false discovery rate."""
+    return (
+        replace(
+            P_VALUE,
+            name=name,
+            meaning=f"p-value of no agreement beyond chance, one-sided: heads permuted {where}",
+        ),
+        replace(
+            Q_VALUE,
+            name=q_name,
+            meaning=f"false discovery rate of `{name}` over the rows with the same `state` and "
+            "`compared`; empty for the mean",
+            optional=True,
+        ),
+    )
+
+
+_CHANCE = Column(*("expected", "number", "", "probability"), low=0, high=1, control_of="agreement")
+
+PATTERN_AGREEMENT = Table(
+    "pattern_agreement",
+    "Whether heads keep their patterns on other tasks and with other seeds.",
+    (
+        STATE_OF_MAPS,
+        Column(
+            "compared",
+            "text",
+            f"what the models differ in: `{OF_TASKS}`, with all seeds of both; `{OF_SEEDS}` of "
+            "one task",
+            values=COMPARED,
+        ),
+        replace(TASK, meaning="task of the models; empty for the mean of the rows", optional=True),
+        replace(TASK, name="other_task", meaning="task compared with it", optional=True),
+        Column("pairs", "integer", "pairs of models whose mean it is", low=1),
+        Column(
+            *("seeds", "integer", "seeds of each task, the fewest; empty for `pretrained`"),
+            low=1,
+            optional=True,
+        ),
+        Column("heads", "integer", "heads of the model", low=1),
+        Column(
+            "agreement",
+            "number",
+            "probability that two maps of a head, one of each model, have the same pattern; mean "
+            "over heads",
+            "probability",
+            low=0,
+            high=1,
+        ),
+        *interval("agreement", unit="probability", bounds=(0, 1)),
+        replace(_CHANCE, meaning="the same for two random heads"),
+        replace(
+            _CHANCE,
+            name="expected_within_layers",
+            meaning="the same for two random heads of a layer",
+        ),
+        *_permuted("p_value", "q_value", "over all layers"),
+        *_permuted("p_within_layers", "q_within_layers", "within their layers"),
+        Column(
+            "kappa",
+            "number",
+            "Cohen's kappa of the heads' most frequent patterns, mean over pairs of models; empty "
+            "if all heads have the same one",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval("kappa", "kappa_low", "kappa_high", bounds=(-1, 1), optional=True),
+    ),
+    key=("state", "compared", "task", "other_task"),
+    may_be_empty=True,
+)
+
 TYPICAL_MAPS = Table(
     "typical_maps",
     "A typical labelled map of each pattern (Figure 1); arrays, by `map`, in `typical_maps.npz`.",
@@ -345,6 +491,8 @@ TABLES = (
     PATTERN_SHARES,
     PATTERN_HEADS,
     PATTERN_MAPS,
+    STRIPE_TOKENS,
+    PATTERN_AGREEMENT,
     TYPICAL_MAPS,
 )
 LABELLING = (LABELLED_MAPS, LABELS, EARLIER_LABELS, AGREEMENT, CONFUSION)

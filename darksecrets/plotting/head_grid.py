@@ -103,6 +103,10 @@ def _draw_row(
             mesh = heatmap(axes, values, cmap=row.cmap, vmin=low, vmax=row.limit, labels=6)
             if task in row.marks:
                 mark_heads(axes, row.marks[task])
+            if not last:
+                axes.set_xticks([])  # their labels are not drawn, but take much time
+            if column > 0:
+                axes.set_yticks([])
         if first:
             axes.set_title(wrapped(task, figure.get_figwidth() / slots.ncols))
         axes.set_ylabel(f"{row.name}\nLayer" if column == 0 else "")

@@ -21,6 +21,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from darksecrets import __version__
+from darksecrets.plotting.colours import PATTERNS as PATTERNS
+from darksecrets.plotting.colours import STATES as STATES
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -50,22 +52,6 @@ SCORE = "Blues"
 CHANGE = "PuOr"
 """Colour-blind-safe colour map for differences around 0: orange below, purple above."""
 
-# Okabe and Ito's colours, safe for all common forms of colour blindness.
-STATES = {
-    "pretrained": "#0072B2",
-    "finetuned-from-normal": "#E69F00",
-    "finetuned": "#009E73",
-}
-"""Colour of every model state, the same in all figures."""
-# Colours of Paul Tol's muted scheme, also safe for all common forms of colour blindness.
-PATTERNS = {
-    "vertical": "#332288",
-    "diagonal": "#88CCEE",
-    "vertical+diagonal": "#44AA99",
-    "block": "#DDCC77",
-    "heterogeneous": "#CCCCCC",
-}
-"""Colour of every pattern of self-attention, in the order of Figure 1."""
 INK = "#333333"
 BASELINE = "#E69F00"
 """Colour of the intact model's score, next to those with heads disabled: the paper's orange."""

@@ -15,6 +15,15 @@ RANDOM = "random"
 STATES_OF_FIGURES = (RANDOM, "pretrained", "finetuned")
 """States whose maps figures compare."""
 
+TOKEN_KINDS = FIRST, SEPARATOR, PUNCTUATION, WORD = (
+    "first special",
+    "separator",
+    "punctuation",
+    "word",
+)
+"""Kinds of tokens, each token of one: the special token that an input starts with ([CLS], `<s>`),
+all other special tokens ([SEP], `</s>`), punctuation, and every other word piece."""
+
 TASK = Column("task", "text", "task of the model")
 STATE = Column("state", "text", "how the model was made", values=STATES)
 SEED = Column("seed", "integer", "seed of fine-tuning", low=0)

@@ -129,7 +129,7 @@ class Table:
         by_hand: Whether it is written by people: runs never write it, and its last line may lack a
             line break.
         row_group: For tables of millions of rows, which are Parquet: columns of the key that
-            identify a model. Each part has one model and becomes a row group of the gathered table.
+            identify a part, a model or a task, which becomes a row group of the gathered table.
     """
 
     name: str

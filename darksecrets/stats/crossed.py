@@ -2,7 +2,8 @@
 
 An interval over examples alone is about the models at hand. With several seeds, what models of
 other seeds would add is drawn from Student's t, not from the few seeds; see
-`darksecrets.stats.seeds`. What is said of a model's heads in common is also resampled over heads.
+`darksecrets.stats.seeds`. What is said of a model's heads in common also allows for other heads, in
+the same way.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.stats.paired import mean_of_known
-from darksecrets.stats.resampling import bootstrap_weights, resampled_means
+from darksecrets.stats.resampling import resampled_means
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,6 +49,8 @@ def drawn_means(
 def of_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """How far the mean over models may be from that over all models that might have been trained.
 
+    Heads can take the place of models.
+
     For every number, and every linear combination of numbers, the distribution is Student's t with
     the standard error of the models' mean. Percentiles of it and a bootstrap over examples together
     are the Behrens-Fisher interval, which that of `seeds.mean_over_seeds` approximates.
@@ -68,12 +71,6 @@ def of_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floa
     size = np.sqrt(models * rng.chisquare(models - 1, size=(resamples, 1)))
     deviations: Floats = np.tensordot(normal / size, own - own[0], axes=1)
     return deviations
-
-
-def drawn_weights(resamples: int, units: int, rng: np.random.Generator) -> Floats:
-    """[resamples, units] bootstrap weights that sum to 1."""
-    drawn = np.concatenate(list(bootstrap_weights(resamples, units, rng)))
-    return drawn / units
 
 
 def probability_greatest(drawn: Floats, tolerance: float) -> Floats:

@@ -84,6 +84,22 @@ def interval(resampled: Floats, level: float = LEVEL) -> Floats:
     return ends
 
 
+def feasible(ends: npt.ArrayLike, lowest: float, highest: float) -> Floats:
+    """Clip the ends of intervals to the values that the quantity can have.
+
+    Intervals from Student's distribution, such as those over two seeds, may end beyond them: at 167
+    points of accuracy. The clipped interval covers the truth as often. It leaves out the same
+    thresholds, as long as these are values that the quantity can have: so no decision changes.
+
+    Args:
+        ends: [2, ...] lower and upper ends; NaN stays.
+        lowest: Smallest possible value: of a difference of two scores from 0 to 100, -100.
+        highest: Largest possible value.
+    """
+    clipped: Floats = np.clip(np.asarray(ends, dtype=np.float64), lowest, highest)
+    return clipped
+
+
 def interval_of_known(resampled: Floats) -> Floats:
     """The same of the values that are not NaN; NaN where all are."""
     missing = np.isnan(resampled)

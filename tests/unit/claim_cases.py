@@ -62,18 +62,24 @@ def labelled(vertical: int, others: int) -> Frames:
     return made("pattern_predictions", "example", values, each=("map", "label"), **fixed)
 
 
-def patterns_of_heads(same: float) -> Frames:
-    """Heads of two patterns; a share of them has the same pattern on all tasks."""
-    values = {}
-    for number in range(200):
-        layer, head = number // 10 + 1, number % 10 + 1
-        for place, task in enumerate(TASKS):
-            vertical = number % 2 if number < 200 * same else (number // 2**place) % 2
-            values[task, layer, head, "vertical"] = float(vertical)
-            values[task, layer, head, "diagonal"] = 1.0 - vertical
-    return made(
-        "pattern_heads", "share", values, each=("task", "layer", "head", "pattern"), **TUNED
-    )
+def repeated(kappa: float, p_value: float) -> Frames:
+    """The mean of all pairs of tasks, beside rows that claims do not use."""
+    fixed = TUNED | {"p_within_layers": p_value}
+    key = ("compared", "task")
+    others = {("tasks", "RTE"): 0.9, ("seeds", ""): 0.9, ("seeds", "RTE"): 0.1}
+    values = {("tasks", ""): kappa} | others
+    return made("pattern_agreement", "kappa", values, each=key, half=0.1, **fixed)
+
+
+def stripe(share: float, on_rte: float, over: float) -> Frames:
+    """Shares of vertical maps with special tokens, on one task fewer; `over` those by chance."""
+    fixed: dict[str, object] = TUNED | {"pattern": "vertical", "layer": None, "kind": "special"}
+    values = tasks(share, RTE=on_rte)
+    frames = made("stripe_tokens", "share", values, half=0.05, **fixed)
+    excess = made("stripe_tokens", "over_control", tasks(over), half=0.05, **fixed)
+    names = ["over_control", "over_control_low", "over_control_high"]
+    frames["stripe_tokens"][names] = excess["stripe_tokens"][names]
+    return frames
 
 
 def framenet(out: int, refuted: int, heads: int = 6) -> Frames:
@@ -232,11 +238,16 @@ CASES: dict[str, dict[Answer, Frames]] = {
         OPEN: three_patterns(0.25, 0.17),
     },
     "11": {
-        YES: patterns_of_heads(1),
-        NO: patterns_of_heads(0),
-        OPEN: patterns_of_heads(0.6),
+        YES: repeated(0.8, 0.01),
+        NO: repeated(0.3, 0.01),
+        OPEN: repeated(0.8, 0.2),
     },
     "12": shares("block", "SST-2", -1),
+    "13": {
+        YES: stripe(0.9, 0.7, 0.4),
+        NO: stripe(0.9, 0.3, 0.4),
+        OPEN: stripe(0.9, 0.7, 0.02),
+    },
     "14": {
         answer: made(
             "framenet_heads",
@@ -344,7 +355,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
 UNDECIDABLE = {"4": one("pattern_cv", "score", {OPEN: 87}, metric="accuracy", **CV)}
 """Claims that stay open whatever the tables hold."""
 
-UNANSWERED = {"13", "25"}
+UNANSWERED = {"25"}
 """Claims that no table answers."""
 
 RUNS: dict[str, dict[Answer, Run]] = {

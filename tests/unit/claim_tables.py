@@ -29,7 +29,7 @@ METRICS = {
 TASKS = list(METRICS)
 SEEDS = [1, 2, 3]
 SETTINGS = {"batch_size": 32, "epochs": 3, "precision": "auto"}
-RUN = Run(METRICS, SEEDS, ["GLUE", "FrameNet"], SETTINGS)
+RUN = Run(METRICS, dict.fromkeys(METRICS, SEEDS), ["GLUE", "FrameNet"], SETTINGS)
 
 Frames = dict[str, pd.DataFrame]
 

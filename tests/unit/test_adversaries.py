@@ -3,10 +3,14 @@
 `benchmarks/adversaries.py` makes the same trials with more draws.
 """
 
+import re
+
 import numpy as np
 import pytest
-from adversarial.inferences import NULL, POWER, SMALL, Trial
-from adversarial.models import ALL
+from adversarial.every import ALL
+from adversarial.trials import NULL, POWER, SMALL, Trial
+
+from darksecrets.contracts import TABLES
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +24,69 @@ def test_nothing_that_knows_nothing_passes_more_often_than_stated(trials):
     assert len(nulls) > 100
     broken = [(trial, trial.share) for trial in nulls if not trial.keeps_its_rate()]
     assert not broken
+
+
+TESTS = re.compile(r"[pq]_.*|.*_[pq]|stands_out|noninferior|probability|greatest_of_.*|verdict")
+"""Columns that say whether something is true."""
+
+ELSEWHERE = {
+    "framenet_heads": {
+        *("over_control_p", "over_unlinked_p", "excess_p", "excess_product_p"),  # see p_value
+        *(
+            "over_control",
+            "over_unlinked",
+            "excess",
+            "excess_product",
+            "q_value",
+            "p_family",
+        ),  # see stands_out
+    },
+    "framenet_correlation": {"p_value"},  # of what is not claimed to be a control
+    "token_pairs": {"over_control", "over_same_key", "excess", "excess_product"},  # see p_value
+    "equal_words": {"over_control", "over_same_key", "excess", "excess_product"},
+    "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},
+    "head_ablation": {"delta"},  # see p_value
+    "layer_ablation": {"delta"},
+    "set_ablation": {"delta"},
+    "survival": {"helped_p", "helped_q", "hurt_p", "hurt_q", "unbiased_gain"},  # counts; best_head
+    "worst_heads": {"q_value", "equal_words_q"},  # of head_ablation and equal_words
+    "linked_ablation": {"p_value", "q_value", "delta"},  # of head_ablation
+    "pattern_maps": {"probability"},  # of a classifier
+    "pattern_predictions": {"probability_.*"},
+    "typical_maps": {"probability"},
+    "claims": {"value"},  # of the tables; see verdict
+}
+"""Columns whose statements are those of others, or none."""
+
+
+def statements() -> set[tuple[str, str]]:
+    """Table and column of every statement: tests, and intervals of what may be below 0."""
+    found = set()
+    for table in TABLES.values():
+        by_name = {column.name: column for column in table.columns}
+        for column in table.columns:
+            of = by_name.get(column.interval_of)
+            if TESTS.fullmatch(column.name):
+                found.add((table.name, column.name))
+            elif of is not None and of.low < 0:
+                found.add((table.name, of.name))
+    return found
+
+
+def test_every_statement_of_the_tables_is_tried(trials):
+    """A table with a new test or interval needs its adversaries."""
+    tried = [
+        (re.split(r"[ :]", trial.inference)[0], trial.inference)
+        for trial in trials
+        if trial.truth == NULL
+    ]
+    missing = {
+        (table, column)
+        for table, column in statements()
+        if not any(name == table and re.search(rf"\b{column}\b", said) for name, said in tried)
+        and not any(re.fullmatch(known, column) for known in ELSEWHERE.get(table, ()))
+    }
+    assert not missing
 
 
 def test_heads_of_places_classes_and_distances_never_pass(trials):

@@ -1,7 +1,11 @@
 """Wrong input stops before any job: a message that helps, an exit code, nothing left behind."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -59,6 +63,31 @@ def test_configuration(refused, keys, words):
     message = refused(configuration(**keys))
     for word in words:
         assert word in message
+
+
+def test_a_key_that_occurs_twice(snakemake, tmp_path):
+    file = tmp_path / "twice.yaml"
+    file.write_text("run: a\ndata: {source: builtin}\nrun: b\nmodel: {source: builtin}\n")
+    run = snakemake(tmp_path, "--dry-run", config=str(file), check=False)
+    output = run.stdout + run.stderr
+    assert run.returncode != 0
+    assert f"{file}, line 3: found the key 'run', which is already in line 1" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("target", ["run", "plan", "label"])
+def test_make_says_what_is_wrong_with_a_configuration(root, tmp_path, target):
+    """Snakemake reads the file before this workflow, and tells neither file nor line."""
+    file = tmp_path / "open.yaml"
+    file.write_text("run: a\ndata: {source: builtin\n")
+    command = ["make", "-o", ".venv/requirements.lock", target, f"CONFIG={file}"]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    made = subprocess.run(
+        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert made.returncode != 0
+    assert made.stderr.count(f"{file}, line 3: found no valid YAML") == 1
+    assert "Traceback" not in made.stderr
 
 
 def _model(root, folder):
@@ -335,7 +364,17 @@ def test_text_that_cannot_be_looked_at(refused, keys, words):
         assert word in message
 
 
-def test_a_run_that_is_given_text_checks_its_data_as_well(refused, tmp_path):
+@pytest.mark.parametrize("arguments", [(), ("--dry-run",)], ids=["run", "plan"])
+def test_a_run_that_is_given_text_checks_its_data_as_well(refused, tmp_path, arguments):
     data = {"source": "tsv", "folder": str(tmp_path / "none")}
-    message = refused(configuration(data=data, text="one"), "table1")
-    assert str(tmp_path / "none") in message
+    message = refused(configuration(data=data, text="one"), "table1", *arguments)
+    assert f"data.folder: no such folder {tmp_path / 'none'}. Correct the path.\n" in message
+    assert "InputFunctionException" not in message
+
+
+def test_links_of_a_run_that_is_given_text_are_checked_as_well(refused, tmp_path):
+    links = {"source": "tsv", "file": str(tmp_path / "none.tsv")}
+    message = refused(configuration(framenet=links, text="one"), "figure4", "--dry-run")
+    for word in ("none.tsv", "no such file", "framenet.file"):
+        assert word in message
+    assert "InputFunctionException" not in message

@@ -41,7 +41,7 @@ def test_claims_need_neither_a_sweep_nor_pairs_of_sentences(tmp_path):
     _, inputs, rules = planned_claims(own)
     assert not {"sweep_heads", "score_ablation", "collect_ablation"} & rules
     assert "results/own/tables/equal_words.csv" not in inputs
-    assert "results/own/tables/pattern_heads.csv" in inputs
+    assert "results/own/tables/pattern_agreement.csv" in inputs
 
 
 def test_sections_functions_are_code_of_the_rule(root):

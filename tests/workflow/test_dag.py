@@ -25,9 +25,9 @@ ROOT = Path(__file__).parents[2]
 def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == 7
-    assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 14, "two seeds"
-    assert jobs["finetune"] == 28
-    assert jobs["extract_attention"] == 21
+    assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
+    assert jobs["finetune"] == 18
+    assert jobs["extract_attention"] == 16
     assert jobs["sweep_joint"] == 2, "one task, to save time"
     assert (
         jobs["table1"]
@@ -38,11 +38,13 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
         == 1
     )
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
-    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 28)
+    assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 23)
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
-    assert jobs["classify_maps"] == 28
+    assert jobs["classify_maps"] == 23
+    assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
+    assert (jobs["atlas_maps"], jobs["atlas"]) == (7, 1)
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
@@ -56,6 +58,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["measure_redundancy"] == tasks
     assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
+    assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
@@ -112,6 +115,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("figure4", {"get_pretrained_model", "extract_framenet_attention"}),
         ("figure1", {"extract_attention", "get_pattern_classifier", "finetune"}),
         ("figure2", {"collect_pattern_maps", "typical_maps", "table1", "figure5"}),
+        ("stripe_tokens", {"estimate_pattern_shares", "table1", "figure5", "figure6"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
         ("figure6", {"evaluate_pretrained", "compute_similarity", "figure7"}),
         ("figure7", {"evaluate_pretrained", "compute_similarity", "figure6"}),
@@ -119,6 +123,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
+        ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
 def test_partial_targets_plan_only_what_they_need(
@@ -322,9 +327,9 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     assert {name for name, *_ in changed - drawn} == {
         *("collect_scores", "collect_baselines", "collect_learning_curves", "collect_similarity"),
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
-        *("estimate_pattern_shares", "compare_attention", "compare_scores"),
+        *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
-        *("compare_layers", "summarize_redundancy"),
+        *("compare_layers", "summarize_redundancy", "atlas"),
     }
 
 

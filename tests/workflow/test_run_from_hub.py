@@ -47,6 +47,25 @@ def test_data_and_model_come_from_the_hub_and_then_from_its_cache(
     assert maps[0] == maps[1]
 
 
+def test_classes_that_the_data_on_the_hub_have_not_are_refused_before_any_download(
+    snakemake, hub, bert_repository, client, tmp_path
+):
+    hub.repositories.append(bert_repository)
+    config = tmp_path / "config.yaml"
+    entry = {"labels": ["bad", "good"], "hub": {"config": "sst2"}}
+    config.write_text(yaml.safe_dump({**CONFIG, "tasks": {"SST-2": entry}}))
+    arguments = {"config": str(config), "environment": client.environment, "check": False}
+    run = snakemake(tmp_path, STORE, **arguments)
+    output = run.stdout + run.stderr
+    assert run.returncode != 0
+    assert "sst2, train: the labels are negative, positive; expected bad, good" in output
+    assert "Check tasks.SST-2 in the configuration" in output
+    assert "Traceback" not in output
+    assert not (tmp_path / "results").exists()
+    cached = (client.home / "hub").rglob("*.parquet")
+    assert not list(cached), "only the end of a file was read"
+
+
 def test_heads_that_a_model_from_the_hub_lacks_are_refused_before_training(
     snakemake, hub, bert_repository, client, tmp_path
 ):

@@ -67,6 +67,7 @@ def test_the_run_shows_a_line_a_step_and_ends_with_table_1(said):
         f"Run smoke: {count} steps, about",
         "Table 1",
         "| RTE ",
+        "  results/smoke/atlas.html",
         "  results/smoke/report.html",
     ):
         assert any(shown.startswith(line) for shown in lines)
@@ -299,6 +300,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
+        "stripe_tokens",
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):

@@ -1,7 +1,7 @@
 """Everything that this workflow uses of Snakemake beyond its documented interface, and why.
 
 Tested with Snakemake 9.27. The rule files also use attributes of ``workflow`` that Snakemake's own
-documentation only shows in examples: ``current_basedir``, ``main_snakefile``,
+documentation only shows in examples: ``current_basedir``, ``main_snakefile``, ``configfiles``,
 ``overwrite_configfiles``, ``is_main_process``, ``local_exec`` and ``remote_exec``.
 ``workflow/Snakefile``, which runs before this package can be imported, uses the ``hosted_repo`` of
 a ``HostingProviderFile``.
@@ -10,6 +10,7 @@ a ``HostingProviderFile``.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -145,6 +146,19 @@ def gpus_of(workflow: Any) -> int:  # noqa: ANN401
     """GPUs given to a run, as ``--resources gpu=`` or by a profile; 1 if nothing says."""
     given = workflow.global_resources.get("gpu")
     return max(1, int(given.value or 0)) if given else 1
+
+
+# Where a `WorkflowError` was raised, around its message.
+_PLACE = re.compile(r'\AWorkflowError[^\n]*:\n|\n {2}File ".*\Z', re.DOTALL)
+# An `InputError` that an input function raised, in all that Snakemake tells of that function.
+_OF_INPUT = re.compile(r"Error:\n {2}InputError: (.*?)\nWildcards:\n", re.DOTALL)
+
+
+def plain(message: str) -> str:
+    """The message of an exception, without the place where it was raised in the workflow."""
+    if of_input := _OF_INPUT.search(message):
+        return of_input[1]
+    return _PLACE.sub("", message).strip() if message.startswith("WorkflowError") else message
 
 
 def targets_of(dag: Any) -> list[str]:  # noqa: ANN401

@@ -1,6 +1,8 @@
 """The configuration of a run: checked against the schema and filled in with its defaults.
 
 Runs whose data or model differ cannot share a results folder; ``origin`` is what must not change.
+
+python -m workflow.lib.configuration config/paper.yaml    check that Snakemake can read a file
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import contextlib
 import copy
 import difflib
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -42,26 +45,59 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads YAML in which every key occurs once; PyYAML itself takes the last without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        lines: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            line, name = key.start_mark.line + 1, (key.tag, str(key.value))
+            if name in lines:
+                raise InputError(
+                    f"line {line}: found the key '{key.value}', which is already in line "
+                    f"{lines[name]}, expected it once. Remove one of them."
+                )
+            lines[name] = line
+        return super().construct_mapping(node, deep)
+
+
 def read(file: Path) -> dict[str, Any]:
-    """Read a configuration file.
+    """Read a configuration file, YAML or JSON.
 
     Raises:
-        InputError: If it is not there, or is not YAML with keys.
+        InputError: If it is not there, or is not YAML whose keys occur once; the message names the
+            line.
     """
     expected = "expected a YAML file with the keys of a run, such as config/config.yaml"
     if not file.is_file():
         found = "a folder" if file.is_dir() else "no such file"
-        raise InputError(f"{file}: found {found}, {expected}.")
+        raise InputError(f"{file}: found {found}, {expected}. Correct the path.")
+    content = file.read_bytes()
     try:
-        config = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or error
-        raise InputError(f"{file}: found no YAML{where} ({problem}), {expected}.") from None
+        text = content.decode("utf-8")
+        config = yaml.load(text, _Loader)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        found = f"found the byte 0x{content[error.start]:02x}, expected UTF-8"
+        raise InputError(f"{file}, line {line}: {found}. Save the file as UTF-8.") from None
+    except InputError as error:
+        raise InputError(f"{file}, {error}") from None
+    except yaml.YAMLError as error:
+        with contextlib.suppress(ValueError):  # JSON may be indented with tabs
+            return cast("dict[str, Any]", json.loads(text))
+        raise InputError(f"{file}{_problem(error)}, {expected}. Correct that line.") from None
     if not isinstance(config, dict):
         raise InputError(f"{file}: found no keys, {expected}.")
     return config
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    """Line of an error in YAML, and what is wrong there."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return f": found no valid YAML ({error})"
+    context, start, line = error.context, error.context_mark, error.problem_mark.line + 1
+    begun = f"{context} from line {start.line + 1}, " if context and start else ""
+    return f", line {line}: found no valid YAML ({begun}{error.problem})"
 
 
 def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, Any]:
@@ -92,6 +128,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     resolved = _with_defaults(config, schema)
     check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
+    _add_seeds(resolved["tasks"], resolved["seeds"])
     ablation = resolved["ablation"]
     ablation["tasks"] = tasks.chosen("ablation.tasks", ablation["tasks"], resolved["tasks"])
     ablation["compare_tasks"] = tasks.chosen(
@@ -100,6 +137,22 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     joint = ablation["joint"]
     joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], ablation["tasks"])
     return resolved
+
+
+def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
+    """Give tasks without seeds those of the run.
+
+    Raises:
+        InputError: Tasks lack the run's first seed, whose models are compared between tasks.
+    """
+    wrong = [
+        f"  - tasks.{name}.seeds: found {entry['seeds']}, expected {seeds[0]} among them, the "
+        "first of `seeds`: models of that seed are compared between tasks"
+        for name, entry in entries.items()
+        if seeds[0] not in entry.setdefault("seeds", list(seeds))
+    ]
+    if wrong:
+        raise InputError("\n".join(["The configuration is not valid:", *wrong]))
 
 
 def check_places(
@@ -253,3 +306,16 @@ def describe_model(config: Mapping[str, Any]) -> str:
 def results_folder(config: Mapping[str, Any]) -> Path:
     """Folder of all outputs of the run, relative to the working directory."""
     return Path("results") / str(config["run"])
+
+
+def main(files: Iterable[str]) -> None:
+    """Check that configuration files can be read, or end with a message that names the line."""
+    try:
+        for file in files:
+            read(Path(file))
+    except InputError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -21,8 +21,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from darksecrets.run.errors import InputError
-from workflow.lib import compat, configuration, forks, preflight, resources
+from workflow.lib import compat, configuration, forks, resources
 
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
@@ -259,13 +258,8 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
             workflow = dry_run(config_file, targets, **keys)
             planned, config = steps(workflow.dag), workflow.globals["config"]
     except Exception as error:  # whatever stops a run also stops its plan, with the same message
-        sys.exit(f"{messages.getvalue()}{error}")
+        sys.exit(f"{messages.getvalue()}{compat.plain(str(error))}")
     looking = is_look(workflow.dag, config)
-    if config["text"] is not None and not looking:  # so far, only what a look needs was checked
-        try:
-            preflight.check(config)
-        except InputError as error:
-            sys.exit(str(error))
     total = summary(planned, config, looking=looking)
     if not planned:
         return total

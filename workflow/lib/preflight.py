@@ -25,6 +25,8 @@ from workflow.lib import configuration, resources
 
 #: Record of why a run leaves out the sweep over heads; there is none if it does not.
 LEFT_OUT = "left_out.txt"
+DERIVED = ("left_out", "most_seeds")
+"""Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (data.check, framenet.check, patterns.check, models.check, ablation.check)
@@ -90,7 +92,7 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
         if not record.is_file():
             write_json({"model": origin["model"]}, record)
         return
-    given = {key: value for key, value in config.items() if key != "left_out"}
+    given = {key: value for key, value in config.items() if key not in DERIVED}
     write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
     write_json(origin, record)
     if config["left_out"]:

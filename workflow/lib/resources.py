@@ -45,19 +45,27 @@ _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
 
 # Expected seconds of one core; `python benchmarks/resources.py results/<run>` compares them with a
 # run's.
-_START = 5.0  # until torch and transformers are imported and a model is loaded
+_START = 4.5  # until torch and transformers are imported
 _START_OF_TABLES = 1.0  # until NumPy and pandas are imported
-_START_OF_CLASSIFIER = 3.2  # until torch is imported and a store opened
+_START_OF_CLASSIFIER = 3.0  # until torch is imported
+_LOADING = 1.0  # a model and its tokenizer
+_LOADING_CLASSIFIER = 0.5  # the classifier of patterns, and opening a store
 _UPDATE = 0.01  # of an update of the weights, besides its operations
 _MAP_BYTES_PER_SECOND = 1.0e8  # statistics of stored maps
+_ALL_MEASURES = 0.8  # all measures of one store, besides what its size takes
+_PER_MODEL = 0.2  # of tables that compare models
 _PER_EXAMPLE = 110  # numbers kept of an example and layer: measures and controls of all features
 _EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
-_TABLE_OR_FIGURE = 2.0  # mean of the rules that declare no resources
+_TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
-SNAKEMAKE = 0.3  # of Snakemake itself, per step
+SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
+
+_WIDE = 384
+"""Hidden size from which on products in bfloat16 reach the rates below; narrower models are slower
+in proportion (the tiny BERT has 192, and half of these rates)."""
 
 #: Operations per second of one core (AVX-512 BF16; benchmarks/results/stages.md), and of a GPU.
 #: Those of the GPU are conservative assumptions, not measured. The sweep counts the passes of a
@@ -96,6 +104,11 @@ class Work:
     def maps(self) -> int:
         """Bytes of the stored maps of one model."""
         return 2 * self.model.layers * self.model.heads * self.tokens**2 * self.sample
+
+    @property
+    def pace(self) -> float:
+        """Speed of the model in bfloat16, as a share of that of wide models."""
+        return min(1.0, self.model.hidden / _WIDE)
 
     def encoding(self, examples: int) -> float:
         """Megabytes that encoding the texts of examples takes."""
@@ -142,14 +155,15 @@ def finetuning(work: Work) -> Need:
     settings, model = work.config["fine_tuning"], work.model
     epochs, batch = settings["epochs"], settings["batch_size"]
     steps = epochs * math.ceil(work.train / batch)
+    passes = epochs * (3 * work.forward(work.train) + work.forward(work.validation))
     kept = (20 * model.weights + model.activations(batch, settings["max_length"])) / MB
     return Need(
         memory=_IMPORTS_MB + max(kept, work.encoding(work.train)),
         host=_IMPORTS_MB + work.encoding(work.train),
-        operations=epochs * (3 * work.forward(work.train) + work.forward(work.validation)),
+        operations=passes / work.pace,
         kind="training",
         start=_START,
-        seconds=_UPDATE * steps,
+        seconds=_LOADING + _UPDATE * steps,
         disk=4 * model.weights / MB,
         passing=24 * model.weights / MB,  # a checkpoint, and the one that replaces it
     )
@@ -165,7 +179,7 @@ def frozen(work: Work) -> Need:
         memory=_IMPORTS_MB + 8 * work.model.weights / MB + features + texts,
         operations=work.forward(examples) + work.forward(steps),
         start=_START,
-        seconds=_UPDATE * steps,
+        seconds=_LOADING + _UPDATE * steps,
     )
 
 
@@ -178,7 +192,7 @@ def all_maps(work: Work) -> Need:
         memory=_IMPORTS_MB + (8 * work.model.weights + 6 * of_batch) / MB,
         operations=work.forward(work.sample),
         start=_START,
-        seconds=work.maps / _MAP_BYTES_PER_SECOND,
+        seconds=_LOADING + work.maps / _MAP_BYTES_PER_SECOND,
         disk=work.maps / MB,
     )
 
@@ -216,9 +230,10 @@ def _all_sets(work: Work, sets: int, passes: float) -> Need:
     return Need(
         memory=1350 + 15 * work.model.weights / MB + predictions + texts,
         host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
-        operations=passes * work.forward(work.validation),
+        operations=passes * work.forward(work.validation) / work.pace,
         kind="sweep",
         start=_START,
+        seconds=_LOADING,
         disk=predictions,
     )
 
@@ -281,10 +296,11 @@ def _scoring(work: Work, sets: int) -> Need:
 def comparing(work: Work) -> Need:
     """Comparing the sweeps of all seeds of the largest task."""
     config = work.config
-    most = max(examples(config, task)[1] for task in config["ablation"]["tasks"])
-    pairs = _sets(work) * most * len(config["seeds"])
-    models = len(config["ablation"]["tasks"]) * len(config["seeds"])
-    return Need(memory=450 + 3e-5 * pairs, seconds=_START_OF_TABLES + 2e-5 * pairs + models)
+    seeds = {task: seeds_of(config, task) for task in config["ablation"]["tasks"]}
+    most = max(examples(config, task)[1] * seeds[task] for task in seeds)
+    pairs, models = _sets(work) * most, sum(seeds.values())
+    seconds = 1 + 2e-5 * pairs + _PER_MODEL * models
+    return Need(memory=450 + 3e-5 * pairs, start=_START_OF_TABLES, seconds=seconds)
 
 
 def classification(work: Work) -> Need:
@@ -293,7 +309,7 @@ def classification(work: Work) -> Need:
     return Need(
         400 + 120 * maps / MB,
         start=_START_OF_CLASSIFIER,
-        seconds=maps / _MAPS_PER_SECOND,
+        seconds=_LOADING_CLASSIFIER + maps / _MAPS_PER_SECOND,
         disk=6 * maps / MB,
     )
 
@@ -317,7 +333,7 @@ def links(work: Work) -> Need:
         return Need(
             2500, seconds=1200
         )  # a generous guess for FrameNet's 13,000 files; not measured
-    return Need(_TABLE_MB, seconds=5)
+    return Need(_TABLE_MB, seconds=8)
 
 
 def _rows(work: Work) -> int:
@@ -336,8 +352,9 @@ def dataset(work: Work) -> Need:
 
 
 def baselines(work: Work) -> Need:
-    """The bag-of-words baseline."""
-    return table(5e-3 * _rows(work), seconds=1 + 2.5e-4 * _rows(work))
+    """The bag-of-words baseline; scikit-learn is imported."""
+    rows = _rows(work)
+    return Need(_TABLE_MB + 5e-3 * rows, start=2 * _START_OF_TABLES, seconds=2.5e-4 * rows)
 
 
 def pretrained_model(work: Work) -> Need:
@@ -362,7 +379,7 @@ def look(work: Work) -> Need:
 def look_measures(work: Work) -> Need:
     """Parsing text, and measuring its maps."""
     need = annotation(work)
-    return dataclasses.replace(need, seconds=need.seconds + reading_stores(1)(work).seconds)
+    return dataclasses.replace(need, seconds=need.seconds + measuring(work).seconds)
 
 
 def annotation(work: Work) -> Need:
@@ -371,22 +388,33 @@ def annotation(work: Work) -> Need:
     return Need(700, start=_START_OF_TABLES, seconds=seconds)
 
 
-def reading_stores(number: int) -> Callable[[Work], Need]:
-    """Statistics of all maps of some stores."""
-    return lambda work: table(seconds=number * work.maps / _MAP_BYTES_PER_SECOND)
+def similarity(work: Work) -> Need:
+    """Comparing the maps of three stores."""
+    return table(seconds=3 * work.maps / _MAP_BYTES_PER_SECOND)
+
+
+def atlas_maps(work: Work) -> Need:
+    """Mean maps of every model of a task, and two passes more to choose examples."""
+    return table(seconds=(_models(work) + 1) * work.maps / _MAP_BYTES_PER_SECOND)
+
+
+def measuring(work: Work) -> Need:
+    """All measures of the maps of a store."""
+    return table(seconds=_ALL_MEASURES + work.maps / _MAP_BYTES_PER_SECOND)
 
 
 def attention_tables(work: Work) -> Need:
     """Comparing models by the attention of every example, which is kept for all tasks at once."""
-    models = len(work.config["tasks"]) * (2 + len(work.config["seeds"]))
+    models = sum(2 + seeds_of(work.config, task) for task in work.config["tasks"])
     numbers = _PER_EXAMPLE * work.model.layers * work.sample * models
-    return table(2 * 8 * numbers / MB, seconds=1 + numbers / _EXAMPLES_PER_SECOND)
+    return table(2 * 8 * numbers / MB, seconds=2.5 + numbers / _EXAMPLES_PER_SECOND)
 
 
 def comparing_scores(work: Work) -> Need:
     """Resampling the scores of all tasks, seeds and states of the model together."""
-    predictions = len(work.config["tasks"]) * len(work.config["seeds"]) * work.validation
-    return table(300, seconds=1 + 4e-5 * predictions)
+    models = sum(seeds_of(work.config, task) for task in work.config["tasks"])
+    predictions = models * work.validation
+    return table(300, seconds=3.5 + 4e-5 * predictions)
 
 
 def _pairs(work: Work) -> int:
@@ -396,7 +424,7 @@ def _pairs(work: Work) -> int:
 
 def _models(work: Work) -> int:
     """Models of a task whose maps are compared: pre-trained, fine-tuned, with random weights."""
-    return 2 + len(work.config["seeds"])
+    return 2 + max(seeds_of(work.config, task) for task in work.config["tasks"])
 
 
 def redundancy(work: Work) -> Need:
@@ -414,12 +442,16 @@ def redundancy_of_run(work: Work) -> Need:
     return table(400 + 2e-4 * models * pairs, seconds=1 + models * (0.05 + 3e-5 * pairs))
 
 
-READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE - _START_OF_TABLES)
+def shares(work: Work) -> Need:
+    """Shares of the patterns of all models, with intervals and tests."""
+    return table(seconds=_PER_MODEL * len(work.config["tasks"]) * _models(work))
+
+
+READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE)
 """Need of every rule that declares no resources."""
 SAMPLING = table()
 LABELLING = table(seconds=10)
 """Drawing maps to label."""
-SHARES = table(seconds=1.5)
 FRAMENET = table(seconds=600, disk=900)
 """Downloading FrameNet; assumed, not measured."""
 FRAMENET_HEADS = table(seconds=3)
@@ -517,6 +549,11 @@ def work_of_text(config: Mapping[str, Any]) -> Work:
     )
 
 
+def seeds_of(config: Mapping[str, Any], task: str) -> int:
+    """Number of a task's fine-tuning seeds."""
+    return len(config["tasks"][task]["seeds"])
+
+
 def examples(config: Mapping[str, Any], task: str) -> tuple[int, int]:
     """Numbers of training and validation examples: as configured, counted, or as published."""
     entry = config["tasks"][task]
@@ -572,9 +609,8 @@ def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     total = pretrained_model(text).disk
     if looking:
         return int((total + all_maps(text).disk) * MB)
-    seeds = len(config["seeds"])
     for task in config["tasks"]:
-        work = work_of(config, task)
+        work, seeds = work_of(config, task), seeds_of(config, task)
         total += dataset(work).disk + 2 * seeds * finetuning(work).disk
         total += (1 + seeds) * gathering(work).disk
     return int(total * MB)

@@ -43,8 +43,6 @@ _NOISE = re.compile(
     "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time"
     "|Trying to restart|Will exit after"
 )
-# Where a `WorkflowError` was raised, around its message.
-_PLACE = re.compile(r'\AWorkflowError[^\n]*:\n|\n {2}File ".*\Z', re.DOTALL)
 _KILLED = re.compile("SIGKILL|exit status 137")
 _INTERRUPTED = "Terminating processes on user request"
 _CODE = re.compile(rf'(?<=File ")(?:[^"]*/site-packages/|{re.escape(str(_ROOT))}/)')
@@ -194,7 +192,7 @@ class Screen(logging.Handler):
             if not self.own:
                 self.default.handle(record)
             return
-        self._write(plain(message))
+        self._write(compat.plain(message))
 
     def _said(self, record: logging.LogRecord) -> None:
         message = str(record.msg or "")
@@ -223,6 +221,11 @@ class Screen(logging.Handler):
         stream.flush()
 
 
+def is_own(workflow: Any, snakefiles: Iterable[Path] = SNAKEFILES) -> bool:  # noqa: ANN401
+    """Whether a workflow is this one, not one that uses it as a module."""
+    return Path(str(workflow.main_snakefile)).resolve() in snakefiles
+
+
 def install(workflow: Any, snakefiles: Iterable[Path] = SNAKEFILES) -> Screen:  # noqa: ANN401
     """Show the events of a workflow on a `Screen`, unless it only uses this one as a module.
 
@@ -232,8 +235,7 @@ def install(workflow: Any, snakefiles: Iterable[Path] = SNAKEFILES) -> Screen:  
     """
     default = compat.own_handler()
     screen = Screen(default or logging.StreamHandler(), own=compat.shows_steps(workflow))
-    ours = Path(str(workflow.main_snakefile)).resolve() in snakefiles
-    if default and ours and workflow.is_main_process:
+    if default and is_own(workflow, snakefiles) and workflow.is_main_process:
         compat.exchange_handler(default, screen)
     return screen
 
@@ -259,7 +261,7 @@ def closing(
     if str(table) in made:
         text = table.read_text(encoding="utf-8")
         lines += ["Table 1", "", *_first_table(text), ""]
-        wanted = (results / name for name in ("report.html", "figures", "tables"))
+        wanted = (results / name for name in ("atlas.html", "report.html", "figures", "tables"))
         links = [path for path in wanted if path.exists()]
     lines += [f"  {path}" for path in links]
     lines += ["", f"Done in {screen.spent}. Full log: {relative(logs)}"]
@@ -311,11 +313,6 @@ def _reason(log: Path) -> list[str]:
     text = _CODE.sub("", _TIME.sub("", text))
     lines = [line for line in text.splitlines() if line.strip(" ^~")]
     return lines[-LINES_OF_LOG:] or ["It wrote nothing into its log."]
-
-
-def plain(message: str) -> str:
-    """The message of an exception; of a `WorkflowError`, without the place where it was raised."""
-    return _PLACE.sub("", message).strip() if message.startswith("WorkflowError") else message
 
 
 def linked(text: str, links: Iterable[Path]) -> str:

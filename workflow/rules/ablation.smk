@@ -9,9 +9,10 @@ SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
     for state in config["ablation"]["states"]
-    for seed in config["seeds"]
+    for seed in config["tasks"][task]["seeds"]
 ]
-SEVERAL_SEEDS = len(config["seeds"]) > 1
+# Effects over seeds are of tasks that have several.
+COMPARED_TASKS = [task for task in SWEPT_TASKS if len(config["tasks"][task]["seeds"]) > 1]
 RESAMPLING = {
     key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
 }
@@ -249,23 +250,47 @@ collect(
     "Gather a table of all tasks and seeds: several heads disabled together, and how many are tolerated.",
     group="effects",
     table="{table}",
-    tables=expand(
+    tables=per_task_and_seed(
         "<results>/joint_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
-        task=JOINT,
+        JOINT,
         state=config["ablation"]["states"],
-        seed=config["seeds"],
     ),
     choices="joint_ablation|tolerated_heads",
 )
 
 
+rule average_tolerated:
+    """Average the numbers of heads that are tolerated over fine-tuning seeds; with one seed, no rows."""
+    input:
+        tolerated="<results>/tables/tolerated_heads.csv",
+    output:
+        means="<results>/tables/tolerated_means.csv",
+        provenance="<results>/tables/tolerated_means.provenance.json",
+    log:
+        "<logs>/average_tolerated.log",
+    benchmark:
+        "<benchmarks>/average_tolerated.tsv"
+    group:
+        "effects"
+    conda:
+        "../../envs/model.yaml"
+    message:
+        "Average the heads that are tolerated over seeds"
+    script:
+        "../../scripts/average_tolerated.py"
+
+
 rule compare_seeds:
     """Estimate effects over fine-tuning seeds, and score heads that another seed's model chose.
 
-    With one seed there is nothing to compare, and no rows.
+    A task with one seed has no rows.
     """
     input:
-        sweeps=(sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}") if SEVERAL_SEEDS else []),
+        sweeps=per_task_and_seed(
+            "<results>/ablation/{task}/{state}/seed-{seed}",
+            COMPARED_TASKS,
+            state=config["ablation"]["states"],
+        ),
     output:
         effects="<results>/tables/seed_effects.csv",
         transfer="<results>/tables/seed_transfer.csv",
@@ -279,11 +304,11 @@ rule compare_seeds:
     resources:
         **ask(resources.comparing),
     params:
-        models=SWEPT_MODELS if SEVERAL_SEEDS else [],
+        models=[model for model in SWEPT_MODELS if model[0] in COMPARED_TASKS],
         tasks={
             name: {key: entry[key] for key in (*OF_EXAMPLES, "metrics") if key in entry}
             for name, entry in config["tasks"].items()
-            if name in SWEPT_TASKS
+            if name in COMPARED_TASKS
         },
         resampling=RESAMPLING,
     message:
@@ -417,7 +442,7 @@ figure(
     section=DISABLING,
     label="Heads across tasks",
     group="effects",
-    of_run=SWEPT and (SEVERAL_SEEDS or len(SWEPT_TASKS) > 1),
+    of_run=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
     tasks=SWEPT_TASKS,
     table="<results>/tables/task_agreement.csv",
 )
@@ -436,9 +461,13 @@ figure(
 
 
 if JOINT:
-    RESULTS_OF_RUN.append("<results>/tables/tolerated_heads.csv")
+    RESULTS_OF_RUN += expand(
+        "<results>/tables/{table}.csv", table=("tolerated_heads", "tolerated_means")
+    )
 else:
-    TABLES_LEFT_OUT |= {table.name for table in tables_of_ablation.JOINT}
+    TABLES_LEFT_OUT |= {
+        table.name for table in (*tables_of_ablation.JOINT, tables_of_ablation.TOLERATED_MEANS)
+    }
 if SWEPT:
     RESULTS_OF_RUN += expand(
         "<results>/tables/{table}.csv",

@@ -34,7 +34,7 @@ rule claims:
     params:
         run={
             "tasks": METRICS_OF_TASKS,
-            "seeds": config["seeds"],
+            "seeds": {name: entry["seeds"] for name, entry in config["tasks"].items()},
             "shared": [name for name, shared in SHARED.items() if shared],
             "settings": config["fine_tuning"],
         },

@@ -1,7 +1,7 @@
 import os
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,10 +10,14 @@ from snakemake.logging import logger
 from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
 from darksecrets.ablation import tables as tables_of_ablation
+from darksecrets.atlas import html as page_of_atlas
+from darksecrets.atlas import measures as measures_of_atlas
 from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
+from darksecrets.features import preflight as of_features
+from darksecrets.features import tables as tables_of_features
 from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
@@ -29,14 +33,18 @@ from workflow.lib import compat, configuration, forks, imports, plan, preflight,
 SCREEN = terminal.install(workflow)
 
 try:
+    if workflow.is_main_process and terminal.is_own(workflow):
+        for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
+            configuration.read(Path(file))
     # A run that is given text may need no data, and may disable no heads: that is known only once its
-    # jobs are, see `start_run`.
+    # jobs are, see `check_data`.
     with_text = config.get("text") is not None
     config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
     of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
     config["left_out"] = "" if with_text else of_sweep(config)
+    config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -78,8 +86,6 @@ FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 # An encoder that learned nothing, beside every statistic of maps.
 RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
-# Models whose maps are measured.
-MEASURED = ("pretrained", *(f"finetuned/seed-{seed}" for seed in config["seeds"]), RANDOM_MODEL)
 SCORED_STATES = ("pretrained", "frozen", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
@@ -108,14 +114,46 @@ def per_task(pattern: str) -> list[str]:
     return expand(pattern, task=config["tasks"])
 
 
-def per_task_and_seed(pattern: str) -> list[str]:
-    """The pattern for every task and fine-tuning seed of the run."""
-    return expand(pattern, task=config["tasks"], seed=config["seeds"])
+def per_task_and_seed(
+    pattern: str, tasks: Iterable[str] = tuple(config["tasks"]), **others
+) -> list[str]:
+    """The pattern for tasks, all of the run if not given, and each of their fine-tuning seeds."""
+    return [
+        path
+        for task in tasks
+        for path in expand(pattern, task=task, **others, seed=config["tasks"][task]["seeds"])
+    ]
+
+
+def per_task_and_model(
+    pattern: str, tasks: Iterable[str] = tuple(config["tasks"]), **others
+) -> list[str]:
+    """The pattern for tasks, all of the run if not given, and each of the models whose maps are measured."""
+    return [
+        path
+        for task in tasks
+        for path in expand(pattern, task=task, model=measured_models(task), **others)
+    ]
+
+
+def measured_models(task: str) -> list[str]:
+    """The models of a task whose maps are measured."""
+    seeds = config["tasks"][task]["seeds"]
+    return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
+
+
+def measured_stores(wildcards) -> list[str]:
+    """The maps of every model of a task that are measured."""
+    return expand(
+        "<results>/attention/{task}/{model}",
+        task=wildcards.task,
+        model=measured_models(wildcards.task),
+    )
 
 
 def scored(pattern: str) -> list[str]:
     """The pattern for every task, scored state and seed."""
-    return expand(pattern, state=SCORED_STATES, task=config["tasks"], seed=config["seeds"])
+    return [path for state in SCORED_STATES for path in per_task_and_seed(pattern, state=state)]
 
 
 def entries_to_score() -> dict[str, dict]:
@@ -144,9 +182,16 @@ def chunks_of(folder: str, number: int) -> list[str]:
     return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1)]
 
 
+@cache
+def check_data() -> None:
+    """Check what a run that is given text needs besides, once its graph turns out to have data."""
+    if with_text and workflow.is_main_process:
+        preflight.check(config)
+
+
 def data_files(wildcards) -> list[str]:
     """Local files that a task's data are read from, or the word lists of the built-in corpus."""
-    configuration.check_places(config)
+    check_data()
     task = TASKS[wildcards.task]
     if isinstance(task.data, Files):
         return [compat.in_place(path) for path in sources.paths_of(task).values()]
@@ -185,11 +230,12 @@ def labelled_files() -> list[str]:
 
 def pattern_maps() -> list[str]:
     """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return expand("<results>/patterns/{task}/{model}.parquet", model=MEASURED, task=config["tasks"])
+    return per_task_and_model("<results>/patterns/{task}/{model}.parquet")
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
     """Source of the links: a file, FrameNet's index, NLTK's download, or word lists."""
+    check_data()
     if LINKS["source"] == "tsv":
         return {"files": compat.in_place(LINKS["file"])}
     if LINKS["source"] == "builtin":
@@ -215,8 +261,8 @@ def parser_files(wildcards) -> list[str]:
 
 
 def attention_of_next_seed(wildcards) -> list[str]:
-    """Maps of the model fine-tuned with the run's next seed (after the last, the first), if there are several."""
-    seeds = [int(seed) for seed in config["seeds"]]
+    """Maps of the model fine-tuned with the task's next seed (after the last, the first), if there are several."""
+    seeds = [int(seed) for seed in config["tasks"][wildcards.task]["seeds"]]
     following = seeds[(seeds.index(int(wildcards.seed)) + 1) % len(seeds)]
     if len(seeds) == 1:
         return []
@@ -232,7 +278,7 @@ def measured(wildcards) -> list[str]:
     """A measure's tables, one for every task and model that has it."""
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     tasks, table = tasks_of(wildcards.table), wildcards.table
-    return expand(pattern, task=tasks, model=MEASURED, table=table)
+    return per_task_and_model(pattern, tasks, table=table)
 
 
 def classifier_folder(wildcards) -> str:
@@ -262,17 +308,56 @@ def settings_of_sweep(wildcards) -> dict:
 
 def sweeps_of(pattern: str) -> list[str]:
     """The pattern for every task, state and seed whose heads are disabled."""
-    return expand(
-        pattern,
-        task=config["ablation"]["tasks"],
-        state=config["ablation"]["states"],
-        seed=config["seeds"],
+    return per_task_and_seed(
+        pattern, config["ablation"]["tasks"], state=config["ablation"]["states"]
     )
 
 
 def chunk_group(group: str, chunks: int) -> str | None:
     """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
     return group if chunks == 1 else None
+
+
+def sweep_for_atlas(wildcards) -> list[str]:
+    """The sweep over the heads of a task's first fine-tuned model, if there is one."""
+    ablation = config["ablation"]
+    swept = "finetuned" in ablation["states"] and wildcards.task in ablation["tasks"]
+    seed = config["tasks"][wildcards.task]["seeds"][0]
+    sweep = f"<results>/ablation/{wildcards.task}/finetuned/seed-{seed}"
+    return [sweep] if swept and not config["left_out"] else []
+
+
+def models_of_atlas(wildcards) -> list[str]:
+    """Models of a task whose maps the atlas shows: the maps of random weights are not kept."""
+    return [model for model in measured_models(wildcards.task) if model != RANDOM_MODEL]
+
+
+def predictions_for_atlas(wildcards) -> str:
+    """Predictions of a task's first fine-tuned model."""
+    seed = config["tasks"][wildcards.task]["seeds"][0]
+    return f"<results>/predictions/{wildcards.task}/finetuned/seed-{seed}.csv"
+
+
+def stores_for_atlas(wildcards) -> list[str]:
+    """The attention of these models."""
+    return [f"<results>/attention/{wildcards.task}/{each}" for each in models_of_atlas(wildcards)]
+
+
+def settings_of_atlas(wildcards) -> dict:
+    """Which examples of a task the atlas shows, and what its labels are called."""
+    labels = list(TASKS[wildcards.task].labels)
+    return {**config["atlas"], "labels": labels, "seed": config["samples"]["seed"]}
+
+
+def tables_of_figures() -> dict[str, list[str]]:
+    """Tables that each figure shows; figures as paths from the run's folder."""
+    found = {}
+    for each in compat.rules_of(workflow, RULES):
+        shown = each.output.get("svg") or each.output.get("html")
+        if shown and "/figures/" in str(shown) and each.name != "claims":  # that reads all tables
+            tables = [Path(path).stem for path in map(str, each.input) if "/tables/" in path]
+            found[f"figures/{Path(str(shown)).name}"] = sorted(set(tables))
+    return found
 
 
 def text_files(wildcards) -> list[str]:
@@ -452,8 +537,6 @@ def start_run(logs: list[str]) -> None:
             "allows. `--config gpu=0` removes that limit."
         )
     try:
-        if config["text"] is not None and not looking:
-            preflight.check(config)
         preflight.check_surroundings(config, looking=looking)
         for name in {job.rule.name for job in compat.jobs_of(workflow.dag)} & set(CHECKS):
             CHECKS[name](config)

@@ -4,6 +4,8 @@
 STRIPES = "Section 4.4: vertical stripes"
 TOKENS = "Section 4.5: token to token"
 REDUNDANCY = "Section 5: redundancy of heads"
+SEVERAL_HEADS = not of_features.has_one_head(config, RESULTS / "models" / "pretrained")
+CHECKS["measure_redundancy"] = of_features.check_heads
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
@@ -45,6 +47,7 @@ rule measure_attention:
     output:
         **{name: f"<results>/features/{{task}}/{{model}}/{name}.csv" for name in MEASURES},
         examples="<results>/features/{task}/{model}/examples.npz",
+        strongest="<results>/features/{task}/{model}/strongest.npz",
         provenance="<results>/features/{task}/{model}/provenance.json",
     log:
         "<logs>/measure_attention/{task}/{model}.log",
@@ -55,7 +58,7 @@ rule measure_attention:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask(resources.reading_stores(1)),
+        **ask(resources.measuring),
     params:
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -79,9 +82,7 @@ TABLES_LEFT_OUT |= {name for name in MEASURES if not tasks_of(name)}
 rule compare_attention:
     """Compare what models attend to, example by example: levels, changes, trends, origins."""
     input:
-        examples=expand(
-            "<results>/features/{task}/{model}/examples.npz", task=config["tasks"], model=MEASURED
-        ),
+        examples=per_task_and_model("<results>/features/{task}/{model}/examples.npz"),
     output:
         levels="<results>/tables/attention_levels.csv",
         changes="<results>/tables/attention_changes.csv",
@@ -99,8 +100,7 @@ rule compare_attention:
     resources:
         **ask(resources.attention_tables),
     params:
-        tasks=list(config["tasks"]),
-        models=MEASURED,
+        models=[[task, model] for task in config["tasks"] for model in measured_models(task)],
         draws=9999,
         resamples=1000,
         seed=lookup(dpath="samples/seed", within=config),
@@ -211,11 +211,9 @@ figure(
 rule measure_redundancy:
     """Measure how far the attention of every two heads is apart, in all models of a task."""
     input:
-        stores=expand("<results>/attention/{{task}}/{model}", model=MEASURED),
+        stores=measured_stores,
     output:
-        distances=expand(
-            "<results>/redundancy/{{task}}/{model}/head_distances.parquet", model=MEASURED
-        ),
+        distances="<results>/redundancy/{task}/head_distances.parquet",
         examples="<results>/redundancy/{task}/example_distances.csv",
         provenance="<results>/redundancy/{task}/provenance.json",
     log:
@@ -229,7 +227,7 @@ rule measure_redundancy:
     resources:
         **ask(resources.redundancy),
     params:
-        models=MEASURED,
+        models=lambda wildcards: measured_models(wildcards.task),
         seed=lookup(dpath="samples/seed", within=config),
     message:
         "Measure the distances between heads on {wildcards.task}"
@@ -240,15 +238,12 @@ rule measure_redundancy:
 rule summarize_redundancy:
     """Summarize how redundant the heads of all models are, and place them in a plane."""
     input:
-        distances=expand(
-            "<results>/redundancy/{task}/{model}/head_distances.parquet",
-            task=config["tasks"],
-            model=MEASURED,
-        ),
+        distances=per_task("<results>/redundancy/{task}/head_distances.parquet"),
         examples=per_task("<results>/redundancy/{task}/example_distances.csv"),
     output:
         distances="<results>/tables/head_distances.parquet",
         redundancy="<results>/tables/redundancy.csv",
+        changes="<results>/tables/redundancy_changes.csv",
         positions="<results>/tables/head_positions.csv",
         provenance="<results>/tables/redundancy.provenance.json",
     log:
@@ -267,9 +262,19 @@ rule summarize_redundancy:
         "../../scripts/summarize_redundancy.py"
 
 
-RESULTS_OF_RUN += [
-    f"<results>/tables/{name}" for name in ("head_distances.parquet", "redundancy.csv")
-]
+if SEVERAL_HEADS:
+    RESULTS_OF_RUN += [
+        f"<results>/tables/{name}"
+        for name in ("head_distances.parquet", "redundancy.csv", "redundancy_changes.csv")
+    ]
+else:
+    TABLES_LEFT_OUT |= {
+        table.name
+        for table in (
+            *(tables_of_features.HEAD_DISTANCES, tables_of_features.HEAD_POSITIONS),
+            *(tables_of_features.REDUNDANCY, tables_of_features.REDUNDANCY_CHANGES),
+        )
+    }
 
 
 figure(
@@ -278,6 +283,7 @@ figure(
     section=REDUNDANCY,
     label="Redundancy of heads (Clark et al. 2019)",
     group="features",
+    of_run=SEVERAL_HEADS,
     table="<results>/tables/redundancy.csv",
     positions="<results>/tables/head_positions.csv",
 )

@@ -218,7 +218,7 @@ rule compute_similarity:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.reading_stores(3)),
+        **ask(resources.similarity),
     message:
         "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
     script:

@@ -7,7 +7,10 @@ PATTERNS = "Section 4.1: patterns of self-attention"
 rule sample_maps:
     """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
-        stores=per_task(f"<results>/attention/{{task}}/finetuned/seed-{config['seeds'][0]}"),
+        stores=[
+            f"<results>/attention/{task}/finetuned/seed-{entry['seeds'][0]}"
+            for task, entry in config["tasks"].items()
+        ],
     output:
         maps=directory("<results>/patterns/maps"),
     log:
@@ -19,8 +22,7 @@ rule sample_maps:
     resources:
         **ask(resources.LABELLING),
     params:
-        tasks=list(config["tasks"]),
-        model_seed=config["seeds"][0],
+        seeds={task: entry["seeds"][0] for task, entry in config["tasks"].items()},
         size=lookup(dpath="patterns/label_maps/size", within=config),
         seed=lookup(dpath="patterns/label_maps/seed", within=config),
         model=configuration.describe_model(config),
@@ -177,7 +179,7 @@ rule estimate_pattern_shares:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.SHARES),
+        **ask(resources.shares),
     params:
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
@@ -186,6 +188,52 @@ rule estimate_pattern_shares:
         "Estimate the shares of patterns"
     script:
         "../../scripts/estimate_pattern_shares.py"
+
+
+rule count_stripe_tokens:
+    """Count which tokens the stripes are, in the maps that are classified as having columns."""
+    input:
+        maps=pattern_maps(),
+        strongest=per_task_and_model("<results>/features/{task}/{model}/strongest.npz"),
+    output:
+        table="<results>/tables/stripe_tokens.csv",
+        provenance="<results>/tables/stripe_tokens.provenance.json",
+    log:
+        "<logs>/count_stripe_tokens.log",
+    benchmark:
+        "<benchmarks>/count_stripe_tokens.tsv"
+    group:
+        "patterns"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.shares),
+    message:
+        "Count which tokens the stripes of maps are"
+    script:
+        "../../scripts/count_stripe_tokens.py"
+
+
+rule compare_patterns:
+    """Compare the patterns of the same heads on other tasks, and with other fine-tuning seeds."""
+    input:
+        heads="<results>/tables/pattern_heads.csv",
+    output:
+        table="<results>/tables/pattern_agreement.csv",
+        provenance="<results>/tables/pattern_agreement.provenance.json",
+    log:
+        "<logs>/compare_patterns.log",
+    group:
+        "patterns"
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        resamples=lookup(dpath="patterns/resamples", within=config),
+        seed=lookup(dpath="patterns/seed", within=config),
+    message:
+        "Compare the patterns of heads between tasks and seeds"
+    script:
+        "../../scripts/compare_patterns.py"
 
 
 rule collect_pattern_maps:
@@ -264,6 +312,16 @@ figure(
 
 
 figure(
+    "stripe_tokens",
+    "Which token the stripe is, in maps that are classified as having columns.",
+    section=PATTERNS,
+    label="Token of the stripe",
+    group="patterns",
+    table="<results>/tables/stripe_tokens.csv",
+)
+
+
+figure(
     "pattern_quality",
     "What the classifier confuses, and how well its probabilities are calibrated.",
     section=PATTERNS,
@@ -274,4 +332,7 @@ figure(
 )
 
 
-RESULTS_OF_RUN.append("<results>/tables/pattern_maps.parquet")
+RESULTS_OF_RUN += [
+    "<results>/tables/pattern_maps.parquet",
+    "<results>/tables/pattern_agreement.csv",
+]

@@ -1,97 +1,34 @@
-"""How often each inference of the project passes on what knows nothing, and finds what is true.
-
-A trial counts how often a statement, such as "this head stands out", is made. For nulls the stated
-error rate bounds it; for *power* a true effect is there to be found; a *limit* is a null that the
-inference is known not to see through, as the protocol says.
-"""
+"""Trials of the inferences about single heads: links, pairs of words, disabling; and of labels."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from glue import TASKS
 from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
+from adversarial.trials import (
+    LEVEL,
+    LIMIT,
+    NULL,
+    ONE_END,
+    POWER,
+    Size,
+    Trial,
+    by_kind,
+    once,
+)
 from darksecrets.ablation.best import best
 from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task
 from darksecrets.features.diagonal import diagonal_correlations
 from darksecrets.patterns.agreement import agreements
 from darksecrets.patterns.classes import PATTERNS
-
-Flags = npt.NDArray[np.bool_]
-
-NULL, LIMIT, POWER = "null", "limit", "power"
-LEVEL, ONE_END = 0.05, 0.025
-"""Stated error rates: of tests, and of one end of a 95 % interval."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How often an inference passed.
-
-    Attributes:
-        inference: The table and what is said.
-        kind: The heads or data that it was tried on.
-        truth: `NULL`, `LIMIT` or `POWER`.
-        stated: Error rate that it states; for nulls, the share may not exceed it.
-        draws: For each independent draw of data, how often it passed.
-        tries: For each draw, how often it could have passed.
-    """
-
-    inference: str
-    kind: str
-    truth: str
-    stated: float
-    draws: tuple[int, ...]
-    tries: int
-
-    @property
-    def share(self) -> float:
-        """Share of the tries that passed."""
-        return sum(self.draws) / (len(self.draws) * self.tries)
-
-    def keeps_its_rate(self) -> bool:
-        """Whether the share is at most the stated one, up to 3.1 standard errors.
-
-        The tries of a draw depend on each other: all heads are compared with the same intact model.
-        So the error is that of the shares of the draws, and at least the error of as many
-        independent tries at the stated rate.
-        """
-        shares = np.array(self.draws) / self.tries
-        least = self.stated * (1 - self.stated) / shares.size / self.tries
-        spread = shares.var(ddof=1) / shares.size
-        return bool(self.share <= self.stated + 3.1 * np.sqrt(max(least, spread)))
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much is drawn.
-
-    Attributes:
-        corpora: Corpora of sentences with links, and of texts with pairs.
-        sweeps: Sweeps of each kind.
-        noises: Heads of random weights in each corpus.
-        examples: Validation examples of a sweep.
-        layers: Layers of a sweep, with as many heads each.
-    """
-
-    corpora: int
-    sweeps: int
-    noises: int
-    examples: int
-    layers: int
-
-
-SMALL = Size(corpora=6, sweeps=20, noises=10, examples=150, layers=5)
-LARGE = Size(corpora=15, sweeps=50, noises=20, examples=200, layers=5)
 
 _NOISE = "random weights"
 _MIXTURES = "mixtures of two of them"
@@ -103,24 +40,6 @@ def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
     kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
     kinds += [_MIXTURES] * len(maps.MIXED) + [f"product: {name}" for name in maps.PRODUCTS]
     return [*maps.ADVERSARIES.values(), *[maps.noise] * noises], [*kinds, *[_NOISE] * noises]
-
-
-def by_kind(
-    inference: str, truth: str, kinds: Sequence[str], passed: Sequence[Flags], stated: float
-) -> Iterator[Trial]:
-    """A trial per kind from flags [heads, ...] of what passed, one array for each draw."""
-    every = np.stack([np.reshape(one, (len(kinds), -1)) for one in passed])
-    for kind in dict.fromkeys(kinds):
-        mine = every[:, [name == kind for name in kinds]].reshape(len(every), -1)
-        counts = tuple(mine.sum(axis=1).tolist())
-        yield Trial(inference, kind, truth, stated, counts, mine.shape[1])
-
-
-def once(
-    inference: str, kind: str, passed: Sequence[object], stated: float, truth: str = NULL
-) -> Trial:
-    """Whether anything passes in a draw."""
-    return Trial(inference, kind, truth, stated, tuple(int(np.any(one)) for one in passed), 1)
 
 
 def links(size: Size, folder: Path) -> Iterator[Trial]:
@@ -260,10 +179,15 @@ def _ablation_nulls(
     for part in ("head", "layer"):
         means = [of[of["kind"] == part].iloc[0] for _, of, _ in tables]
         sure = [row["mean_low"] > 0 or row["mean_high"] < 0 for row in means]
-        yield once(f"survival ({metric}): mean effect of a {part} is not 0", kind, sure, LEVEL)
+        yield once(
+            f"survival ({metric}): interval of mean_effect of a {part} leaves out 0",
+            kind,
+            sure,
+            LEVEL,
+        )
         gains = [of[of["kind"] == part].iloc[0] for _, _, of in tables]
         real = [row["ci_low"] > 0 for row in gains]
-        yield once(f"best_head ({metric}): gain of a {part} above 0", kind, real, ONE_END)
+        yield once(f"best_head ({metric}): unbiased_gain of a {part} above 0", kind, real, ONE_END)
 
 
 def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Trial]:
@@ -280,7 +204,7 @@ def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Tr
         kind = f"one head of {shape.layers**2} gains {100 * known.true[metric][7]:.1f} points"
         name = f"({metric})"
         yield once(f"head_ablation {name}: q_value < 0.05", kind, found, LEVEL, POWER)
-        yield once(f"best_head {name}: gain above 0", kind, gained, ONE_END, POWER)
+        yield once(f"best_head {name}: unbiased_gain above 0", kind, gained, ONE_END, POWER)
 
 
 def annotators(size: Size, folder: Path) -> Iterator[Trial]:
@@ -302,12 +226,3 @@ def annotators(size: Size, folder: Path) -> Iterator[Trial]:
             (pair,) = agreements(labels)
             passed.append(pair.interval[0] > 0)
         yield once("agreement: kappa's interval above 0", kind, passed, ONE_END, truth)
-
-
-INFERENCES: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
-    links,
-    related,
-    ablation,
-    annotators,
-)
-"""All of them; each draws from a seed of its own. To add one: a function, and an entry here."""

@@ -3,133 +3,212 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from glue import TASKS
+from scipy.stats import norm
 
 from adversarial import sweeps
-from adversarial.inferences import INFERENCES, LEVEL, NULL, POWER, Size, Trial, by_kind, once
-from darksecrets.ablation.agreement import seed_agreement, task_agreement
+from adversarial.trials import CI, LEVEL, LIMIT, NULL, POWER, Size, Statements, Trial
+from darksecrets.ablation.agreement import seed_agreement, task_agreement, worst_overlap
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.seeds import over_seeds
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.finetuning import comparison
-from darksecrets.finetuning.layers import Changes, last_layers
+from darksecrets.finetuning.cosine import Similarities
+from darksecrets.finetuning.cosine import table as cosine_table
+from darksecrets.finetuning.layers import Changes, last_layers, layer_changes
 
-_TASK = dataclasses.replace(TASKS[sweeps.CLASSES], metrics=("accuracy",))
-_SAMPLES = Resampling(bootstrap=200, permutations=199, splits=40, seed=3)
-_DRAWS = {"bootstrap": 100, "permutations": 199, "seed": 3}
+TASK = dataclasses.replace(TASKS[sweeps.CLASSES], metrics=("accuracy",))
+SAMPLES = Resampling(bootstrap=200, permutations=199, splits=40, seed=3)
+EQUAL = "equal models"
+_ALIKE = "equal models, disabling a head changes the same examples for all seeds"
+_LAYER = "all heads of a layer matter alike"
+_MATTER = "eight heads matter for both seeds"
+_DRAWS = {"bootstrap": 200, "permutations": 199, "seed": 3}
 _STATES = ("finetuned", "finetuned-from-normal")
-_SEED = 0.1  # standard deviation of what a seed adds to every margin
+_OF_SEEDS = {NULL: 0.3, POWER: 0.1}  # standard deviation of what a seed adds to every margin
 
 
 def score_differences(size: Size, folder: Path) -> Iterator[Trial]:
-    """Differences of scores (Table 1), of states that are equal models, and of a better one."""
+    """Scores (Table 1), of states that are equal models, and of a better one, on two tasks."""
     for seeds in (2, 3, 1):  # in the order of power: one seed is taken as given
         for better, truth in ((0.0, NULL), (0.3, POWER)):
-            rng, tables = np.random.default_rng(seeds), []
-            shape = sweeps.Shape(size.examples, layers=1, heads=2 * seeds)
+            rng, made = np.random.default_rng(seeds), Statements()
+            spread = 0.0 if seeds == 1 else _OF_SEEDS[truth]
             for _ in range(size.sweeps):
-                spread = _SEED if seeds > 1 else 0.0
-                added = rng.normal(0, spread, 2 * seeds + 1)
-                added[1 : seeds + 1] += better
-                effects = dict(enumerate(added.tolist()))
-                result = sweeps.sweep(sweeps.CLASSES, rng, shape, effects).result
-                rows = result.predictions
-                states = {
-                    _STATES[0]: rows[1 : seeds + 1],
-                    _STATES[1]: rows[seeds + 1 : 2 * seeds + 1],
-                }
-                outcomes = comparison.Outcomes(_TASK, result.labels, states)
-                _, table, _ = comparison.compare([outcomes], comparison.Resampling(200, 3))
-                tables.append(table)
-            kind = f"{'equal models' if truth == NULL else 'a better state'}, {seeds} seeds"
-            p = [table["p_value"] < LEVEL for table in tables]
-            yield once("score_differences: p_value < 0.05", kind, p, LEVEL, truth)
+                tasks = [_outcomes(rng, name, size, seeds, spread, better) for name in "tu"]
+                means, differences, averaged = comparison.compare(
+                    tasks, comparison.Resampling(200, 3)
+                )
+                for name, table in (
+                    ("score_differences", differences),
+                    ("mean_differences", averaged),
+                ):
+                    made.each(f"{name}: p_value < 0.05", table["p_value"] < LEVEL)
+                    made.any(f"{name}: q_value < 0.05", table["q_value"] < LEVEL)
+                    made.interval(name, "difference", table, CI)
+                if truth == NULL:
+                    true = 100 * sweeps.accuracy(noise=float(np.hypot(sweeps.NOISE, spread)))
+                    made.interval("score_means", "score", means, CI, true)
+            kind = f"{EQUAL if truth == NULL else 'a better state'}, {seeds} seeds"
+            yield from made.trials(kind, truth)
 
 
-def _of_seeds(size: Size, rng: np.random.Generator, effects: dict[int, float]) -> list[SweepResult]:
-    """Sweeps of two seeds on the same examples, from one sweep with twice as many layers."""
+def _outcomes(
+    rng: np.random.Generator, task: str, size: Size, seeds: int, spread: float, better: float
+) -> comparison.Outcomes:
+    """Predictions of two states on a task, one of which may be better."""
+    shape = sweeps.Shape(size.examples, layers=1, heads=2 * seeds)
+    added = rng.normal(0, spread, 2 * seeds + 1)
+    added[1 : seeds + 1] += better
+    result = sweeps.sweep(sweeps.CLASSES, rng, shape, dict(enumerate(added.tolist()))).result
+    rows = result.predictions[1 : 2 * seeds + 1]
+    states = dict(zip(_STATES, np.split(rows, 2), strict=True))
+    return comparison.Outcomes(
+        dataclasses.replace(TASK, name=task), result.labels, states, range(seeds)
+    )
+
+
+def of_seeds(size: Size, folder: Path) -> Iterator[Trial]:
+    """Effects over two seeds, transfer of the best and worst, agreement of seeds (section 4.6)."""
     shape = sweeps.Shape(size.examples, size.layers, size.layers)
-    twice = dataclasses.replace(shape, layers=2 * size.layers, sets=1)
-    heads = size.layers**2
-    every = {number + seed * heads: e for number, e in effects.items() for seed in (0, 1)}
-    result = sweeps.sweep(sweeps.CLASSES, rng, twice, every).result
-    found = []
-    for seed in (0, 1):
-        own = np.arange(heads) + 1 + seed * heads
-        layers = np.arange(size.layers) + 1 + 2 * heads + seed * size.layers
-        intact = [0] if seed == 0 else [len(result.sets) - 1]
-        rows = np.concatenate([intact, own, layers]).astype(np.int64)
-        found.append(
-            dataclasses.replace(
-                result, sets=sweeps.places(shape), predictions=result.predictions[rows]
-            )
-        )
-    return found
-
-
-def seed_effects(size: Size, folder: Path) -> Iterator[Trial]:
-    """Effects over two seeds, agreement of seeds and of tasks (section 4.6)."""
-    for truth, effect in ((NULL, 0.0), (POWER, 0.5)):
-        rng = np.random.default_rng(7)
-        effects, agree, tasks = [], [], []
+    matter = {number: 0.5 * (-1) ** number for number in range(7, 15)}
+    layer = dict.fromkeys(range(1, size.layers + 1), -0.3)
+    for kind, shared, effects, truth in (
+        (EQUAL, 0.0, {}, NULL),
+        (_ALIKE, 0.9, {}, NULL),
+        (_LAYER, 0.0, layer, NULL),
+        (_MATTER, 0.0, matter, POWER),
+    ):
+        rng, made, limits = np.random.default_rng(7), Statements(), Statements()
         for _ in range(size.sweeps):
-            known = _of_seeds(size, rng, {7: effect, 8: -effect, 9: -effect / 2})
-            table, _ = over_seeds(dict(enumerate(known)), _TASK, _SAMPLES)
-            effects.append(table[table["kind"] == "head"])
-            agree.append(seed_agreement(_deltas(known, ("t", "t")), _DRAWS)["p_value"] < LEVEL)
-            both = _deltas([known[0], _of_seeds(size, rng, {7: effect})[0]], ("t", "u"))
-            found = task_agreement(both, {"t": "accuracy", "u": "accuracy"}, _DRAWS)
-            tasks.append(found["p_value"] < LEVEL)
-        kind = "equal models" if truth == NULL else "three heads matter for both seeds"
-        if truth == NULL:
-            p = [(of["p_value"] < LEVEL).to_numpy()[None] for of in effects]
-            yield from by_kind("seed_effects: p_value < 0.05", truth, [kind], p, LEVEL)
-        q = [of["q_value"] < LEVEL for of in effects]
-        yield once("seed_effects: q_value < 0.05, any", kind, q, LEVEL, truth)
-        yield once("seed_agreement: p_value < 0.05", kind, agree, LEVEL, truth)
-        if truth == NULL:
-            yield once("task_agreement: p_value < 0.05", kind, tasks, LEVEL)
+            known = sweeps.several(rng, shape, [effects, effects], shared=shared)
+            agree = seed_agreement(_deltas({"t": known}), _DRAWS)
+            beyond = "seed_agreement: p_within_layers < 0.05"
+            (limits if kind == _ALIKE else made).each(beyond, agree["p_within_layers"] < LEVEL)
+            if kind == _LAYER:
+                continue
+            (limits if kind == _ALIKE else made).each(
+                "seed_agreement: p_value < 0.05", agree["p_value"] < LEVEL
+            )
+            (limits if kind == _ALIKE else made).interval("seed_agreement", "spearman", agree, CI)
+            _of_effects(known, made, power=truth == POWER)
+        yield from made.trials(kind, truth)
+        yield from limits.trials(kind, LIMIT)
 
 
-def _deltas(results: list[SweepResult], tasks: tuple[str, str]) -> pd.DataFrame:
-    """Effects of the heads, as `head_ablation.csv` has them: of two seeds, or of two tasks."""
+def _of_effects(known: Sequence[SweepResult], made: Statements, *, power: bool) -> None:
+    effects, transfers = over_seeds(dict(enumerate(known)), TASK, SAMPLES)
+    heads = effects[effects["kind"] == "head"]
+    made.any("seed_effects: q_value < 0.05", heads["q_value"] < LEVEL)
+    if power:
+        transfers = transfers[transfers["kind"] == "head"]
+    else:
+        made.each("seed_effects: p_value < 0.05", heads["p_value"] < LEVEL)
+        made.interval("seed_effects", "delta", heads, CI)
+    made.interval("seed_transfer", "transferred_gain", transfers, CI)
+
+
+def of_tasks(size: Size, folder: Path) -> Iterator[Trial]:
+    """Agreement of tasks on the heads that matter, and of their worst heads (section 4.6)."""
+    shape = sweeps.Shape(size.examples, size.layers, size.layers)
+    matter = dict.fromkeys((7, 8, 12, 15, 16, 18), -0.8)
+    layer = dict.fromkeys(range(1, size.layers + 1), -0.3)
+    for kind, effects, truth in ((EQUAL, {}, NULL), (_LAYER, layer, NULL), ("", matter, POWER)):
+        rng, made = np.random.default_rng(9), Statements()
+        for _ in range(size.sweeps):
+            tasks = {task: sweeps.several(rng, shape, [effects]) for task in "tuv"}
+            deltas, metrics = _deltas(tasks), dict.fromkeys(tasks, "accuracy")
+            within = kind == _LAYER
+            found = task_agreement(deltas, metrics, _DRAWS)
+            _of_agreement("task_agreement", found, made, within=within, power=truth == POWER)
+            if not within:
+                made.interval("task_agreement", "spearman", found, CI)
+            found = worst_overlap(deltas, metrics, _DRAWS)
+            found = found[found["k"] == 4] if truth == POWER else found
+            _of_agreement("worst_overlap", found, made, within=within, power=truth == POWER)
+        yield from made.trials(kind or "six heads matter for all tasks", truth)
+
+
+def _of_agreement(
+    name: str, found: pd.DataFrame, made: Statements, *, within: bool, power: bool
+) -> None:
+    """Do tasks agree? `within`: only beyond what layers explain."""
+    made.each(f"{name}: p_within_layers < 0.05", found["p_within_layers"] < LEVEL)
+    if "q_within_layers" in found:
+        made.any(f"{name}: q_within_layers < 0.05", found["q_within_layers"] < LEVEL)
+    if not within:
+        made.each(f"{name}: p_value < 0.05", found["p_value"] < LEVEL)
+        families = found.groupby("k")["q_value"].min() if "k" in found else found["q_value"].min()
+        made.each(f"{name}: q_value < 0.05, any", np.atleast_1d(families < LEVEL))
+
+
+def _deltas(tasks: Mapping[str, Sequence[SweepResult]]) -> pd.DataFrame:
+    """Effects of the heads, as `head_ablation.csv` has them, of the seeds of each task."""
     rows = []
-    for number, (result, task) in enumerate(zip(results, tasks, strict=True)):
-        score = (result.predictions == result.labels).mean(axis=1)
-        heads = result.sets.assign(delta=100 * (score - score[0])).query("kind == 'head'")
-        seed = number if len(set(tasks)) == 1 else 0
-        rows.append(heads.assign(task=task, state="finetuned", metric="accuracy", seed=seed))
+    for task, results in tasks.items():
+        for seed, result in enumerate(results):
+            score = (result.predictions == result.labels).mean(axis=1)
+            heads = result.sets.assign(delta=100 * (score - score[0])).query("kind == 'head'")
+            about = {"task": task, "state": "finetuned", "metric": "accuracy", "seed": seed}
+            rows.append(heads.assign(**about))
     return pd.concat(rows, ignore_index=True).astype({"layer": "int64", "head": "int64"})
 
 
 def layers_changed(size: Size, folder: Path) -> Iterator[Trial]:
     """Do the last two layers change most (section 4.3)? All alike, or the last change more."""
-    for truth, more in ((NULL, 0.0), (POWER, 0.15)):
-        rng, tables = np.random.default_rng(8), []
+    for seeds, more, truth in ((1, 0.0, NULL), (3, 0.0, NULL), (1, 0.25, POWER)):
+        rng, made = np.random.default_rng(8), Statements()
         for _ in range(size.sweeps):
-            of_example = rng.gamma(4, 0.1, size=(1, 60, 1))
-            change = of_example * rng.gamma(4, 0.25, size=(1, 60, 6))
-            change[..., -2:] += more
-            between = rng.gamma(4, 0.1, size=(1, 60, 6))
-            changes = Changes(change, between, np.full_like(change, np.nan))
-            tables.append(last_layers({"t": changes}))
+            changes = {"t": _changes(rng, seeds, more)}
+            _of_layers(last_layers(changes), made, given=seeds == 1)
+            if truth == NULL:
+                table = layer_changes(changes)
+                for column, true in (
+                    ("change", _CHANGE),
+                    ("between_heads", _CHANGE),
+                    ("between_seeds", _CHANGE),
+                    ("relative", 1.0),
+                ):
+                    made.interval("layer_changes", column, table, truth=true)
         kind = "all layers change alike" if truth == NULL else "the last two change more"
-        for column in ("p_value", "p_greatest"):
-            for scale in ("change", "relative"):
-                p = [of.loc[of["scale"] == scale, column] < LEVEL for of in tables]
-                name = f"last_layers ({scale}): {column} < 0.05"
-                yield once(name, kind, p, LEVEL, truth)
+        yield from made.trials(f"{kind}, {seeds} {'seed' if seeds == 1 else 'seeds'}", truth)
 
 
-ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
-    *INFERENCES,
-    score_differences,
-    seed_effects,
-    layers_changed,
-)
-"""Every trial: those of heads and sweeps, and those of whole models."""
+_CHANGE = 0.4
+"""True change of a layer, and distance of its heads and of two fine-tunings."""
+
+
+def _changes(rng: np.random.Generator, seeds: int, more: float) -> Changes:
+    """Examples differ in how much they change; seeds, in which layers change."""
+    of_example = rng.gamma(4, 0.1, size=(1, 60, 1))
+    of_seed = 1 + (0.3 * rng.standard_normal((seeds, 1, 6)) if seeds > 1 else 0)
+    change = of_seed * of_example * rng.gamma(4, 0.25, size=(seeds, 60, 6))
+    change[..., -2:] += more
+    between = np.broadcast_to(rng.gamma(4, 0.1, size=(1, 60, 6)), change.shape)
+    between_seeds = of_seed * of_example * rng.gamma(4, 0.25, size=(seeds, 60, 6))
+    return Changes(change, between, between_seeds)
+
+
+def _of_layers(table: pd.DataFrame, made: Statements, *, given: bool) -> None:
+    """What is said of the last two layers; `given` these fine-tunings, also the tests."""
+    for scale in ("change", "relative"):
+        rows, name = table[table["scale"] == scale], f"last_layers ({scale})"
+        made.interval(name, "difference", rows, CI)
+        made.each(f"{name}: probability > 0.975", rows["probability"] > 1 - LEVEL / 2)
+        for column in ("p_value", "p_greatest", "q_value", "q_greatest") if given else ():
+            made.each(f"{name}: {column} < 0.05", rows[column] < LEVEL)
+
+
+def similarities(size: Size, folder: Path) -> Iterator[Trial]:
+    """Cosines before and after fine-tuning (Figure 5), whose true means are known."""
+    rng, made = np.random.default_rng(10), Statements()
+    for _ in range(size.sweeps):
+        every = norm.cdf(rng.normal(size=(4, 60, 1, 1)) + rng.normal(size=(4, 60, 3, 3)))
+        table = cosine_table(Similarities(np.arange(60), *every))
+        made.interval("cosine", "similarity", table, CI, 0.5)
+    yield from made.trials("cosines of examples vary by chance")

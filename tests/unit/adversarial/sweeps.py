@@ -7,7 +7,7 @@ predictions are exchangeable, and their true scores are known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
+from darksecrets.ablation.joint import Plan
 from darksecrets.ablation.results import SweepResult
 
 Floats = npt.NDArray[np.float64]
@@ -23,6 +24,7 @@ CLASSES, REGRESSION = "MRPC", "STS-B"
 """Tasks whose metrics have known true values here: accuracy and F1, both correlations."""
 
 _EASY = 0.8  # mean margin of the examples in standard deviations; scores are about 0.8
+NOISE = 0.3  # standard deviation of what disabling does to a margin
 _POSITIVE = 2 / 3  # share of class 1
 
 
@@ -42,7 +44,7 @@ class Shape:
     examples: int = 400
     layers: int = 12
     heads: int = 12
-    noise: float = 0.3
+    noise: float = NOISE
     common: float = 0.0
     sets: int = 0
 
@@ -104,6 +106,39 @@ def sweep(
     return Known(task, result, {name: of - of[0] for name, of in true.items()})
 
 
+def several(
+    rng: np.random.Generator,
+    shape: Shape,
+    effects: Sequence[Mapping[int, float]] = ({}, {}),
+    *,
+    shared: float = 0.0,
+    one_intact: bool = False,
+) -> list[SweepResult]:
+    """Draw sweeps of `CLASSES` on the same examples: of several seeds, or ways of disabling.
+
+    Args:
+        rng: Source of randomness.
+        shape: Size of each.
+        effects: Those of each sweep, see `sweep`.
+        shared: Share of a set's noise that all sweeps have in common: disabling a head changes the
+            same examples in every model.
+        one_intact: Whether the intact model is the same in all sweeps.
+    """
+    sets, count = places(shape), len(effects)
+    own = rng.normal(size=(count, len(sets), shape.examples))
+    common = rng.normal(size=own.shape[1:])
+    noise = np.sqrt(1 - shared) * own + np.sqrt(shared) * common
+    if one_intact:
+        noise[:, 0] = noise[0, 0]
+    added = np.zeros((count, len(sets)))
+    for number, of_sets in enumerate(effects):
+        added[number, list(of_sets)] = list(of_sets.values())
+    rows = noise.reshape(-1, shape.examples)
+    predictions, labels, _ = _classes(shape.noise, rows, added.ravel(), rng)
+    idx = np.arange(shape.examples)
+    return [SweepResult(sets, part, labels, idx) for part in np.split(predictions, count)]
+
+
 def _classes(
     noise: float, disturbed: Floats, added: Floats, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, Floats]]:
@@ -129,3 +164,77 @@ def _regression(
     ranks = 6 / np.pi * np.arcsin(pearson / 2)  # Spearman's, of two normal variables
     true = {"pearson": pearson, "spearman": ranks}
     return predictions.astype(np.float32), labels.astype(np.float32), true
+
+
+def accuracy(added: float = 0.0, noise: float = NOISE) -> float:
+    """True accuracy if something is added to every margin, and noise of this standard deviation."""
+    return float(norm.cdf((_EASY + added) / np.sqrt(1 + noise**2)))
+
+
+def cost_of(drop: float, noise: float = NOISE) -> float:
+    """What has to be added to every margin for the true accuracy to drop by this much."""
+    return float(norm.ppf(accuracy(noise=noise) - drop) * np.sqrt(1 + noise**2) - _EASY)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Made-up heads that are disabled alone and together, on the same examples.
+
+    Every head moves the margins of some examples up and of others down, by noise that is its own;
+    that of several heads is their sum, scaled to the size of one.
+
+    Attributes:
+        labels: [examples].
+        margins: [examples] before noise.
+        intact: [examples] noise of the intact model.
+        heads: [heads, examples] noise of each.
+        effects: [heads] what disabling each adds to every margin.
+        shift: What disabling anything adds to every margin.
+    """
+
+    labels: npt.NDArray[np.int64]
+    margins: Floats
+    intact: Floats
+    heads: Floats
+    effects: Floats
+    shift: float
+
+    @classmethod
+    def draw(
+        cls, rng: np.random.Generator, shape: Shape, effects: Floats | float = 0, shift: float = 0
+    ) -> Together:
+        count = shape.layers * shape.heads
+        labels = (rng.random(shape.examples) < _POSITIVE).astype(np.int64)
+        labels[:2] = 0, 1
+        margins = _EASY + rng.normal(size=shape.examples)
+        noise = shape.noise * rng.normal(size=(1 + count, shape.examples))
+        every = np.broadcast_to(np.asarray(effects, dtype=np.float64), count)
+        return cls(labels, margins, noise[0], noise[1:], every, shift)
+
+    def single(self, shape: Shape) -> SweepResult:
+        """The sweep over single heads."""
+        sets = places(shape)
+        sets = sets[sets["kind"].isin(["baseline", "head"])].reset_index(drop=True)
+        rows = [self._right(self.intact), *(self.predicted([n]) for n in range(len(self.heads)))]
+        return SweepResult(sets, np.stack(rows), self.labels, np.arange(len(self.labels)))
+
+    def predicted(self, heads: Sequence[int]) -> npt.NDArray[np.int64]:
+        """[examples] predictions with some heads disabled."""
+        some = list(heads)
+        moved = self.heads[some].sum(axis=0) / np.sqrt(len(some)) + self.effects[some].sum()
+        return self._right(moved + self.shift)
+
+    def _right(self, moved: Floats) -> npt.NDArray[np.int64]:
+        return np.where(self.margins + moved > 0, self.labels, 1 - self.labels)
+
+    def joint(self, plan: Plan) -> SweepResult:
+        """The predictions with the sets of a plan disabled."""
+        rows = {"nothing": self._right(self.intact)}
+        for order in plan.orders:
+            numbers = [(layer - 1) * plan.shape.heads + head - 1 for layer, head in order.heads]
+            for count in plan.counts:
+                rows[plan.name(order, count)] = self.predicted(numbers[:count])
+        kinds = ["baseline"] + ["set"] * (len(rows) - 1)
+        sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": list(rows)})
+        idx = np.arange(len(self.labels))
+        return SweepResult(sets, np.stack(list(rows.values())), self.labels, idx)

@@ -67,10 +67,10 @@ def test_a_run_without_tasks_of_the_paper_decides_nothing_about_them():
 
 
 def test_with_one_seed_claims_about_fine_tuning_stay_open():
-    one = replace(RUN, seeds=[1])
+    one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
     frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["37"][YES].items()}
     found = decide("37", frames, one)
-    assert (found.answer, found.reason) == (OPEN, "one seed; of this seed alone, it holds")
+    assert (found.answer, found.reason) == (OPEN, "one seed; of the models at hand alone, it holds")
     assert found.decisive.value == 2
 
 

@@ -388,6 +388,29 @@ def test_other_columns_on_the_hub(
     assert "found question, sentence, label" in error
 
 
+def test_columns_and_classes_on_the_hub_are_checked_without_a_download(
+    hub: Hub, client: Client, changed: dict[str, bytes], glue_repository: Repository
+) -> None:
+    check = LOAD.replace("sources.from_hub(task)", "sources.check_hub_columns([task])")
+    check = check.replace("        splits = ", "        continue\n        splits = ")
+    code = check.replace("sys.argv[1:]", "['RTE']")
+    assert client.run(code) == ""
+    ranges = [asked for _, path, asked in hub.requests if path.startswith("/large/")]
+    assert ranges
+    assert all(asked.startswith("bytes=") for asked in ranges)
+    train = "rte/train-00000-of-00001.parquet"
+    for other, message in (
+        ("qnli", "train: no column sentence1, sentence2"),
+        ("mrpc", "labels are not_equivalent, equivalent; expected entailment, not_entailment"),
+    ):
+        changed[train] = glue_repository.files[train.replace("rte", other)]
+        assert message in client.run(code)
+    load(client, "RTE")  # what is in the cache is not asked for again
+    hub.requests.clear()
+    assert message in client.run(code, HF_HUB_OFFLINE="1")
+    assert hub.requests == []
+
+
 def test_other_label_order_on_the_hub(
     hub: Hub, client: Client, changed: dict[str, bytes], glue_repository: Repository
 ) -> None:

@@ -109,6 +109,28 @@ def test_levels_are_means_over_heads_examples_and_seeds(models, tmp_path):
             assert row.to_special_low < row.to_special < row.to_special_high
 
 
+def test_tokens_that_cls_does_not_reach_have_no_row():
+    """Local attention in the last layer: no verb is in reach, and nouns in some examples only."""
+    rng = np.random.default_rng(0)
+    having, far = features(rng), np.arange(EXAMPLES) < EXAMPLES // 2
+    noun, verb = FEATURES.index("noun"), FEATURES.index("verb")
+
+    def out_of_reach(weights, control):
+        for each in (weights["from [CLS]"], control["from [CLS]"]):
+            each[:, verb] = np.nan
+            each[far, noun] = np.nan
+
+    table = levels({"RTE": {"pretrained": [profiles(having, rng, out_of_reach)]}}, 50, 0)
+    assert not table["weight"].isna().any()
+    assert not len(select(table, measure="from [CLS]", feature="verb"))
+    assert len(select(table, measure="greatest", feature="verb")) == LAYERS + 1
+    for measure, examples in (("from [CLS]", ~far), ("greatest", ~far | True)):
+        rows = select(table, measure=measure, feature="noun")
+        counts = having[examples][:, :, noun].sum(axis=1)
+        assert set(rows["examples"]) == {(counts > 0).sum()}
+        assert rows["tokens"].to_numpy() == pytest.approx(counts[counts > 0].mean())
+
+
 def test_the_ratio_to_special_tokens_is_over_the_same_examples(models):
     table = levels(models, 50, 0)
     (one,) = models["RTE"]["pretrained"]

@@ -54,7 +54,7 @@ def outcomes(task: str, seeds: int) -> Outcomes:
             for (name, s), guess in zip(SKILL.items(), guesses, strict=True)
         }
         predictions |= {"majority": np.ones((1, EXAMPLES), dtype=np.int64)}
-    return Outcomes(TASKS[task], labels, predictions)
+    return Outcomes(TASKS[task], labels, predictions, range(1, seeds + 1))
 
 
 @pytest.mark.parametrize(("task", "seeds"), [("MRPC", 1), ("STS-B", 3), ("MNLI", 3)])
@@ -138,18 +138,28 @@ def test_equal_models_have_no_difference() -> None:
     given = outcomes("MRPC", 2)
     same = dict.fromkeys(given.predictions, given.predictions["frozen"])
     _, differences, averaged = compare(
-        [Outcomes(given.task, given.labels, same)], Resampling(200, 1)
+        [Outcomes(given.task, given.labels, same, given.seeds)], Resampling(200, 1)
     )
     for table in (differences, averaged):
         assert (table[["difference", "ci_low", "ci_high"]] == 0).all(axis=None)
         assert (table[["p_value", "q_value"]] == 1).all(axis=None)
 
 
+def test_means_over_tasks_are_of_the_seeds_that_all_tasks_have() -> None:
+    two, three = outcomes("RTE", 2), outcomes("MRPC", 3)
+    resampling = Resampling(200, 1)
+    _, differences, averaged = compare([two, three], resampling)
+    assert differences.groupby("task")["seeds"].first().to_dict() == {"MRPC": 3, "RTE": 2}
+    _, _, expected = compare([two, three.of([1, 2])], resampling)
+    pd.testing.assert_frame_equal(averaged, expected)
+    assert set(averaged["seeds"]) == {2}
+
+
 def test_a_state_that_is_missing_is_not_compared() -> None:
     given = outcomes("RTE", 1)
     some = {name: p for name, p in given.predictions.items() if name != "frozen"}
     means, differences, averaged = compare(
-        [Outcomes(given.task, given.labels, some)], Resampling(200, 1)
+        [Outcomes(given.task, given.labels, some, given.seeds)], Resampling(200, 1)
     )
     assert "frozen" not in set(means["model"])
     for table in (differences, averaged):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from encoders import FAMILIES
 from scipy import stats
 
 from darksecrets.attention.store import AttentionStore, write_store
@@ -519,10 +520,68 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
         assert found == pytest.approx(total / 2, abs=2.0**-11)  # half precision
 
 
-def test_sentences_that_local_attention_does_not_reach_are_refused(tmp_path):
-    store = make_store(tmp_path / "store", SENTENCES)
-    metadata = tmp_path / "store" / "store.json"
-    metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"windows": [None, 4]}))
-    with pytest.raises(InputError, match=r"a sentence of 13 tokens.*windows \[None, 4\]"):
-        list(heads.Linked(AttentionStore.open(tmp_path / "store"), LINKS))
-    assert len(list(heads.Linked(store, LINKS))) == len(LINKS)
+def _with_windows(folder, *windows):
+    metadata = folder / "store.json"
+    metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"windows": windows}))
+    return AttentionStore.open(folder)
+
+
+def test_sentences_that_local_attention_does_not_reach_are_left_out(tmp_path, store):
+    """The second is of 13 tokens, the others of at most 8."""
+    make_store(tmp_path / "store", SENTENCES)
+    local = _with_windows(tmp_path / "store", None, 7)
+    left = [SENTENCES[i] for i in (0, 2, 3)]
+    assert Linked(local, LINKS).measured() == [0, 2, 3]
+    assert Linked(store, LINKS).measured() == [0, 1, 2, 3]
+    weights, whole = (heads.measure(Linked(maps, LINKS)) for maps in (local, store))
+    assert np.array_equal(weights.linked, whole.linked[[0, 2, 3]])
+    assert np.allclose(weights.uniform, [1 / (len(sentence) + 2) for sentence in left])
+    table = heads.table(weights, draws=20, seed=1)
+    assert set(table["sentences"]) == {3}
+    example = choose(local, LINKS, weights.linked, table)
+    assert "".join(example.tokens[1:-1]) in map("".join, left)
+    assert example.tokens.tolist() == local.tokens(local.idx.tolist().index(example.idx))
+
+
+def test_a_store_whose_sentences_are_all_left_out_is_refused(tmp_path):
+    make_store(tmp_path / "store", SENTENCES)
+    local = _with_windows(tmp_path / "store", None, 2)
+    with pytest.raises(InputError, match=r"4 sentences of 6 tokens or more.*windows \[None, 2\]"):
+        list(Linked(local, LINKS))
+
+
+def test_links_of_a_modernbert_whose_window_is_small(tmp_path):
+    """The maps are those of `transformers`; the longer sentence exceeds the window of 8 tokens."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    from darksecrets.attention.extraction import extract
+
+    folder = FAMILIES["ModernBERT"].save(tmp_path / "model")
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"local_attention": 16}))
+    texts = ["She sold it.", "The old painter sold unbelievable horses near the window."]
+    links = [
+        Annotation(text, (text.index("sold"), text.index("sold") + 4), (Element((0, 3)),))
+        for text in texts
+    ]
+    extract(folder, {"idx": [0, 1], "sentence1": texts}, tmp_path / "store", max_length=128)
+    store = AttentionStore.open(tmp_path / "store")
+    assert store.windows[-1] == 8
+    assert min(store.lengths) <= 9 < max(store.lengths)
+    assert Linked(store, links).measured() == [0]
+    found = heads.measure(Linked(store, links)).linked
+
+    encoded = AutoTokenizer.from_pretrained(folder)(
+        texts[0], return_offsets_mapping=True, return_tensors="pt"
+    )
+    offsets = encoded.pop("offset_mapping")[0].tolist()
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.no_grad():
+        maps = torch.cat(model(**encoded, output_attentions=True).attentions).numpy()
+    element, predicate = (
+        [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
+        for start, end in (links[0].elements[0].span, links[0].predicate)
+    )
+    expected = maps[:, :, element][..., predicate].max(axis=(2, 3))
+    assert found[0, 0] == pytest.approx(expected, abs=2.0**-11)  # half precision

@@ -49,7 +49,9 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 def resolved(config: dict[str, Any], left_out: str = "") -> dict[str, Any]:
     """A configuration as the rules complete it; `left_out` says why the sweep is left out."""
-    return {**resolve(config), "left_out": left_out}
+    complete = resolve(config)
+    most = max(len(entry["seeds"]) for entry in complete["tasks"].values())
+    return {**complete, "left_out": left_out, "most_seeds": most}
 
 
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:

@@ -6,7 +6,6 @@ from scipy.stats import t
 
 from darksecrets.stats.crossed import (
     drawn_means,
-    drawn_weights,
     of_new_models,
     probability_greatest,
 )
@@ -92,12 +91,6 @@ def test_values_that_do_not_exist_have_no_interval():
     low, high = interval_of_known(drawn_means(values, 500, np.random.default_rng(0)))
     assert np.isnan([low[0], high[0]]).all()
     assert (low[1], high[1]) == (0.5, 0.5)
-
-
-def test_weights_sum_to_one():
-    weights = drawn_weights(30, 7, np.random.default_rng(0))
-    np.testing.assert_allclose(weights.sum(axis=1), 1)
-    assert weights.shape == (30, 7)
 
 
 def test_the_greatest_is_greatest_by_all_criteria_and_ties_share():

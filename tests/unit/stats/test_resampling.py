@@ -7,6 +7,7 @@ import scipy.stats
 from darksecrets.stats.resampling import (
     bootstrap_weights,
     cluster_weights,
+    feasible,
     halves,
     interval,
     multinomial_weights,
@@ -93,3 +94,12 @@ def test_halves_are_halves(examples):
     assert masks.shape == (40, examples)
     assert (masks.sum(axis=1) == examples // 2).all()
     assert (np.ptp(masks, axis=0) == 1).all()
+
+
+def test_ends_stay_within_what_is_possible_and_on_their_side_of_every_threshold():
+    ends = np.array([[-167.0, -3.0, 2.0, np.nan], [167.0, 120.0, 9.0, np.nan]])
+    clipped = feasible(ends, -100, 100)
+    np.testing.assert_array_equal(clipped, [[-100, -3, 2, np.nan], [100, 100, 9, np.nan]])
+    for threshold in np.linspace(-99, 99, 67):
+        for before, after in zip(ends, clipped, strict=True):
+            np.testing.assert_array_equal(before > threshold, after > threshold)

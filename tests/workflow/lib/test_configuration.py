@@ -63,6 +63,14 @@ def test_defaults_fill_every_key_and_resolving_twice_changes_nothing():
     assert MINIMAL["data"] == {"source": "builtin"}, "the input is left alone"
 
 
+def test_tasks_without_seeds_have_those_of_the_run():
+    config = resolve({**MINIMAL, "seeds": [3, 1], "tasks": {"RTE": {"seeds": [3]}, "MRPC": None}})
+    assert {name: entry["seeds"] for name, entry in config["tasks"].items()} == {
+        "RTE": [3],
+        "MRPC": [3, 1],
+    }
+
+
 def test_every_default_is_valid():
     def walk(schema):
         for part in schema["properties"].values():
@@ -83,6 +91,7 @@ def test_every_default_is_valid():
         ({"tasks": ["CoLA"]}, ["tasks", "'CoLA'", "MRPC"]),
         ({"tasks": []}, ["tasks", "[]", "minItems 1"]),
         ({"seeds": [1, 1]}, ["seeds", "uniqueItems"]),
+        ({"tasks": {"RTE": {"seeds": [2]}}}, ["tasks.RTE.seeds", "[2]", "expected 1 among them"]),
         ({"run": "a b"}, ["run", "'a b'"]),
         ({"data": {"source": "tsv"}}, ["data.folder", "expected a folder"]),
         ({"model": {"source": "folder"}}, ["model.folder", "expected a folder"]),
@@ -179,19 +188,39 @@ def test_documentation_schema_and_defaults_agree(root):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("content", "words"),
     [
-        (None, "found no such file"),
-        ("", "found no keys"),
-        ("only words", "found no keys"),
-        ("run: [1\ndata: {", "found no YAML in line 2"),
+        (b"run: a\ndata: {source: x\ntasks: [y]\n", ["line 3", "no valid YAML", "from line 2"]),
+        (b"run: a\n\tdata: b\n", ["line 2", r"character '\t'"]),
+        (b"run: a\ndata: caf\xe9\n", ["line 2", "0xe9", "expected UTF-8"]),
+        (b"run: a\nrun: b\n", ["line 2", "'run', which is already in line 1", "Remove one"]),
+        (b"a: 1\nb: {c: 1, d: 2, c: 3}\n", ["line 2", "'c', which is already in line 2"]),
+        (b"- run\n", ["found no keys"]),
+        (b"only words\n", ["found no keys"]),
+        (b"", ["found no keys"]),
     ],
+    ids=["bracket", "tab", "encoding", "twice", "nested", "list", "words", "empty"],
 )
-def test_a_file_that_is_no_configuration_is_named(text, found, tmp_path):
-    file = tmp_path / "config.yaml"
-    if text is not None:
-        file.write_text(text)
-    with pytest.raises(InputError, match=rf"config\.yaml: {found}.*, expected a YAML file"):
+def test_a_file_that_is_no_configuration(tmp_path, content, words):
+    file = tmp_path / "mine.yaml"
+    file.write_bytes(content)
+    with pytest.raises(InputError) as error:
         configuration.read(file)
-    with pytest.raises(InputError, match="found a folder"):
-        configuration.read(tmp_path)
+    for word in (str(file), *words):
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "found"), [("none", "no such file"), (".", "a folder")])
+def test_a_configuration_that_is_not_there(tmp_path, name, found):
+    with pytest.raises(InputError, match=f"found {found}, expected a YAML file with the keys"):
+        configuration.read(tmp_path / name)
+
+
+def test_files_are_read_as_yaml_and_json_are(tmp_path):
+    file = tmp_path / "mine.yaml"
+    for text in (
+        "base: &base {x: 1, y: 2}\nuse:\n  <<: *base\n  x: 3\n",
+        '{\n\t"base": {"x": 1, "y": 2},\n\t"use": {"x": 3, "y": 2}\n}',
+    ):
+        file.write_text(text)
+        assert configuration.read(file) == {"base": {"x": 1, "y": 2}, "use": {"x": 3, "y": 2}}

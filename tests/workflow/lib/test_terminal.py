@@ -196,6 +196,7 @@ def test_a_run_ends_with_table_1_and_links(screen, tmp_path, monkeypatch):
         "| Task | finetuned |\n| ---- | --------- |\n| RTE  | 70.0      |\n\n- Scores.\n"
     )
     (results / "report.html").touch()
+    (results / "atlas.html").touch()
     for stream in (Terminal(), io.StringIO()):
         shown = screen(stream)
         text, links = terminal.closing(results, [str(table)], ["run.log"], shown)
@@ -209,6 +210,7 @@ def test_a_run_ends_with_table_1_and_links(screen, tmp_path, monkeypatch):
         assert (link in said) == stream.isatty()
         assert ("\033" in said) == stream.isatty()
         assert f"  {results / 'figures'}\n" in said or stream.isatty()
+        assert links[0] == results / "atlas.html", "where to look first"
     text, links = terminal.closing(results, ["r/a.csv", "r/b.csv"], [], shown)
     assert "Table 1" not in text
     assert "  r/a.csv\n  r/b.csv\n" in text

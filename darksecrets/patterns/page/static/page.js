@@ -386,6 +386,7 @@ function press(key, isLast = false) {
     else clear();
   } else if (!ready) {
     if (upcoming.length || pending.length) say(problem(), true);
+    if (upcoming.length && !loading.has(upcoming[0])) show(); // loading it has failed: try again
   } else if (button.id === "skip") {
     skip();
   } else if (button.id === "save") {

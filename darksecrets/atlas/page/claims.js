@@ -1,0 +1,119 @@
+// The head of the page: what was run, whether it is comparable, and which claims hold.
+
+const ANSWERS = { holds: "✓", "does not hold": "✗", undecided: "?" };
+
+function drawHead() {
+  const { run } = CONTENT;
+  document.title = `Atlas of heads: ${run.name}`;
+  return h("header", { id: "head" },
+    h("button", { type: "button", class: "skip", onclick: () => find("#task").focus() }, "Skip to the heads"),
+    h("div", { class: "title" },
+      h("h1", {}, "Atlas of heads"),
+      h("div", { class: "tools" },
+        h("button", { type: "button", id: "copy", onclick: copyLink }, "Copy link"),
+        h("button", { type: "button", id: "theme", onclick: () => update({ theme: isDark() ? "light" : "dark" }) }, "Light or dark"))),
+    h("p", { class: "label" }, run.label),
+    h("ul", { class: "facts" },
+      fact(`${LAYERS} × ${HEADS}`, "layers × heads"), fact(CONTENT.tasks.length, CONTENT.tasks.length === 1 ? "task" : "tasks"),
+      fact(SEEDS.length, SEEDS.length === 1 ? "fine-tuning seed" : "fine-tuning seeds"),
+      h("li", { class: run.comparable ? "yes" : "no" }, h("b", {}, run.comparable ? "✓ comparable" : "✗ not comparable"), run.comparable
+        ? " with the paper: its model and data"
+        : ` with the paper${run.needs.length ? `, which needs ${run.needs[0].needs}` : ""}`)),
+    run.leftOut ? h("p", { class: "quiet" }, `No heads were disabled. ${run.leftOut}`) : null,
+    h("div", { class: "overview" }, drawScores(), h("section", { id: "claims" })));
+}
+
+const fact = (value, what) => h("li", {}, h("b", {}, String(value)), ` ${what}`);
+
+// Score of the fine-tuned model with its interval, the pre-trained one's, and the majority's.
+function drawScores() {
+  const rows = CONTENT.tasks.map(({ name, metric }) => {
+    const of = (model) => CONTENT.scores.find((row) => row.task === name && row.model === model);
+    return of("finetuned") ? { name, metric, tuned: of("finetuned"), frozen: of("frozen"), majority: of("majority") } : null;
+  }).filter(Boolean);
+  if (!rows.length) return null;
+  const lows = rows.flatMap((row) => [row.tuned, row.frozen, row.majority].filter(Boolean).flatMap((each) => [each.score, each.ci_low])).filter(Number.isFinite);
+  const least = Math.max(-100, Math.floor(Math.min(...lows, 50) / 10) * 10);
+  const x = (score) => `${Math.max(0, Math.min(100, (100 * (score - least)) / (100 - least)))}%`;
+  return h("section", { class: "scores" }, h("h2", {}, "Scores of the fine-tuned models"),
+    h("ul", {}, rows.map(({ name, metric, tuned, frozen, majority }) => h("li", {
+      title: [`${name}, ${metric}`, `fine-tuned: ${number(tuned.score)} [${number(tuned.ci_low)}, ${number(tuned.ci_high)}]`, frozen ? `classifier on the frozen encoder: ${number(frozen.score)}` : "", majority ? `majority class: ${number(majority.score)}` : ""].filter(Boolean).join("\n"),
+    },
+    h("span", {}, name, " ", h("small", {}, metric)),
+    h("span", { class: "track", "aria-hidden": "true" },
+      h("span", { class: "interval", css: { left: x(tuned.ci_low), right: `calc(100% - ${x(tuned.ci_high)})` } }),
+      frozen ? h("span", { class: "frozen", css: { left: x(frozen.score) } }) : null,
+      majority ? h("span", { class: "tick", css: { left: x(majority.score) } }) : null,
+      h("span", { class: "dot", css: { left: x(tuned.score) } })),
+    h("span", { class: "number" }, number(tuned.score))))),
+    h("p", { class: "quiet small key" }, `Axis: ${number(least)} to 100.`, h("span", {}, h("i", { class: "dot" }), "fine-tuned, 95% interval"), h("span", {}, h("i", { class: "frozen" }), "frozen encoder"), h("span", {}, h("i", { class: "tick" }), "majority class")));
+}
+
+function drawClaims() {
+  const claims = CONTENT.claims;
+  const of = (answer) => claims.filter(({ here }) => here === answer);
+  const choose = (value) => update({ claims: address.claims === value ? "" : value });
+  const filter = (value, count, text, sign) => h("button", {
+    type: "button", class: `answer ${value.replaceAll(" ", "-")}`, "aria-expanded": String(address.claims === value), id: `claims-${value.replaceAll(" ", "-")}`, css: { "flex-grow": Math.max(count, 4) }, onclick: () => choose(value),
+  }, h("b", {}, `${sign} ${count}`), ` ${text}`);
+  const shown = address.claims === "all" ? claims : of(address.claims);
+  if (!claims.length) return [];
+  return [
+    h("h2", {}, "Do the paper’s claims hold in this run?"),
+    h("div", { class: "answers" }, Object.entries(ANSWERS).map(([answer, sign]) => (of(answer).length ? filter(answer, of(answer).length, answer === "holds" ? "hold" : answer === "does not hold" ? "do not hold" : answer, sign) : null))),
+    h("p", { class: "quiet small" },
+      h("button", { type: "button", class: "link", "aria-expanded": String(address.claims === "all"), id: "claims-all", onclick: () => choose("all") }, address.claims === "all" ? "Close the list" : `Show all ${claims.length} claims`),
+      ` Verdicts on the paper: ${verdicts(claims)}.`),
+    h("div", { class: "squares", role: "group", "aria-label": "Claims by number" }, claims.map(drawSquare)),
+    address.claims ? h("ol", { class: "claims" }, shown.map(drawClaim)) : null,
+  ];
+}
+
+// A claim as a square: its border says the answer, as does its colour.
+function drawSquare(claim) {
+  const show = () => {
+    update({ claims: claim.here });
+    const entry = find(`#claim-${CSS.escape(claim.id)}`);
+    for (const each of all(".claims li")) each.classList.toggle("found", each === entry);
+    entry?.scrollIntoView({ block: "nearest" });
+    find("button, a", entry)?.focus({ preventScroll: true });
+  };
+  return h("button", { type: "button", id: `square-${claim.id}`, class: claim.here.replaceAll(" ", "-"), title: `${claim.here}: ${claim.claim}`, "aria-label": `Claim ${claim.id}, ${claim.here}: ${claim.claim}`, onclick: show }, claim.id);
+}
+
+function verdicts(claims) {
+  const counts = new Map();
+  for (const { verdict } of claims) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  return [...counts].map(([verdict, count]) => `${verdict} ${count}`).join(", ");
+}
+
+function drawClaim(claim) {
+  const value = claim.value === null ? null : `${tickText(claim.value)}${claim.ci_low !== null && claim.ci_low !== claim.ci_high ? ` [${tickText(claim.ci_low)}, ${tickText(claim.ci_high)}]` : ""} ${claim.unit ?? ""}${claim.of ? ` (${claim.of})` : ""}`;
+  return h("li", { id: `claim-${claim.id}` },
+    h("span", { class: `sign ${claim.here.replaceAll(" ", "-")}`, title: claim.here }, ANSWERS[claim.here] ?? "?"),
+    h("div", {},
+      h("p", {}, h("span", { class: "quiet" }, `${claim.id} · §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
+      h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
+      h("p", { class: "small links" },
+        claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
+        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${link.task}` : ""}`)))));
+}
+
+function figureName(path) {
+  const name = path.split("/").pop().replace(/\.\w+$/, "").replaceAll("_", " ");
+  return name.replace(/^(figure|table) ?(\d)/, (_, kind, digit) => `${kind[0].toUpperCase()}${kind.slice(1)} ${digit}`);
+}
+
+// Show the heads behind a claim: those that it names, or else the significant ones.
+function follow(link) {
+  const changes = { measure: link.measure, view: "grid", brush: "", head: "" };
+  if (link.task) changes.task = link.task;
+  if (link.state && STATES.includes(link.state)) changes.state = link.state;
+  const shown = resolve(link.measure, { ...address, ...changes });
+  const named = (link.heads ?? []).map(([layer, head]) => headNumber(`${layer}.${head}`)).filter((i) => i !== null);
+  const significant = Array.from({ length: COUNT }, (_, i) => i).filter((i) => significance(shown, i));
+  changes.brush = codes(named.length ? named : significant);
+  if (named.length) changes.head = headCode(named[0]);
+  update(changes);
+  find("#bar").scrollIntoView({ behavior: "smooth", block: "start" });
+}

@@ -1,0 +1,98 @@
+"""What the atlas shows of sections 4.4, 4.5 and 5."""
+
+from __future__ import annotations
+
+from darksecrets.features.tables import (
+    CLS_ATTENTION,
+    EQUAL_WORDS,
+    HEAD_POSITIONS,
+    HEAD_STATISTICS,
+    SHARES,
+    STRIPES,
+    TOKEN_PAIRS,
+)
+from darksecrets.run.shown import Phrase, Shown
+
+_LEVELS = ("attention_levels", "attention_changes", "attention_trends", "attention_origins")
+_DISTANCES = ("redundancy", "head_distances")
+
+SHOWN = (
+    Shown(
+        STRIPES,
+        "weight",
+        "Stripe: {kind}",
+        "Vertical stripes (4.4)",
+        kind="feature",
+        summaries=_LEVELS,
+        on_card=False,
+    ),
+    Shown(
+        HEAD_STATISTICS,
+        "value",
+        "Attention: {kind}",
+        "Where attention goes (4.4)",
+        kind="statistic",
+        words={
+            "previous": "the previous token",
+            "next": "the next token",
+            "self": "the token itself",
+        },
+        phrases=(
+            Phrase(
+                "gives {value:.0%} of its attention to {kind} (uniform attention: {uniform:.0%})",
+                at_least=0.25,
+                times=2,
+                greatest=True,
+                kinds=SHARES,
+            ),
+        ),
+    ),
+    Shown(
+        CLS_ATTENTION,
+        "weight",
+        "From [CLS]: {kind}",
+        "[CLS] in the last layer (4.5)",
+        kind="feature",
+        summaries=("attention_levels",),
+        on_card=False,
+    ),
+    Shown(
+        TOKEN_PAIRS,
+        "weight",
+        "Pair: {kind}",
+        "Related tokens (4.5)",
+        kind="relation",
+        test="q_value",
+        over="over_control",
+        summaries=("token_pair_correlations", "linked_ablation", "linked_groups"),
+        phrases=(Phrase("attends from {kind} beyond all controls", significant=True),),
+    ),
+    Shown(
+        EQUAL_WORDS,
+        "weight",
+        "Equal words",
+        "Related tokens (4.5)",
+        test="q_value",
+        over="over_control",
+        summaries=("linked_ablation", "linked_groups"),
+        phrases=(Phrase("attends between equal words beyond all controls", significant=True),),
+    ),
+    Shown(
+        HEAD_POSITIONS,
+        "x",
+        "Position, first coordinate",
+        "Distances between heads (5)",
+        palette="effect",
+        summaries=_DISTANCES,
+        on_card=False,
+    ),
+    Shown(
+        HEAD_POSITIONS,
+        "y",
+        "Position, second coordinate",
+        "Distances between heads (5)",
+        palette="effect",
+        summaries=_DISTANCES,
+        on_card=False,
+    ),
+)

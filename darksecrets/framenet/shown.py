@@ -1,0 +1,24 @@
+"""What the atlas shows of section 4.2."""
+
+from __future__ import annotations
+
+from darksecrets.framenet.tables import HEADS
+from darksecrets.run.shown import Phrase, Shown
+
+SHOWN = (
+    Shown(
+        HEADS,
+        "weight",
+        "Frames: {kind}",
+        "Frame-semantic links (4.2)",
+        kind="direction",
+        words={
+            "element_to_predicate": "element to predicate",
+            "predicate_to_element": "predicate to element",
+        },
+        test="p_family",
+        over="over_control",
+        summaries=("framenet_example", "framenet_correlation", "framenet_links"),
+        phrases=(Phrase("attends from {kind} of a frame beyond all controls", significant=True),),
+    ),
+)

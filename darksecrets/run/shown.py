@@ -1,0 +1,114 @@
+"""Measures of heads that the atlas shows; docs/atlas.md explains how to add one.
+
+A section lists its measures in `<section>/shown.py`, each as a `Shown`: a column of a table that
+has a row for every head. Controls, intervals, units and meanings follow from the table's
+declaration. The lists are not in `<section>/tables.py`, so that editing one reruns nothing but the
+atlas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from darksecrets.run.tables import Column, Table
+
+Palette = Literal["weight", "similarity", "effect", "category"]
+"""Colours of the heads: a weight, whose darkest is the greatest; a similarity, whose darkest is the
+least, as in the paper's Figure 5; an effect around 0; or the kind with the greatest value."""
+
+LEVEL = 0.05
+"""Values of the column `test` below this are significant."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """What a head's sentence says of a measure, and when.
+
+    Attributes:
+        text: The words, with ``{kind}``, ``{value}``, its interval ``{low}`` and ``{high}``, the
+            controls by name, and, for a loss, ``{loss}`` with ``{least}`` and ``{most}``.
+        significant: Whether the head must be significant, on the side that ``sign`` says.
+        sign: 1 if the value must be positive, −1 if negative; 0 if either will do.
+        at_least: Smallest value.
+        at_most: Largest value.
+        times: The value must be this many times the greatest control.
+        greatest: Whether it is said only of the kind with the head's greatest value.
+        kinds: Kinds that it may be said of; empty for all.
+    """
+
+    text: str
+    significant: bool = False
+    sign: Literal[-1, 0, 1] = 0
+    at_least: float | None = None
+    at_most: float | None = None
+    times: float = 0.0
+    greatest: bool = False
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A measure of heads, or one for each kind that a column of the table distinguishes.
+
+    Attributes:
+        table: The table: a row for every head of every layer, for each task, state and seed that it
+            has columns of. Without a column ``layer``, its rows are about the last layer.
+        value: The column shown.
+        name: What people read; ``{kind}`` stands for the kind.
+        group: Heading of the menu under which it is.
+        kind: The column that distinguishes the kinds; empty if there is one. Of a column
+            ``metric``, the first measure has the main metric of every task.
+        words: What a kind is called, where the table's name for it does not read well.
+        test: Column with corrected p-values, below `LEVEL` if the head is significant.
+        two_sided: Whether the test is about either sign.
+        over: Column that says how far ``value`` exceeds a control, with its interval.
+        palette: The colours.
+        colours: Colour of every kind, for the palette ``category``.
+        letters: Letter of every kind, for the same palette.
+        over_seeds: Table with the mean over seeds, where it has a better interval and test than the
+            mean of the rows. Its columns have the same names; of its column ``kind``, rows are used
+            that say ``head``.
+        summaries: Tables that are computed from this one: a claim about them is about these heads.
+        on_card: Whether a head's card compares it with the other heads.
+        phrases: What a head's sentence may say of it: of each kind, the first that applies.
+    """
+
+    table: Table
+    value: str
+    name: str
+    group: str
+    kind: str = ""
+    words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    test: str = ""
+    two_sided: bool = False
+    over: str = ""
+    palette: Palette = "weight"
+    colours: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    letters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    over_seeds: Table | None = None
+    summaries: tuple[str, ...] = ()
+    on_card: bool = True
+    phrases: tuple[Phrase, ...] = ()
+
+    def __post_init__(self) -> None:
+        named = {name for name in (self.value, self.kind, self.test, self.over) if name}
+        if unknown := named - set(self.table.names):
+            raise ValueError(f"{self.table.name} has no columns {', '.join(sorted(unknown))}")
+        if "head" not in self.table.key:
+            raise ValueError(f"{self.table.name} has no rows of heads")
+
+    @property
+    def controls(self) -> tuple[Column, ...]:
+        """Columns that are controls of the value."""
+        return tuple(c for c in self.table.columns if c.control_of == self.value)
+
+    def ends(self, of: str) -> tuple[str, ...]:
+        """Columns with both ends of a column's interval; empty if it has none."""
+        return tuple(c.name for c in self.table.columns if of and c.interval_of == of)
+
+    def column(self, name: str) -> Column:
+        """The declaration of a column."""
+        return next(column for column in self.table.columns if column.name == name)

@@ -1,0 +1,22 @@
+"""Make the atlas of heads: one page that shows the run."""
+
+import json
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Gather the run's tables and maps, and write the page."""
+    from darksecrets.atlas import building, html
+    from darksecrets.claims import registry
+    from darksecrets.claims.tables import CLAIMS
+    from darksecrets.contracts import TABLES
+    from darksecrets.run.files import write_text
+
+    tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
+    maps = {path.stem: json.loads(path.read_text("utf-8")) for path in job.input.all("maps")}
+    papers = registry.read(job.input.all("registry"))
+    run = building.Run(**job.params.run)
+    content, numbers = building.content(run, tables, CLAIMS.read(job.input.claims), papers, maps)
+    write_text(html.page(content, numbers), job.output.page)

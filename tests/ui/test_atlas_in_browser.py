@@ -1,0 +1,321 @@
+"""The atlas in a browser, opened from disk as a reader opens it."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from atlas_run import AWKWARD, page, tables
+from needs import needs, path_of
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+pytestmark = needs("chromium", "chromedriver")
+SECONDS = 60
+SHAPE = (3, 4)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = path_of("chromium")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    # No sandbox: tests may run as root, and the only page shown is our own.
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
+        options.add_argument(f"--{argument}")
+    running = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(path_of("chromedriver"))
+    )
+    running.set_window_size(1280, 1000)
+    yield running
+    running.quit()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("atlas")
+    path = folder / "atlas.html"
+    path.write_text(page(folder, shape=SHAPE), encoding="utf-8")
+    return path
+
+
+class Atlas:
+    """What a reader sees and does."""
+
+    def __init__(self, browser, path, address="", width=1280):
+        self.browser = browser
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get("about:blank")
+        for log in ("browser", "performance"):
+            browser.get_log(log)  # of the pages before: reading empties it
+        browser.get(f"{path.as_uri()}#{address}")
+        self.wait("return !document.getElementById('page').hasAttribute('aria-busy')")
+
+    def run(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def wait(self, script, *arguments):
+        WebDriverWait(self.browser, SECONDS, poll_frequency=0.02).until(
+            lambda _: self.run(script, *arguments)
+        )
+
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector):
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+            selector,
+        )
+
+    def choose(self, name, value):
+        """Choose in a menu, as a reader does."""
+        self.run(
+            "const e = document.getElementById(arguments[0]); e.value = arguments[1];"
+            "e.dispatchEvent(new Event('change'))",
+            name,
+            value,
+        )
+
+    def drawn(self):
+        """Wait until all maps of the cards are drawn."""
+        self.wait(
+            "return [...document.querySelectorAll('.card .maps:not(.tokens), .card .example,"
+            " #thumbnails')].every((e) => e.dataset.painted)"
+        )
+
+    def press(self, *keys):
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    @property
+    def address(self):
+        return self.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+    def complaints(self):
+        """Errors of the console, and requests other than for the page itself."""
+        errors = [e["message"] for e in self.browser.get_log("browser") if e["level"] == "SEVERE"]
+        sent = [json.loads(e["message"])["message"] for e in self.browser.get_log("performance")]
+        places = [
+            each["params"]["request"]["url"]
+            for each in sent
+            if each["method"] == "Network.requestWillBeSent"
+        ]
+        return errors + [
+            p for p in places if not p.startswith(("file:", "data:", "blob:", "about:"))
+        ]
+
+
+def test_every_measure_is_drawn_in_every_state_without_errors(browser, file):
+    atlas = Atlas(browser, file)
+    measures = atlas.run(
+        "return [...document.querySelectorAll('#measure option')].map(o => o.value)"
+    )
+    assert len(measures) > 40
+    found = atlas.run(
+        """
+        const [measures, done] = [arguments[0], []];
+        for (const state of ["pretrained", "finetuned", "difference", "random"]) {
+          for (const measure of measures) {
+            location.hash = new URLSearchParams({measure, state, x: measure});
+            dispatchEvent(new HashChangeEvent("hashchange"));
+            const cells = document.querySelectorAll("#grid [data-head]").length;
+            const named = document.querySelector("#title").textContent;
+            const bars = Boolean(document.querySelector("#histogram"));
+            done.push([state, measure, cells, named, bars]);
+          }
+        }
+        return done;
+        """,
+        measures,
+    )
+    assert len(found) == 4 * len(measures)
+    assert [each for each in found if each[2] != 12 or not each[3] or not each[4]] == []
+    assert atlas.complaints() == []
+
+
+def test_numbers_are_those_of_the_table_and_a_click_opens_the_right_head(browser, file):
+    frame = tables(shape=SHAPE)["equal_words"]
+    rows = frame[(frame["task"] == "one") & (frame["state"] == "finetuned") & (frame["seed"] == 2)]
+    atlas = Atlas(browser, file, "task=one&seed=2&measure=equal_words.weight&view=table")
+    shown = {
+        row[0]: float(row[1].replace("−", "-"))
+        for row in atlas.run(
+            "return [...document.querySelectorAll('#table tbody tr')]"
+            ".map((r) => [...r.children].map((c) => c.textContent))"
+        )
+    }
+    assert len(shown) == 12
+    for row in rows.itertuples():
+        assert shown[f"L{row.layer} H{row.head}"] == pytest.approx(row.weight, rel=6e-3)
+    atlas.find("#view input[value=grid]").find_element(By.XPATH, "..").click()
+    atlas.find("#grid [data-head='6']").click()
+    atlas.wait("return document.querySelector('.card h3')?.textContent === 'Layer 2, head 3'")
+    atlas.drawn()
+    assert atlas.address["head"] == "2.3"
+    (value,) = rows[(rows["layer"] == 2) & (rows["head"] == 3)]["weight"]
+    label = atlas.find("#grid [data-head='6']").get_attribute("aria-label")
+    assert label.startswith("Layer 2, head 3; ")
+    said = float(label.split("; ")[1].split(" ")[0])
+    assert said == pytest.approx(value, rel=6e-3)
+
+
+def test_the_keyboard_alone_reaches_everything(browser, file):
+    atlas = Atlas(browser, file)
+    reached = []
+    for _ in range(200):
+        atlas.press(Keys.TAB)
+        now = atlas.run(
+            "const e = document.activeElement; return e === document.body ? '' :"
+            " (e.closest('#grid, #scatter')?.id ?? (e.id || e.name || e.textContent))"
+        )
+        if now == "" or (reached and now == reached[0]):
+            break
+        reached.append(now)
+    wanted = ["copy", "theme", "claims-undecided", "task", "state", "seed", "measure", "view"]
+    wanted += ["csv", "svg", "grid", "y", "x", "svg-scatter", "scatter"]
+    assert [name for name in wanted if name not in reached] == []
+    assert reached.count("grid") == 1, "one stop; arrows go on"
+
+    atlas.run("document.querySelector('#grid [tabindex=\"0\"]').focus()")
+    atlas.press(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ENTER)
+    atlas.wait("return document.querySelector('.card h3')?.textContent === 'Layer 2, head 2'")
+    assert atlas.run("return document.activeElement.dataset.head") == "5", "the focus stays"
+    atlas.press("p", Keys.ARROW_LEFT, "p", Keys.ARROW_LEFT, " ")
+    address = atlas.address
+    assert (address["pins"], address["brush"]) == ("2.2,2.1", "2.1")
+    assert len(atlas.texts(".card h3")) == 2
+    atlas.press(Keys.ESCAPE)
+    assert "brush" not in atlas.address
+    atlas.run("document.querySelector('#scatter [tabindex=\"0\"]').focus()")
+    before = atlas.run("return document.activeElement.getAttribute('aria-label')")
+    atlas.press(Keys.ARROW_RIGHT)
+    after = atlas.run("return document.activeElement.getAttribute('aria-label')")
+    assert before != after or before.startswith("Layer")
+    assert atlas.run("return Boolean(document.activeElement.closest('#scatter'))")
+    atlas.drawn()
+    atlas.run("document.querySelector('.sentence-tokens').focus()")
+    atlas.press(Keys.ARROW_RIGHT)
+    assert "attends to" in atlas.find(".said").text
+    assert atlas.complaints() == []
+
+
+def test_everything_has_a_name_for_screen_readers(browser, file):
+    atlas = Atlas(browser, file, "head=1.1")
+    atlas.drawn()
+    for element in browser.find_elements(By.CSS_SELECTOR, "button, select, input, [role=img]"):
+        assert element.accessible_name, element.get_attribute("outerHTML")[:200]
+    ids = atlas.run("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_awkward_tokens_are_text(browser, file):
+    atlas = Atlas(browser, file, "head=1.1&maps=arcs")
+    atlas.drawn()
+    tokens = atlas.texts(".token")
+    assert set(AWKWARD[:4]) <= set(tokens)
+    options = atlas.texts(".card select option")
+    assert len(options) == 4
+    assert atlas.texts("#task option") == ["one", "<b>two</b>"]
+    assert "label: <i>yes</i>" in atlas.find(".card .facts").text
+    assert atlas.run("return document.querySelectorAll('script').length") == 3
+    assert atlas.run("return document.querySelectorAll('.card i, #task b').length") == 0
+    atlas.choose("task", "<b>two</b>")
+    assert atlas.address["task"] == "<b>two</b>"
+    text = atlas.run(
+        "const real = URL.createObjectURL; let kept = null;"
+        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
+        "document.querySelector('#csv').click(); URL.createObjectURL = real; return kept.text()"
+    )
+    lines = text.splitlines()
+    assert len(lines) == 13
+    assert lines[1].startswith("<b>two</b>,finetuned,mean,")
+    assert atlas.complaints() == []
+
+
+def test_a_drawing_can_be_taken_away(browser, file):
+    atlas = Atlas(browser, file, "measure=head_ablation.delta&head=1.1")
+    keep = (
+        "const real = URL.createObjectURL; let kept = null;"
+        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
+        "document.querySelector(arguments[0]).click(); URL.createObjectURL = real;"
+        "return kept.text()"
+    )
+    for button, shapes in (("#svg", "rect"), ("#svg-scatter", "path")):
+        root = ElementTree.fromstring(atlas.run(keep, button))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(root.findall(f".//{{*}}{shapes}")) >= 12
+        assert all("class" not in each.attrib for each in root.iter())
+        assert root.find("{*}title").text
+    assert atlas.complaints() == []
+
+
+def test_dragging_brushes_both_drawings(browser, file):
+    atlas = Atlas(browser, file)
+    atlas.run("document.querySelector('#bar').scrollIntoView()")
+    first, last = (atlas.find(f"#grid [data-head='{i}']") for i in (0, 5))
+    ActionChains(browser).drag_and_drop(first, last).perform()
+    assert atlas.address["brush"] == "1.1,1.2,2.1,2.2"
+    dim = atlas.run(
+        "return [...document.querySelectorAll('#scatter .dim')].map(e => +e.dataset.head)"
+    )
+    assert not {0, 1, 4, 5} & set(dim)
+    assert len(dim) == 8
+    area = atlas.find("#scatter .ground")
+    half = area.rect["width"] / 2 - 3, area.rect["height"] / 2 - 3
+    actions = ActionChains(browser).move_to_element_with_offset(area, -half[0], -half[1])
+    actions.click_and_hold().move_by_offset(2 * half[0], 2 * half[1]).release().perform()
+    assert atlas.address["brush"].count(",") == 11, "all heads"
+    atlas.find("#unbrush").click()
+    assert "brush" not in atlas.address
+
+
+def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
+    wanted = (
+        "task=%3Cb%3Etwo%3C%2Fb%3E&state=difference&seed=1&measure=stripes.weight.noun&view=maps"
+    )
+    wanted += "&head=3.4&pins=1.1%2C2.2&brush=1.1&maps=arcs&claims=undecided&theme=dark"
+    atlas = Atlas(browser, file, wanted)
+    atlas.drawn()
+    assert atlas.texts(".card h3") == ["Layer 3, head 4", "Layer 1, head 1", "Layer 2, head 2"]
+    assert atlas.find("#task").get_property("value") == "<b>two</b>"
+    assert len(atlas.texts(".claims > li")) == 48
+    ground = atlas.run("return getComputedStyle(document.body).backgroundColor")
+    assert sum(map(int, ground[4:-1].split(","))) < 150, "dark"
+    damaged = Atlas(browser, file, "task=none&head=9.9&pins=a,1.1&measure=x&view=%3Cscript%3E")
+    assert damaged.find("#task").get_property("value") == "one"
+    assert damaged.texts(".card h3") == ["Layer 1, head 1"]
+    assert atlas.complaints() == []
+
+
+@pytest.mark.parametrize("view", ["grid", "maps", "table"])
+def test_a_phone_has_no_horizontal_scroll(browser, file, view):
+    atlas = Atlas(browser, file, f"head=1.1&claims=all&view={view}&pins=2.2", width=390)
+    atlas.drawn()
+    width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert atlas.run(width) == 0
+    outside = atlas.run(
+        "return [...document.querySelectorAll('button, select, .card, #grid, #scatter')]"
+        ".filter((e) => !e.closest('#table'))"
+        ".filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
+    )
+    assert outside == [], "nothing is cut off"
+
+
+def test_a_run_with_little_works(browser, tmp_path):
+    """One task, one seed, one layer, no sweep, no equal words, no frames."""
+    few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
+    path = tmp_path / "atlas.html"
+    text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
+    path.write_text(text, encoding="utf-8")
+    atlas = Atlas(browser, path, "head=1.2&view=maps")
+    atlas.drawn()
+    names = " ".join(atlas.texts("#measure option"))
+    assert "Pattern" in names
+    assert "Effect" not in names
+    assert "Frames" not in names
+    assert atlas.texts("#seed option") == ["Seed 3"]
+    assert "Effect of disabling" not in atlas.find(".card").text
+    assert atlas.complaints() == []

@@ -1,0 +1,31 @@
+"""Every trial: of all inferences of the project. To add one: a function, and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from adversarial import distances, features, inferences, models, together, verdicts
+from adversarial.trials import Size, Trial
+
+ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
+    inferences.links,
+    inferences.related,
+    features.attention,
+    features.attention_over_seeds,
+    features.attention_that_changes,
+    distances.redundancy,
+    inferences.ablation,
+    inferences.annotators,
+    models.score_differences,
+    models.of_seeds,
+    models.of_tasks,
+    models.layers_changed,
+    models.similarities,
+    together.joint,
+    together.tolerated_by_seeds,
+    together.linked_groups,
+    together.modes,
+    verdicts.claims,
+)
+"""Each draws from a seed of its own."""

@@ -1,0 +1,166 @@
+"""Trials of the inferences about several heads: disabled together, named elsewhere, in two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from adversarial import sweeps
+from adversarial.models import EQUAL, SAMPLES, TASK
+from adversarial.sweeps import Shape, Together
+from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
+from darksecrets.ablation.joint import Joint, plan
+from darksecrets.ablation.joint_effects import joint_effects, tolerated_over_seeds
+from darksecrets.ablation.links import DIRECTION, Experiments, linked
+from darksecrets.ablation.modes import compare_modes
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.statistics import effects, of_kind
+from darksecrets.ablation.tables import HARMLESS, RANDOM
+
+_TOLERANCE = 4.0
+_SHOWN = 4
+"""Heads disabled together where a true effect is looked for."""
+_LAYERS_MATTER = "two layers matter, all of their heads alike"
+_SEEDS = 3
+_MODEL = "t", "finetuned", 1
+_JOINT = Joint("auto", draws=6, seed=5, metric="accuracy")
+
+
+def joint(size: Size, folder: Path) -> Iterator[Trial]:
+    """Heads disabled together: exchangeable ones, ones that cost what is tolerated, bad ones."""
+    shape = Shape(size.examples, size.layers, size.layers)
+    bad = np.zeros(size.layers**2)
+    bad[: size.layers] = 0.3  # without any of these heads, the model is better
+    at_border = sweeps.cost_of(_TOLERANCE / 100)
+    for kind, cost, shift, truth in (
+        (EQUAL, 0.0, 0.0, NULL),
+        ("each set costs what is tolerated", 0.0, at_border, NULL),
+        ("a fifth of the heads is harmful", bad, 0.0, POWER),
+    ):
+        rng, made = np.random.default_rng(21), Statements()
+        for _ in range(size.sweeps):
+            known = Together.draw(rng, shape, cost, shift)
+            planned = plan(known.single(shape), TASK, _JOINT)
+            scored, tolerated = joint_effects(
+                *(known.joint(planned), planned, TASK),
+                tolerance=_TOLERANCE,
+                resamples=SAMPLES.bootstrap,
+                seed=3,
+            )
+            _of_joint(scored, tolerated, at_border=shift != 0, power=truth == POWER, made=made)
+        yield from made.trials(kind, truth)
+
+
+def _of_joint(
+    scored: pd.DataFrame, tolerated: pd.DataFrame, *, at_border: bool, power: bool, made: Statements
+) -> None:
+    chosen, ends = scored[scored["order"] != RANDOM], ("over_random_low", "over_random_high")
+    if power:
+        scored = chosen = chosen[(chosen["order"] == HARMLESS) & (chosen["heads"] == _SHOWN)]
+        tolerated = tolerated[tolerated["order"] == HARMLESS]
+    made.interval("joint_ablation", "over_random", chosen, ends)
+    if power or not at_border:
+        made.interval("joint_ablation", "delta", scored, CI)
+    if power or at_border:
+        made.each("tolerated_heads: noninferior above 0", tolerated["noninferior"] > 0, ONE_END)
+        made.each(
+            "tolerated_heads: interval of tolerated above 0", tolerated["ci_low"] > 0, ONE_END
+        )
+
+
+def tolerated_by_seeds(size: Size, folder: Path) -> Iterator[Trial]:
+    """Heads tolerated, mean over seeds: each set costs a little more than is tolerated, or less."""
+    shape = Shape(size.examples, size.layers, size.layers)
+    for drop, truth in ((_TOLERANCE, NULL), (0.0, POWER)):
+        rng, made = np.random.default_rng(24), Statements()
+        for _ in range(size.sweeps):
+            parts = []
+            for seed in range(_SEEDS):
+                known = Together.draw(rng, shape, shift=sweeps.cost_of(drop / 100))
+                planned = plan(known.single(shape), TASK, _JOINT)
+                _, tolerated = joint_effects(
+                    *(known.joint(planned), planned, TASK),
+                    tolerance=_TOLERANCE,
+                    resamples=SAMPLES.bootstrap,
+                    seed=3,
+                )
+                parts.append(tolerated.assign(task="t", state="finetuned", seed=seed))
+            table = tolerated_over_seeds(pd.concat(parts))
+            said = "tolerated_means: interval of tolerated above 0"
+            made.each(said, table["ci_low"] > 0, ONE_END)
+        kind = "each set costs what is tolerated" if truth == NULL else "disabling costs nothing"
+        yield from made.trials(f"{kind}, {_SEEDS} seeds", truth)
+
+
+def linked_groups(size: Size, folder: Path) -> Iterator[Trial]:
+    """Heads that another experiment names: any heads, any in layers that matter, needed ones."""
+    shape = Shape(size.examples, size.layers, size.layers)
+    heads = range(1, size.layers**2 + 1)
+    of_layers = {n: -0.4 for n in heads if (n - 1) // size.layers < 2}
+    kinds = (
+        (EQUAL, {}, None),
+        (_LAYERS_MATTER, of_layers, None),
+        ("they are needed", dict.fromkeys((1, 2, 7, 13), -0.6), (1, 2, 7, 13)),
+    )
+    for kind, costs, needed in kinds:
+        rng, made = np.random.default_rng(22), Statements()
+        for _ in range(size.sweeps):
+            result = sweeps.sweep(sweeps.CLASSES, rng, shape, costs).result
+            numbers = needed or rng.choice(list(heads)[: 2 * size.layers], size=4, replace=False)
+            table = of_kind(effects(result, TASK, SAMPLES)[0], "head").assign(
+                **dict(zip(("task", "state", "seed"), _MODEL, strict=True))
+            )
+            _of_group(_linked(table, result, np.asarray(numbers)), kind, made)
+        yield from made.trials(kind, NULL if needed is None else POWER)
+
+
+def _linked(
+    table: pd.DataFrame, result: SweepResult, numbers: npt.NDArray[np.int64]
+) -> pd.DataFrame:
+    """The row of a group of heads, which have these numbers, from 1."""
+    named = table[["layer", "head"]].assign(direction=DIRECTION, weight=0.1, stands_out=False)
+    named.iloc[numbers - 1, named.columns.get_loc("stands_out")] = True
+    _, groups = linked(table, [(_MODEL, result)], Experiments(named), SAMPLES)
+    return groups
+
+
+def _of_group(groups: pd.DataFrame, kind: str, made: Statements) -> None:
+    name = "linked_groups"
+    made.interval(name, "over_control", groups)
+    for column in ("p_value", "q_value"):
+        made.each(f"{name}: {column} < 0.05", groups[column] < LEVEL)
+    if kind != _LAYERS_MATTER:
+        made.interval(name, "mean_effect", groups, CI)
+        made.each(f"{name}: significant above 0", groups["significant"] > 0)
+    if kind == EQUAL:
+        made.each(f"{name}: drop_bound below the true drop", groups["drop_bound"] < 0)
+
+
+def modes(size: Size, folder: Path) -> Iterator[Trial]:
+    """Two ways of disabling heads that do the same on average, and two that do not."""
+    shape = Shape(size.examples, size.layers, size.layers)
+    opposite = {number: -0.5 if number % 3 else 0.5 for number in range(1, size.layers**2 + 1)}
+    for kind, costs, truth in (
+        (EQUAL, {}, NULL),
+        ("one way costs more, by head", opposite, POWER),
+    ):
+        rng, made = np.random.default_rng(23), Statements()
+        for _ in range(size.sweeps):
+            one, other = sweeps.several(rng, shape, [{}, costs], one_intact=True)
+            table = compare_modes(one, {"zero": other}, TASK, SAMPLES)
+            rows = table[table["kind"] == "head"] if truth == POWER else table
+            _of_modes(rows, made, power=truth == POWER)
+        yield from made.trials(kind, truth)
+
+
+def _of_modes(rows: pd.DataFrame, made: Statements, *, power: bool) -> None:
+    name = "mode_comparison"
+    made.each(f"{name}: differ_q above 0", rows["differ_q"] > 0)
+    made.interval(name, "difference", rows, CI)
+    if not power:
+        made.each(f"{name}: opposite_q above 0", rows["opposite_q"] > 0)
+        made.interval(name, "spearman", rows)

@@ -1,0 +1,174 @@
+"""Trials of the claims: tables whose true numbers are just at the border of what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import claim_cases
+import numpy as np
+from claim_cases import BEST, CASES, PAPER, TUNED
+from claim_tables import NO, OPEN, RUN, TASKS, YES, Frames, crossed, made, tasks
+
+from adversarial.trials import ONE_END, POWER, Size, Statements, Trial
+from darksecrets.claims import deciding, registry
+from darksecrets.claims.answers import Answer
+from darksecrets.claims.sources import Tables
+from darksecrets.contracts import TABLES
+
+_NORMAL = 1.96
+_SEED = 0.5  # standard deviation over seeds, in half-widths of the intervals
+
+
+def _zero(table: str, column: str, by: str, values: list[str], **of: str) -> Frames:
+    """A number of 0 for every task, and for every one of some values of a column."""
+    every = crossed(TASKS, values, value=0.0)
+    return made(table, column, every, each=("task", by), half=0.1, **of)  # type: ignore[arg-type]
+
+
+BORDERS: dict[str, Frames] = {
+    **{
+        name: CASES[name][OPEN]
+        for name in (
+            *("8", "9", "10", "12", "22", "23", "24", "26", "27", "28", "30", "31", "32"),
+            *("37", "38", "39", "40", "42", "44", "45", "48"),
+        )
+    },
+    "1": made("survival", "unbiased_gain", tasks(0.0), **BEST),
+    "10": claim_cases.three_patterns(0.25, 0.5 / 3),
+    "21": made(
+        *("mean_differences", "difference", {(): 38.9}),
+        each=(),
+        half=1,
+        **{"model": "finetuned", "reference": "pretrained", "tasks": 7},
+    ),
+    "29": _zero("attention_trends", "correlation", "feature", ["[CLS]", "[SEP]"], **TUNED),
+    "33": _zero("attention_origins", "difference", "feature", ["[CLS]", "[SEP]"]),
+    "34": _zero(
+        *("token_pair_correlations", "weight", "relation"),
+        ["verb to subject", "noun to pronoun"],
+        **TUNED,
+    ),
+    "41": made("survival", "unbiased_gain", tasks(0.0), **TUNED, kind="layer"),
+    "43": claim_cases.layers(0, -0.25, "QNLI"),
+    "48": claim_cases.tolerated(0.4, 0.2),
+}
+"""By claim, tables with true numbers, of which at least one is at the border; intervals are ±."""
+
+_COMPARED = {
+    "22": ("finetuned", "pretrained"),
+    "23": ("finetuned-from-normal", "finetuned"),
+}
+_ALL: dict[str, Frames] = {
+    **{
+        name: made(
+            *("score_differences", "difference", tasks(0.0)), model=model, reference=reference
+        )
+        for name, (model, reference) in _COMPARED.items()
+    },
+    "32": claim_cases.ratios(0.1, 0.1),
+}
+"""Claims about every task, all of which are at the border."""
+
+_PROBABLE = {"35": "[SEP]", "36": "punctuation"}
+"""Claims decided by a bootstrap probability, and the feature that they are about."""
+
+
+_TESTED = "20"
+"""The claim that a test decides."""
+_TESTS = "claims decided by a test"
+_OFTEN = 2
+"""Claims of a kind are decided this often for each sweep, all of them together."""
+
+
+def claims(size: Size, folder: Path) -> Iterator[Trial]:
+    """Claims on null tables: estimates vary around the border, and p-values by chance."""
+    (paper,) = (one for one in registry.read(registry.files()) if one.name == PAPER)
+    kinds: dict[str, list[registry.Claim]] = {}
+    for claim in paper.claims:
+        if claim.id in {*BORDERS, *_PROBABLE, _TESTED}:
+            kinds.setdefault(_kind(claim), []).append(claim)
+    for number, (kind, of_kind) in enumerate(kinds.items()):
+        rng, said = np.random.default_rng([41, number]), Statements()
+        for _ in range(max(4, _OFTEN * size.sweeps // len(of_kind))):
+            found = [_decided(claim, _drawn(claim, rng), paper) for claim in of_kind]
+            said.each("claims: verdict, the claim holds", np.equal(found, YES), ONE_END)
+            if kind != _TESTS:  # which never refute
+                said.each("claims: verdict, the claim does not hold", np.equal(found, NO), ONE_END)
+        yield from said.trials(f"{kind}; the truth is at the border")
+    yield from _all_at_the_border(paper, size)
+    yield from _power(paper)
+
+
+def _all_at_the_border(paper: registry.Paper, size: Size) -> Iterator[Trial]:
+    """Each of seven tasks may refute: the claim fails if any does, corrected for their number."""
+    rng, said = np.random.default_rng(43), Statements()
+    of_kind = [claim for claim in paper.claims if claim.id in _ALL]
+    for _ in range(_OFTEN * size.sweeps // len(of_kind)):
+        drawn = [_noisy(_ALL[claim.id], claim, rng) for claim in of_kind]
+        found = [_decided(*pair, paper) for pair in zip(of_kind, drawn, strict=True)]
+        said.each("claims: verdict, the claim holds", np.equal(found, YES), ONE_END)
+        said.each("claims: verdict, the claim does not hold", np.equal(found, NO), ONE_END)
+    yield from said.trials("claims about every task; the truth of all is at the border")
+
+
+def _kind(claim: registry.Claim) -> str:
+    """How a claim is decided."""
+    if claim.id == _TESTED:
+        return _TESTS
+    if claim.id in _PROBABLE:
+        return "claims decided by a probability"
+    question = claim.questions[0]
+    if question.extreme:
+        return "claims that a task is the greatest or least"
+    if question.quantifier == "every":
+        return "claims about every task"
+    return "claims about some task, or the greatest"
+
+
+def _decided(claim: registry.Claim, frames: Frames, paper: registry.Paper) -> Answer:
+    return deciding.decide(claim, paper.tasks, Tables(frames, TABLES), RUN).answer
+
+
+def _power(paper: registry.Paper) -> Iterator[Trial]:
+    """Claims whose numbers are far on one side."""
+    for answer, words in ((YES, "holds"), (NO, "does not hold")):
+        rng, said = np.random.default_rng(42), Statements()
+        for claim in paper.claims:
+            if claim.id in BORDERS:
+                found = _decided(claim, _noisy(CASES[claim.id][answer], claim, rng), paper)
+                said.each(f"claims: verdict, the claim {words}", found == answer, ONE_END)
+        yield from said.trials("claims that are clearly so", POWER)
+
+
+def _drawn(claim: registry.Claim, rng: np.random.Generator) -> Frames:
+    if claim.id in _PROBABLE:
+        sure = claim_cases.greatest(_PROBABLE[claim.id], 1.0, 1.0, claim.questions[0].tasks[0])
+        levels = sure["attention_levels"]
+        at = levels["task"] == (claim.questions[0].tasks or TASKS)[0]
+        levels.loc[at, "greatest_of_features"] = rng.random()
+        return sure
+    if claim.id == _TESTED:
+        frames = claim_cases.last_layers(0.5, 0.0)
+        at = frames["last_layers"]["task"] == "RTE"
+        frames["last_layers"].loc[at, "q_greatest"] = 2 * rng.random()  # one-sided
+        return frames
+    return _noisy(BORDERS[claim.id], claim, rng)
+
+
+def _noisy(frames: Frames, claim: registry.Claim, rng: np.random.Generator) -> Frames:
+    """The tables, with errors of examples, which all seeds share, and of seeds."""
+    question = claim.questions[0]
+    name = question.table if question.table in TABLES else question.tables[0]
+    column = question.value if question.table in TABLES else "tolerated"
+    frame = frames[name].copy()
+    ends = [each.name for each in TABLES[name].columns if each.interval_of == column]
+    half = (frame[ends[1]] - frame[ends[0]]) / 2
+    things = frame.drop(columns=[column, *ends, *({"seed"} & set(frame))]).astype(str)
+    numbers = things.groupby(list(things), dropna=False).ngroup()
+    error = rng.normal(size=numbers.max() + 1)[numbers] * half / _NORMAL
+    if "seed" in frame:
+        error += _SEED * half * rng.normal(size=len(frame))
+    for each in (column, *ends):
+        frame[each] = frame[each] + error
+    return frames | {name: frame}
