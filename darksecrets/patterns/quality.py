@@ -90,7 +90,7 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
         for (reading, name), rows in some.groupby(["reading", "classifier"], sort=False):
             value, low, high = _estimate(rows, resample)
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
-            part = part.assign(maps_of=maps_of, reading=reading, classifier=name)
+            part = part.assign(maps_of=maps_of, reading=str(reading), classifier=str(name))
             for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
                 part[column] = PERCENT * numbers
             part.loc[part["metric"] == "calibration_error", ["ci_low", "ci_high"]] = np.nan
