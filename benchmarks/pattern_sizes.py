@@ -208,7 +208,7 @@ def write(table: pd.DataFrame, maps: int, options: argparse.Namespace) -> None:
         "over examples; CPU seconds of one cross-validation. Compare only rows with the same "
         "number of epochs: images of the longest map's size are slow and get fewer epochs, so the "
         "first variant is repeated with as few. The workflow trains 30 epochs on 5 folds.\n\n"
-        "Chosen: 24 × 24, which scores no worse than larger images and costs half as much, as drawn "
+        "Chosen: 24 × 24, which scores no worse than larger images at half the cost, as drawn "
         "and, as a second plane, weights × L."
     )
     title = "Size and scale of maps for the classifier of patterns"
