@@ -17,8 +17,9 @@ def main(job: Job) -> None:
         PATTERN_SHARES,
     )
 
-    predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     params = job.params
+    predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
+    known = shares.count(predictions, params.resamples, params.seed)
     overall, heads = [], []
     for path in job.input.all("maps"):  # one at a time: together they may be millions of rows
         maps = PATTERN_MAPS.read(path, [*PATTERN_MAPS.key, "pattern", "strict"])
@@ -26,11 +27,11 @@ def main(job: Job) -> None:
         state = origin["state"].item()
         table = shares.table(
             maps,
-            predictions,
+            known,
             encoder_of(params.model, state),
             state,
             params.resamples,
-            params.seed,
+            params.seed + 1,
         )
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))

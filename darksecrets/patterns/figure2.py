@@ -121,7 +121,9 @@ def _reading(
             place.axvspan(*PAPER_RANGE, color=GREY, alpha=0.2, linewidth=0)
     panels[0].set_yticks(range(len(tasks)), labels=tasks)
     panels[0].invert_yaxis()
-    panels[len(panels) // 2].set_xlabel("Share of maps, corrected for confusions (95% interval)")
+    panels[len(panels) // 2].set_xlabel(
+        "Share of maps, corrected where the encoder is known (95% interval)"
+    )
     if paper:
         _range(axes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.patterns import quality
-from darksecrets.patterns.classes import PATTERNS, STRICT, WIDE, Reading
+from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
 from darksecrets.patterns.tables import EXAMPLE, MODEL
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import cluster_weights, interval, multinomial_weights
@@ -23,8 +23,9 @@ OTHERS = "other models"
 """Whose confusions shares are corrected for if no maps of the run's encoder were labelled."""
 PRIOR = 10
 """Maps that the confusions of all encoders count for, beside an encoder's own."""
-COLUMNS_OF: dict[str, str] = {WIDE: "pattern", STRICT: "strict"}
+COLUMNS_OF: dict[Reading, str] = {WIDE: "pattern", STRICT: "strict"}
 """Column of classified maps with the class in each reading."""
+_RIDGE = 1e-12  # for classes that are confused exactly alike, whose shares are not determined
 _TRACE = 1e-6  # of every map, so that no class is missing in a resample
 _FEASIBLE = -1e-9  # a share may be below 0 by rounding
 
@@ -80,7 +81,8 @@ def _solve(shares: Floats, rates: Floats, some: npt.NDArray[np.int64]) -> Floats
     system[..., size, size] = 0
     right = np.einsum("...ij,...j->...i", rates, shares)
     right = np.concatenate([right, np.ones((*right.shape[:-1], 1))], axis=-1)
-    solution = np.einsum("...ij,...j->...i", np.linalg.pinv(system, hermitian=True), right)
+    system[..., range(size), range(size)] += _RIDGE
+    solution = np.linalg.solve(system, right[..., None])[..., 0]
     found = np.zeros((*solution.shape[:-1], shares.shape[-1]))
     found[..., some] = solution[..., :size]
     return found
@@ -178,7 +180,7 @@ class Counted:
     states: list[str]
     numbers: Floats
 
-    def rates(self, encoder: str | None, state: str) -> Floats:
+    def rates(self, encoders: Sequence[str], state: str) -> Floats:
         """How often maps of a class are predicted as each class.
 
         Few maps say little. So the rates of an encoder in a state are drawn towards those of the
@@ -186,23 +188,53 @@ class Counted:
         maps with such rates. A class without maps keeps rates of 0.
 
         Args:
-            encoder: One of the encoders, or None for all together.
+            encoders: Names of the encoder; none for all encoders together.
             state: State of the maps to correct; another one than the labelled maps' adds nothing.
 
         Returns:
             [..., label, predicted].
         """
         found = _shrunk(self.numbers.sum(axis=(-4, -3)), None)
-        of_encoder = (
-            self.numbers.sum(axis=-4)
-            if encoder is None
-            else self.numbers[..., self.encoders.index(encoder), :, :, :]
-        )
-        if encoder is not None:
-            found = _shrunk(of_encoder.sum(axis=-3), found)
+        places = [self.encoders.index(name) for name in encoders] or range(len(self.encoders))
+        own = self.numbers[..., list(places), :, :, :].sum(axis=-4)
+        if encoders:
+            found = _shrunk(own.sum(axis=-3), found)
         if state in self.states:
-            found = _shrunk(of_encoder[..., self.states.index(state), :, :], found)
+            found = _shrunk(own[..., self.states.index(state), :, :], found)
         return found
+
+    def errors(self) -> Floats:
+        """[..., encoder, class] share of a class among labels, less its share as classified."""
+        by_encoder = self.numbers.sum(axis=-3)
+        totals = by_encoder.sum(axis=(-2, -1))[..., None]
+        found: Floats = (by_encoder.sum(axis=-1) - by_encoder.sum(axis=-2)) / totals
+        return found
+
+
+@dataclass(frozen=True)
+class Known:
+    """Confusions of labelled maps under one reading, for all models of a run.
+
+    Attributes:
+        once: For each repetition of the training.
+        drawn: Of resamples of the labelled examples, [resamples, …]; resample n is of repetition n
+            modulo their number, so that the first array has the first, that many later, and so on.
+    """
+
+    once: list[Counted]
+    drawn: list[Counted]
+
+    @classmethod
+    def of(cls, labelled: Labelled, resamples: int, seed: int) -> Known:
+        """Count confusions, and draw resamples."""
+        rng = np.random.default_rng(seed)
+        weights = cluster_weights(resamples, labelled.table["example"].to_numpy(), rng)
+        repetitions = len(labelled.predicted)
+        one = np.ones(len(labelled.table))
+        return cls(
+            [labelled.counts(n, one) for n in range(repetitions)],
+            [labelled.counts(n, weights[n::repetitions]) for n in range(repetitions)],
+        )
 
 
 def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
@@ -214,9 +246,28 @@ def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
     return rates
 
 
+def count(predictions: pd.DataFrame, resamples: int, seed: int) -> dict[tuple[str, Reading], Known]:
+    """Count the confusions of a cross-validation, by what was left out and by reading.
+
+    Args:
+        predictions: The table `PATTERN_PREDICTIONS`.
+        resamples: Number of resamples for the intervals.
+        seed: Seed of the resamples.
+
+    Returns:
+        Only what the table has rows of.
+    """
+    found = {}
+    for left_out, reading in itertools.product((EXAMPLE, MODEL), READINGS):
+        labelled = Labelled.of(predictions, left_out, reading)
+        if len(labelled.table):
+            found[left_out, reading] = Known.of(labelled, resamples, seed)
+    return found
+
+
 def table(
     maps: pd.DataFrame,
-    predictions: pd.DataFrame,
+    known: Mapping[tuple[str, Reading], Known],
     encoder: str,
     state: str,
     resamples: int,
@@ -226,11 +277,11 @@ def table(
 
     Args:
         maps: Columns ``idx``, ``pattern`` and ``strict``, a row per map.
-        predictions: The table `PATTERN_PREDICTIONS`.
+        known: From `count`.
         encoder: From `annotations.encoder_of` of the run's model and the state.
         state: State of the model.
-        resamples: Number of resamples for the intervals.
-        seed: Seed of the resamples.
+        resamples: Number of resamples for the intervals, as for ``known``.
+        seed: Seed of the resamples, another one than that of ``known``.
 
     Returns:
         A row per reading and class: ``reading``, ``pattern``, ``share``, ``ci_low``, ``ci_high``,
@@ -238,45 +289,44 @@ def table(
         the labelled maps have for this encoder, or ``OTHERS``. Readings that no labelled map has
         are left out.
     """
-    own = encoders_of(encoder, predictions["encoder"].unique())
-    merged = predictions["encoder"].where(~predictions["encoder"].isin(own), encoder)
-    predictions = predictions.assign(encoder=merged)
-    several = (predictions["left_out"] == MODEL).any()
-    left_out = EXAMPLE if own or not several else MODEL
     tables = []
-    for reading in predictions["reading"].unique():
-        known = Labelled.of(predictions, left_out, reading)
-        named = maps.assign(pattern=maps[COLUMNS_OF[reading]])
-        rng = np.random.default_rng(seed)
-        found = estimate(by_example(named), known, encoder if own else None, state, resamples, rng)
+    for reading, column in COLUMNS_OF.items():
+        if (EXAMPLE, reading) not in known:
+            continue
+        inside = known[EXAMPLE, reading]
+        own = encoders_of(encoder, inside.once[0].encoders)
+        used = inside if own else known.get((MODEL, reading), inside)
+        shares = by_example(maps.assign(pattern=maps[column]))
+        found = estimate(shares, used, own, state, resamples, np.random.default_rng(seed))
         tables.append(found.assign(reading=reading, confusions_of=", ".join(own) or OTHERS))
     return pd.concat(tables, ignore_index=True)
 
 
 def estimate(
     shares: Floats,
-    known: Labelled,
-    own: str | None,
+    known: Known,
+    own: Sequence[str],
     state: str,
     resamples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Estimate shares of patterns, and how far off they may be.
 
-    Encoders are confused differently. If maps of the run's encoder were labelled, shares are
-    corrected for their confusions. Else they are corrected for those of all labelled maps.
+    If maps of the run's encoder were labelled, shares are corrected for their confusions, and the
+    interval is a bootstrap over the run's examples, the labelled examples (the confusions of few
+    are uncertain) and the repetitions of the training.
 
-    Intervals of shares as classified are bootstrap percentiles over the run's examples. Those of
-    corrected shares cover more: the labelled examples, because the confusions of few examples are
-    uncertain; the training, since each resample takes one repetition of it; and, for an encoder
-    without labelled maps, that its confusions are not those of the others. For that, shares are
-    corrected with each labelled encoder's confusions when it was itself left out of the training,
-    and the interval is the prediction interval of one more encoder (Student's t, see `_predict`).
+    Other encoders are confused differently. Corrected for the confusions of the labelled ones,
+    their shares were further off than as classified, when each labelled encoder was left out in
+    turn (`benchmarks/results/pattern_coverage.md`). So they are not corrected. The interval spans
+    two prediction intervals for one more encoder (`_predict`): about the shares as classified, with
+    the errors that these had for the encoders left out; and about the corrected shares, with their
+    spread over the encoders whose confusions they are corrected for.
 
     Args:
         shares: [examples, classes] share of each class among an example's maps.
-        known: Labelled maps.
-        own: The run's encoder if there are maps of it, or None.
+        known: Confusions of labelled maps.
+        own: Names of the run's encoder among the labelled ones; none if there are no maps of it.
         state: State of the run's model.
         resamples: Number of resamples.
         rng: Source of random numbers.
@@ -286,21 +336,20 @@ def estimate(
     """
     once = np.ones(len(shares), dtype=np.int64)
     drawn = multinomial_weights(resamples, once, rng) @ shares / len(shares)
-    weights = cluster_weights(resamples, known.table["example"].to_numpy(), rng)
-    turns = np.arange(resamples) % len(known.predicted)
-    one = np.ones(len(known.table))
-    counted = [known.counts(n, one) for n in range(len(known.predicted))]
-    counts_drawn = [known.counts(n, weights[turns == n]) for n in range(len(known.predicted))]
-    shown = shares.mean(axis=0)
-    corrected = _mean_correction(shown, counted, own, state)
-    varied = np.concatenate(
-        [correct(drawn[turns == n], c.rates(own, state)) for n, c in enumerate(counts_drawn)]
-    )
-    if own is not None:
-        low, high = interval(varied)
+    shown, several = shares.mean(axis=0), len(known.once)
+    corrected = _mean_correction(shown, known.once, own, state)
+    parts = enumerate(known.drawn)
+    varied = [correct(drawn[n::several], one.rates(own, state)) for n, one in parts]
+    if own:
+        low, high = interval(np.concatenate(varied))
     else:
-        each = [_mean_correction(shown, counted, name, state) for name in counted[0].encoders]
-        low, high = _predict(corrected, varied, np.stack(each))
+        names = known.once[0].encoders
+        each = [_mean_correction(shown, known.once, [name], state) for name in names]
+        spans = [
+            _predict(corrected, np.concatenate(varied), np.stack(each) - corrected),
+            _predict(shown, drawn, np.mean([one.errors() for one in known.once], axis=0)),
+        ]
+        (low, high), corrected = (np.min(spans, axis=0)[0], np.max(spans, axis=0)[1]), shown
     ends = interval(drawn)
     return pd.DataFrame(
         {
@@ -316,32 +365,33 @@ def estimate(
 
 
 def _mean_correction(
-    shares: Floats, counted: Sequence[Counted], encoder: str | None, state: str
+    shares: Floats, counted: Sequence[Counted], encoders: Sequence[str], state: str
 ) -> Floats:
     """[classes] shares, corrected for an encoder's confusions; mean over repetitions."""
-    found = [correct(shares, one.rates(encoder, state)) for one in counted]
+    found = [correct(shares, one.rates(encoders, state)) for one in counted]
     return np.asarray(np.mean(found, axis=0), dtype=np.float64)
 
 
-def _predict(centre: Floats, varied: Floats, each: Floats) -> tuple[Floats, Floats]:
+def _predict(centre: Floats, varied: Floats, errors: Floats) -> tuple[Floats, Floats]:
     """Prediction interval for an encoder that is drawn like the labelled ones.
 
     Args:
         centre: [classes] the estimate.
         varied: [resamples, classes] its bootstrap distribution.
-        each: [encoders, classes] the estimate with each labelled encoder's confusions.
+        errors: [encoders, classes] how far the labelled encoders are from it.
 
     Returns:
         Lower and upper end, [classes] each: the estimate ± t · s. The variance s² is that of the
-        bootstrap plus (1 + 1 / n) times that between the n encoders; t has n - 1 degrees of
-        freedom. With one encoder nothing is known of others, and the interval is everything.
+        bootstrap plus (1 + 1 / n) times the mean square of the n encoders' errors, of n - 1 degrees
+        of freedom, as t. With one encoder nothing is known of others, and the interval is
+        everything.
     """
     from scipy import stats
 
-    count = len(each)
+    count = len(errors)
     if count < 2:
         return np.zeros_like(centre), np.ones_like(centre)
-    between = ((each - centre) ** 2).sum(axis=0) / (count - 1)
+    between = (errors**2).sum(axis=0) / (count - 1)
     spread = np.sqrt(varied.var(axis=0) + (1 + 1 / count) * between)
     reach = stats.t.ppf(1 - LEVEL / 2, count - 1) * spread
     return (centre - reach).clip(min=0), (centre + reach).clip(max=1)

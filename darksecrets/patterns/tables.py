@@ -315,14 +315,19 @@ PATTERN_SHARES = Table(
         _PATTERN,
         replace(_SHARE, meaning="as classified"),
         *interval("share", unit="share of maps", bounds=(0, 1)),
-        replace(_SHARE, name="corrected", meaning="corrected for the classifier's confusions"),
+        replace(
+            _SHARE,
+            name="corrected",
+            meaning="corrected for the classifier's confusions; as classified for `other models`",
+        ),
         *interval(
             "corrected", "corrected_low", "corrected_high", unit="share of maps", bounds=(0, 1)
         ),
         Column(
             "confusions_of",
             "text",
-            "whose confusions: the run's encoder, as labelled maps name it, or `other models`",
+            "the run's encoder, as labelled maps name it; `other models`: none of its maps is "
+            "labelled",
         ),
     ),
     key=(*names(*MAPS), "reading", "pattern"),

@@ -59,7 +59,8 @@ _EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
-_EPOCH_OF_CLASSIFIER, _EPOCH_OF_FOLD = 0.4, 0.5  # of the classifier of patterns
+_FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
+_LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
 
@@ -315,16 +316,16 @@ def classification(work: Work) -> Need:
 
 
 def cross_validation(work: Work) -> Need:
-    """Training the classifier of patterns on every fold."""
+    """Cross-validating the classifier of patterns, and the network that it is compared with."""
     settings = work.config["patterns"]
-    epochs = settings["epochs"] * settings["folds"]
-    return Need(600, start=_START_OF_CLASSIFIER, seconds=_EPOCH_OF_FOLD * epochs)
+    epochs = settings["epochs"] * (settings["folds"] + _LABELLED_ENCODERS)
+    seconds = _EPOCH_OF_FOLD * epochs + _FEATURES
+    return Need(700, start=_START_OF_CLASSIFIER, seconds=seconds)
 
 
-def classifier_training(work: Work) -> Need:
+def classifier_training(_: Work) -> Need:
     """Training the classifier of patterns on all labelled maps."""
-    epochs = work.config["patterns"]["epochs"]
-    return Need(450, start=_START_OF_CLASSIFIER, seconds=_EPOCH_OF_CLASSIFIER * epochs)
+    return Need(600, start=_START_OF_CLASSIFIER, seconds=_FEATURES)
 
 
 def links(work: Work) -> Need:

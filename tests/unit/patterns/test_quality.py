@@ -22,6 +22,7 @@ from darksecrets.patterns.readings import MAP_KINDS
 from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
 COUNT = len(NAMES)
+COMPARED = ("label", "predicted")
 
 
 @pytest.fixture(scope="module")
@@ -409,7 +410,8 @@ def test_rates_are_drawn_towards_those_of_more_maps(encoder, state):
     table = several_encoders(["one", "two"], maps=30, repetitions=1, spread=0.4)
     table["state"] = np.where(np.arange(len(table)) % 3 == 0, "pretrained", "finetuned")
     known = shares.Labelled.of(table, "model", "wide")
-    found = known.counts(0, np.ones(len(known.table))).rates(encoder, state)
+    own = [encoder] if encoder else []
+    found = known.counts(0, np.ones(len(known.table))).rates(own, state)
     np.testing.assert_allclose(found, rates_by_loops(table, encoder, state), atol=1e-5)
 
 
@@ -420,17 +422,19 @@ def test_shares_and_their_intervals_are_those_of_loops(own):
     inside = several_encoders(names, left_out="example", seed=5)
     known = pd.concat([inside, several_encoders(names, spread=0.3)], ignore_index=True)
     draws, encoder = 24, "hub/ONE" if own else "unknown"
-    found = shares.table(maps, known, encoder, "finetuned", draws, seed=4).set_index("pattern")
+    counted = shares.count(known, draws, seed=4)
+    found = shares.table(maps, counted, encoder, "finetuned", draws, seed=5).set_index("pattern")
     assert list(found.index) == NAMES
     assert set(found["reading"]) == {"wide"}  # no labelled map has a class in the other
     for name in NAMES:
         assert found.loc[name, "share"] == pytest.approx((maps["pattern"] == name).mean())
-    rng = np.random.default_rng(4)  # the same resamples, example by example
     used = known[known["left_out"] == ("example" if own else "model")]
     parts = [one.sort_values("map") for _, one in used.groupby("repetition")]
     examples, labelled = sorted(set(maps["idx"])), sorted(set(used["example"]))
-    counts = multinomial_weights(draws, np.ones(len(examples), dtype=np.int64), rng)
-    of_labelled = multinomial_weights(draws, np.ones(len(labelled), dtype=np.int64), rng)
+    counts, of_labelled = (  # the same resamples, example by example
+        multinomial_weights(draws, np.ones(len(units), dtype=np.int64), np.random.default_rng(seed))
+        for units, seed in ((examples, 5), (labelled, 4))
+    )
     shown, corrected = [], []
     for number, (weights, its) in enumerate(zip(counts, of_labelled, strict=True)):
         rows = [maps[maps["idx"] == idx] for idx in np.repeat(examples, weights)]
@@ -448,20 +452,41 @@ def test_shares_and_their_intervals_are_those_of_loops(own):
         return np.mean([shares.correct(found["share"].to_numpy(), one) for one in rates], axis=0)
 
     centre = corrected_for("one" if own else None)
-    np.testing.assert_allclose(found["corrected"], centre, atol=1e-5)
     if own:
+        np.testing.assert_allclose(found["corrected"], centre, atol=1e-5)
         ends = np.quantile(corrected, [0.025, 0.975], axis=0)
     else:
-        between = sum((corrected_for(name) - centre) ** 2 for name in names) / 2
-        reach = 4.302653 * np.sqrt(np.var(corrected, axis=0) + between * 4 / 3)  # t, 2 degrees
-        ends = np.clip([centre - reach, centre + reach], 0, 1)
+        np.testing.assert_array_equal(found["corrected"], found["share"])
+        away = [corrected_for(name) - centre for name in names]
+        errors = []
+        for name in names:
+            rows = used[used["encoder"] == name]
+            kinds = ([(rows[c] == pattern).mean() for pattern in NAMES] for c in COMPARED)
+            errors.append(np.subtract(*kinds))
+        # Student's t of 2 degrees of freedom
+        spans = [
+            (middle, 4.302653 * np.sqrt(np.var(drawn, axis=0) + sum(e**2 for e in far) / 2 * 4 / 3))
+            for middle, drawn, far in (
+                (centre, corrected, away),
+                (found["share"].to_numpy(), shown, errors),
+            )
+        ]
+        ends = np.clip(
+            [
+                np.min([middle - reach for middle, reach in spans], axis=0),
+                np.max([middle + reach for middle, reach in spans], axis=0),
+            ],
+            0,
+            1,
+        )
     np.testing.assert_allclose(found[["corrected_low", "corrected_high"]].T, ends, atol=1e-4)
     assert set(found["confusions_of"]) == {"one" if own else shares.OTHERS}
 
 
 def test_nothing_is_known_of_another_encoder_when_one_was_labelled():
     known = several_encoders(["one"], left_out="example")
-    found = shares.table(classified(), known, "unknown", "finetuned", 20, seed=1)
+    counted = shares.count(known, 20, seed=1)
+    found = shares.table(classified(), counted, "unknown", "finetuned", 20, seed=2)
     assert (found["corrected_low"] == 0).all()
     assert (found["corrected_high"] == 1).all()
 
@@ -479,7 +504,8 @@ def test_intervals_cover_the_shares_of_an_encoder_that_was_not_labelled(spread):
         target = known[known["encoder"] == "e6"]
         rates = rates_by_loops(target, None, "")
         seen = rng.multinomial(40, truth @ rates, size=50) / 40
-        found = shares.estimate(seen, labelled, None, "finetuned", 100, rng)
+        counted = shares.Known.of(labelled, 100, trial)
+        found = shares.estimate(seen, counted, [], "finetuned", 100, rng)
         ends = found["corrected_low"].to_numpy(), found["corrected_high"].to_numpy()
         hits.append((ends[0] <= truth) & (truth <= ends[1]))
     assert np.mean(hits) >= 0.9
