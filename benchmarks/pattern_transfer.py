@@ -141,18 +141,11 @@ def by_scikit_learn(make: Callable[[int], Model]) -> Variant:
     return variant
 
 
-def boosted(seed: int) -> Model:
-    """Gradient-boosted trees."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=40, random_state=seed)
-
-
 def extra_trees(seed: int) -> Model:
     """Extremely randomized trees."""
     from sklearn.ensemble import ExtraTreesClassifier
 
-    return ExtraTreesClassifier(200, min_samples_leaf=2, random_state=seed)
+    return ExtraTreesClassifier(100, min_samples_leaf=2, random_state=seed)
 
 
 SHIPPED = "features, regression"
@@ -160,14 +153,8 @@ PARTS: dict[str, Variant] = {
     SHIPPED: by_regression,
     "features, regression, nothing composed": without_composed(by_regression),
     "features, extra trees": by_scikit_learn(extra_trees),
-    "features, gradient boosting": by_scikit_learn(boosted),
 }
-MEANS = {
-    "features, regression and trees": (
-        SHIPPED,
-        *("features, extra trees", "features, gradient boosting"),
-    ),
-}
+MEANS = {"features, regression and trees": (SHIPPED, "features, extra trees")}
 
 
 def adapted(outputs: Floats, prior: Floats) -> Floats:
