@@ -35,5 +35,6 @@ def main(job: Job) -> None:
         )
         overall.append(origin.merge(table, how="cross"))
         heads.append(origin.merge(shares.by_head(maps), how="cross"))
-    PATTERN_SHARES.write(pd.concat(overall, ignore_index=True), job.output.shares)
+    columns = list(PATTERN_SHARES.names)
+    PATTERN_SHARES.write(pd.concat(overall, ignore_index=True)[columns], job.output.shares)
     PATTERN_HEADS.write(pd.concat(heads, ignore_index=True), job.output.heads)
