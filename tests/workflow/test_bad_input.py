@@ -291,7 +291,7 @@ def test_labelled_maps_that_are_not_there(refused, tmp_path):
 
 def test_labelled_maps_with_too_few_of_a_class_for_the_folds(refused):
     message = refused(configuration(patterns={"folds": 100}))
-    for word in ("too few examples of", "heterogeneous", "for 100 folds", "patterns.folds"):
+    for word in ("too few examples of", "vertical+diagonal", "for 100 folds", "patterns.folds"):
         assert word in message
 
 

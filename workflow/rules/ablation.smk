@@ -268,8 +268,6 @@ rule average_tolerated:
         provenance="<results>/tables/tolerated_means.provenance.json",
     log:
         "<logs>/average_tolerated.log",
-    benchmark:
-        "<benchmarks>/average_tolerated.tsv"
     group:
         "effects"
     conda:

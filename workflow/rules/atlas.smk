@@ -48,8 +48,6 @@ rule atlas:
         provenance="<results>/atlas.provenance.json",
     log:
         "<logs>/atlas.log",
-    benchmark:
-        "<benchmarks>/atlas.tsv"
     group:
         "atlas"
     conda:
