@@ -28,7 +28,8 @@ from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task
 from darksecrets.features.diagonal import diagonal_correlations
 from darksecrets.patterns.agreement import agreements
-from darksecrets.patterns.classes import PATTERNS
+from darksecrets.patterns.classes import PATTERNS, WIDE
+from darksecrets.patterns.mapset import MapSet, label_table
 
 _NOISE = "random weights"
 _MIXTURES = "mixtures of two of them"
@@ -215,14 +216,15 @@ def annotators(size: Size, folder: Path) -> Iterator[Trial]:
         for _ in range(size.sweeps):
             one, other = rng.choice(list(PATTERNS), size=(2, 100), p=[0.3, 0.2, 0.2, 0.1, 0.2])
             other = np.where(rng.random(100) < agree, one, other)
-            labels = pd.DataFrame(
-                {
-                    "map": np.tile(np.arange(100), 2),
-                    "label": np.concatenate([one, other]),
-                    "annotator": np.repeat(["a", "b"], 100),
-                    "pass": 1,
-                }
+            given = [("a", one), ("b", other)]
+            labels = label_table(
+                (f"m{place}", label, "", None, None, who, 1, "shown", "")
+                for who, of_one in given
+                for place, label in enumerate(of_one)
             )
-            (pair,) = agreements(labels)
+            names = [f"m{place}" for place in range(100)]
+            table = pd.DataFrame({"map": names, "model": "encoder", "state": "finetuned"})
+            found = agreements(MapSet(table, [], labels))
+            pair = next(one for one in found if one.question == WIDE)
             passed.append(pair.interval[0] > 0)
         yield once("agreement: kappa's interval above 0", kind, passed, ONE_END, truth)
