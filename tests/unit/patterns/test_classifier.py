@@ -21,12 +21,7 @@ from darksecrets.run.errors import InputError
 LAYERS, HEADS, LENGTHS = 2, 3, [40, 17, 17, 17, 5]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,7 @@ from darksecrets.patterns.readings import MAP_KINDS, possible
 from darksecrets.patterns.seen import Seen
 from darksecrets.plotting.attention_map import saturation
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
