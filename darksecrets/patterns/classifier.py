@@ -218,27 +218,19 @@ def load(folder: Path) -> Classifier:
     """Read a trained classifier.
 
     Raises:
-        InputError: A file is missing or damaged, or the classifier has other classes.
+        InputError: A file is missing, or the classifier has other classes.
     """
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     missing = [name for name in (WEIGHTS, SETTINGS) if not (folder / name).is_file()]
     if missing:
         raise InputError(f"{folder} is not a pattern classifier: {', '.join(missing)} is missing.")
-    try:
-        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        weights = load_file(folder / WEIGHTS)
-    except (ValueError, SafetensorError) as error:
-        raise InputError(
-            f"{folder}: found a damaged file ({error}), expected a trained classifier. Remove the "
-            "folder and run again."
-        ) from None
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     if settings["classes"] != list(PATTERNS):
         raise InputError(
             f"{folder}: found the classes {', '.join(settings['classes'])}, expected "
             f"{', '.join(PATTERNS)}. Train the classifier again."
         )
     classifier = untrained(settings["temperature"])
-    classifier.load_state_dict(weights)
+    classifier.load_state_dict(load_file(folder / WEIGHTS))
     return classifier
