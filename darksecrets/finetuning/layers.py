@@ -18,7 +18,7 @@ import pandas as pd
 from darksecrets.finetuning.tables import LAST_LAYERS, SCALES
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.crossed import drawn_means
+from darksecrets.stats.crossed import of_new_examples, of_new_models
 from darksecrets.stats.paired import FEWEST, sign_flips
 from darksecrets.stats.resampling import interval
 
@@ -68,16 +68,13 @@ class Changes:
         return np.where(means > EQUAL, means, np.nan)
 
     def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
-        """[resamples, layers] every mean on the same samples, and the relative change."""
-        kinds = ("change", "between_heads", "between_seeds")
-
-        def with_relative(means: Floats) -> Floats:
-            divisor = np.where(np.isnan(self._divisor), np.nan, means[..., 1])
-            return np.concatenate([means, (means[..., 0] / divisor)[..., None]], axis=-1)
-
+        """[resamples, layers] every mean, as the same other examples and seeds would give it."""
+        kinds = ("change", "between_heads", "between_seeds", "relative")
         values = np.stack([getattr(self, name) for name in kinds], axis=-1)
-        drawn = drawn_means(values, RESAMPLES, rng, with_relative)
-        return dict(zip((*kinds, "relative"), np.moveaxis(drawn, -1, 0), strict=True))
+        of_seeds = values.mean(axis=1)
+        drawn = of_seeds.mean(axis=0) + of_new_examples(values.mean(axis=0), RESAMPLES, rng)
+        drawn += of_new_models(of_seeds, RESAMPLES, rng)
+        return dict(zip(kinds, np.moveaxis(drawn, -1, 0), strict=True))
 
 
 def changes_of(parts: Sequence[pd.DataFrame]) -> dict[str, Changes]:
