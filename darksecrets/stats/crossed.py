@@ -105,7 +105,7 @@ def of_new_examples(values: Floats, resamples: int, rng: np.random.Generator) ->
     centred = values - values.mean(axis=0)
     spread = values.std(axis=0)
     skewness = ratio((centred**3).mean(axis=0), spread**3) / np.sqrt(len(values))
-    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    error = spread / np.sqrt(max(1, len(values) - 1))
     t = ratio(of_new_models(values, resamples, rng), error)
     shifted = t - skewness / 6
     curved = np.abs(skewness) > _STRAIGHT
