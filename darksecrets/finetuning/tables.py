@@ -293,7 +293,7 @@ LAST_LAYERS = Table(
         Column(
             "probability",
             "number",
-            "share of samples of examples and seeds in which they are",
+            "share of samples in which they are: bootstrap of examples, Student's t of seeds",
             low=0,
             high=1,
         ),
