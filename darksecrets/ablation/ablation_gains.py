@@ -43,7 +43,7 @@ _NAIVE: dict[str, Any] = {**_POINT, "marker": "o", "markerfacecolor": "white"}
 _UNBIASED: dict[str, Any] = {**_POINT, "marker": "o"}
 _STEPS = [digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5)]
 _NAMED = 3  # heads at either end whose names are written
-_ROOM = 0.25  # for the names above the points, relative to their range
+_ROOM = -0.12, 0.25  # for names below and above the points, relative to their range
 _BESIDE = 3  # panels in a row
 
 
@@ -124,7 +124,7 @@ def _scale(axes: Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
     axes.set_yscale("symlog", linthresh=linear, linscale=1.0)
     forward = axes.yaxis.get_transform()
     ends = forward.transform(np.array([low, high]))
-    room = np.array([-0.04, _ROOM]) * (ends[1] - ends[0])
+    room = np.array(_ROOM) * (ends[1] - ends[0])
     axes.set_ylim(*forward.inverted().transform(ends + room))
     sizes = [size for size in _STEPS if linear <= size <= max(-low, high)]
     sizes = sizes[:: math.ceil(len(sizes) / 4)]
