@@ -49,7 +49,9 @@ def figure9(table: pd.DataFrame, metrics: Mapping[str, Sequence[str]], run_label
     """
     tables = by_panel(table, metrics, ["layer", *EFFECT], "layer_ablation.csv")
     layers = max(rows["layer"].nunique() for rows in tables.values())
-    return panel_figure(*(tables, _panel, legend, run_label), height=lambda _: 0.6 + 0.12 * max(layers, 3))
+    return panel_figure(
+        *(tables, _panel, legend, run_label), height=lambda _: 0.6 + 0.12 * max(layers, 3)
+    )
 
 
 def draw(sources: Sources) -> Figure:

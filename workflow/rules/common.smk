@@ -386,16 +386,21 @@ TABLES_LEFT_OUT: set[str] = (
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
-def drawn_by(name: str, label: str = RUN_LABEL, tasks: list[str] | None = None) -> dict:
+def drawn_by(
+    name: str,
+    label: str = RUN_LABEL,
+    tasks: list[str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> dict:
     """Parameters of a figure's rule; the module that draws it has the figure's name.
 
-    It shows all tasks of the run, or only `tasks`.
+    It shows all tasks of the run, or only `tasks`; `options` are settings that the module reads.
     """
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
     about_run = {"tasks": metrics, "annotations": ANNOTATIONS, "paper": PAPER}
-    return {"module": dotted, "label": label, **about_run}
+    return {"module": dotted, "label": label, "options": dict(options or {}), **about_run}
 
 
 def figure(
@@ -408,13 +413,14 @@ def figure(
     run_label: str = RUN_LABEL,
     of_run: bool = True,
     tasks: list[str] | None = None,
+    options: Mapping[str, str] | None = None,
     **sources: str | list[str],
 ) -> None:
     """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
     Its job is submitted with those of `group`. If `of_run`, it is a target of `all`. It shows all tasks, or
-    only `tasks`.
+    only `tasks`; `options` are settings that the module reads.
     """
 
     rule:
@@ -438,7 +444,7 @@ def figure(
         conda:
             "../../envs/figures.yaml"
         params:
-            **drawn_by(name, run_label, tasks),
+            **drawn_by(name, run_label, tasks, options),
         message:
             f"Draw {name}"
         script:
