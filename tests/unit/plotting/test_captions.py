@@ -67,7 +67,11 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
             run={"shared": ["GLUE"] if paper else []},
         ),
         input=SimpleNamespace(
-            table="tables/t.csv", scores="tables/table1.csv", correlations="tables/c.csv"
+            table="tables/t.csv",
+            scores="tables/table1.csv",
+            correlations="tables/c.csv",
+            levels="tables/l.csv",
+            changes="tables/g.csv",
         ),
         output=SimpleNamespace(table="tables/t.csv"),
     )
