@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,13 +176,13 @@ def _name(axes: Axes, heads: pd.DataFrame) -> None:
         for line, row in enumerate(rows.to_dict("records")):
             seed = f" s{row['seed']}" if several else ""
             text = f"L{row['layer']}H{row['head']}{seed} {row['delta']:+.1f}".replace("-", "−")
-            place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            look: dict[str, Any] = {"ha": side, "va": edge, "fontsize": SMALL}
+            look |= {"xycoords": "axes fraction", "textcoords": "offset points"}
             offset = (0, step * line * 1.2 * SMALL)
-            look = {"ha": side, "va": edge, "fontsize": SMALL, "color": _colour(row)}
-            axes.annotate(text, corner, xytext=offset, **place, **look)
+            axes.annotate(text, corner, xytext=offset, color=_colour(row), **look)
 
 
-def _colour(head: Mapping[str, Any]) -> str:
+def _colour(head: Mapping[Hashable, Any]) -> str:
     """Colour of a head: by its direction if it is significant."""
     if head["q_value"] >= LEVEL or not head["delta"]:
         return GREY

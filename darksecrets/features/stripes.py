@@ -67,8 +67,10 @@ def limits(table: pd.DataFrame) -> tuple[float, float, float]:
     states = means["weight"].unstack().reindex(columns=STATES_OF_FIGURES)
     over = (means["weight"] - means["control"]).unstack().reindex(columns=STATES_OF_FIGURES)
     change = states["finetuned"] - states["pretrained"]
-    greatest = (states.max(axis=None), change.abs().max(), over["finetuned"].abs().max())
-    weight, changed, excess = (max(1e-6, float(np.nan_to_num(value))) for value in greatest)
+    weight, changed, excess = (
+        max(1e-6, float(np.nan_to_num(each.abs().to_numpy(np.float64)).max(initial=0)))
+        for each in (states, change, over["finetuned"])
+    )
     return weight, changed, excess
 
 

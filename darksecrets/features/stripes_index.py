@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -113,7 +113,7 @@ def stripes_index(
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    levels = sources.table(ATTENTION_LEVELS, "levels")
+    levels = sources.table(ATTENTION_LEVELS)
     changes = sources.table(ATTENTION_CHANGES, "changes")
     return stripes_index(levels, changes, sources.tasks, sources.label)
 
@@ -180,7 +180,7 @@ def _written(values: NDArray[np.float64], form: str) -> NDArray[np.str_]:
 
 def _draw(axes: Axes, part: Part, some: slice, tasks: Sequence[str]) -> QuadMesh:
     """Draw the heatmap of some tasks, with a number in every cell."""
-    values, texts, sure = (each[:, some] for each in (part.values, part.texts, part.sure))
+    values = part.values[:, some]
     axes.set_facecolor(UNKNOWN)
     mesh = axes.pcolormesh(
         np.arange(len(tasks) + 1) - 0.5,
@@ -192,16 +192,12 @@ def _draw(axes: Axes, part: Part, some: slice, tasks: Sequence[str]) -> QuadMesh
         edgecolors="white",
         linewidth=0.25,
     )
-    for (row, column), text in np.ndenumerate(texts):
+    look: dict[str, Any] = {"fontsize": SMALL, "ha": "center", "va": "center"}
+    for row, column in np.ndindex(values.shape):
         dark = abs(values[row, column]) > _DARK * part.limit
-        look = {
-            "color": "white" if dark else INK,
-            "fontsize": SMALL,
-            "ha": "center",
-            "va": "center",
-        }
-        weight = "bold" if sure[row, column] else "normal"
-        axes.text(column, row, text, weight=weight, **look)
+        weight = "bold" if part.sure[row, some][column] else "normal"
+        text = str(part.texts[row, some][column])
+        axes.text(column, row, text, weight=weight, color="white" if dark else INK, **look)
     axes.set(xlim=(-0.5, len(tasks) - 0.5), ylim=(len(FEATURES) - 0.5, -0.5))
     axes.set(xticks=range(len(tasks)), yticks=range(len(FEATURES)))
     upwards = max(map(len, tasks)) > _LONG

@@ -129,7 +129,7 @@ figure(
     section=STRIPES,
     label="Stripes: all features",
     group="features",
-    levels="<results>/tables/attention_levels.csv",
+    table="<results>/tables/attention_levels.csv",
     changes="<results>/tables/attention_changes.csv",
 )
 

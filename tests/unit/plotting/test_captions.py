@@ -70,7 +70,6 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
             table="tables/t.csv",
             scores="tables/table1.csv",
             correlations="tables/c.csv",
-            levels="tables/l.csv",
             changes="tables/g.csv",
         ),
         output=SimpleNamespace(table="tables/t.csv"),
