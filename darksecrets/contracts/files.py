@@ -184,6 +184,7 @@ TARGETS = (
     *(
         "pattern_quality",
         "stripe_tokens",
+        "stripes_index",
         "stripes",
         "head_statistics",
         "token_pairs",

@@ -40,7 +40,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
     assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 23)
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
-    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
+    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1

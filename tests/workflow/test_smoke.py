@@ -300,7 +300,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
-        "stripe_tokens",
+        *("stripe_tokens", "stripes_index"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
