@@ -32,7 +32,7 @@ from darksecrets.plotting.style import (
     style,
     wrapped,
 )
-from darksecrets.plotting.user_text import as_written, drawable, lines
+from darksecrets.plotting.user_text import drawable, lines
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
@@ -95,7 +95,7 @@ def figure3(
         _heads(above, table)
         above.suptitle(wrapped(_title(table, by_chance), PAGE), fontsize="medium")
         named = "\n".join(lines(_named(example), _LETTERS, most=2))
-        as_written([below.suptitle(named, fontsize="medium")])
+        below.suptitle(named, fontsize="medium", parse_math=False)
         panels = below.subplots(
             3, len(example.heads), squeeze=False, height_ratios=heights, sharey="row"
         )
@@ -221,9 +221,9 @@ def _map(axes: Axes, example: Example, number: int) -> None:
             )
         )
     names = [drawable(token) for token in example.tokens]
-    axes.set_xticks(range(size), names, rotation=90, fontsize=SMALL)
-    axes.set_yticks(range(size), names, fontsize=SMALL)
-    as_written([*axes.get_xticklabels(), *axes.get_yticklabels()])
+    plain: dict[str, Any] = {"fontsize": SMALL, "parse_math": False}
+    axes.set_xticks(range(size), names, rotation=90, **plain)
+    axes.set_yticks(range(size), names, **plain)
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, linewidth=0.25)
     axes.set_title(f"Layer {example.layers[number]}, head {example.heads[number]}")
@@ -241,7 +241,7 @@ def _distribution(axes: Axes, example: Example, number: int, direction: str) -> 
     colours = [MARK if place in keys else GREY for place in range(size)]
     axes.barh(range(size), values[query], color=colours, height=0.7)
     axes.set(ylim=(size - 0.5, -0.5), xlim=(0, max(0.5, 1.05 * values[query].max())))
-    axes.set_yticks(range(size), [drawable(token) for token in example.tokens], fontsize=SMALL)
+    names = [drawable(token) for token in example.tokens]
+    axes.set_yticks(range(size), names, fontsize=SMALL, parse_math=False)
     axes.tick_params(axis="y", length=0)
-    axes.set_title(drawable(f"attention of “{example.tokens[query]}”"))
-    as_written([*axes.get_yticklabels(), axes.title])
+    axes.set_title(f"attention of “{names[query]}”", parse_math=False)
