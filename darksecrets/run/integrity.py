@@ -176,6 +176,11 @@ class Damage:
         )
 
 
+def is_recorded(result: Path) -> bool:
+    """Whether a result has a record."""
+    return _place(result).is_file()
+
+
 def forget(results: Iterable[Path]) -> None:
     """Remove the records of results that a job is about to make."""
     for result in results:
