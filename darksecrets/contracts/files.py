@@ -177,8 +177,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Sweep (`ablation/…`, `joint/…`)",
-        "`sets.csv`: a row per disabled set, with `kind` (`baseline`, `head`, `layer` or `set`), "
-        "`layer` and `head` (from 1, empty where they do not apply) and `name`. `predictions.npz`: "
+        "`sets.csv`: [table](#setscsv), a row per disabled set. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
         "`darksecrets.ablation.results.SweepResult`",
     ),

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, remove, write_json
 from darksecrets.run.integrity import Record, damages_of, forget, is_recorded
 
 IDENTITY = "identity.json"
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 _log = logging.getLogger(__name__)
 
@@ -127,12 +125,6 @@ def write_arrays(arrays: Arrays, file: Path) -> None:
     with atomic(file) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
     finish(file)
-
-
-def read_arrays(file: Path) -> Arrays:
-    """Read what `write_arrays` wrote."""
-    with np.load(file, allow_pickle=False) as arrays:
-        return dict(arrays)
 
 
 def _as_json(identity: Mapping[str, Any]) -> dict[str, Any]:

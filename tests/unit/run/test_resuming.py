@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.resuming import (
     different,
-    read_arrays,
     read_identity,
     resuming,
     write_arrays,
