@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from darksecrets.ablation.tables import SWEEP_SETS
 from darksecrets.contracts import SECTIONS
 from darksecrets.contracts.files import FORMATS, OTHER_TARGETS, PATHS, TARGETS
 from darksecrets.data.tables import SAMPLE
@@ -77,7 +78,7 @@ def page() -> str:
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
             *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
-            *map(_table, (EXAMPLE_DISTANCES, *TEXT)),
+            *map(_table, (EXAMPLE_DISTANCES, SWEEP_SETS, *TEXT)),
             _LABELLING,
             *map(_table, LABELLING),
             "## The tiny BERT\n",

@@ -46,6 +46,12 @@ def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
         rule.set_params(**{name: value})
 
 
+def keeps_only_outputs(workflow: Any) -> bool:  # noqa: ANN401
+    """Whether results are kept by a storage provider, which takes only what rules declare."""
+    settings = workflow.storage_settings
+    return bool(settings and settings.default_storage_provider)
+
+
 def script_of(rule: Any) -> str | None:  # noqa: ANN401
     """A rule's script as given in the rule file, relative to that file."""
     script: str | None = rule.script

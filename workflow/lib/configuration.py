@@ -241,7 +241,14 @@ def check_results_folder(
     record = results / "origin.json"
     if not record.is_file():
         return
-    found, expected = json.loads(record.read_text(encoding="utf-8")), origin(config)
+    try:
+        found, expected = json.loads(record.read_bytes()), origin(config)
+    except ValueError as error:
+        raise InputError(
+            f"{record}: found no JSON ({error}), expected where the data and the model of this run "
+            "came from. If they are those of the configuration, remove the file, and the next run "
+            "writes it again; if you do not know, remove the folder."
+        ) from None
     for content in (found, expected):
         if "data" not in found or not needs_data:
             content.pop("data", None)

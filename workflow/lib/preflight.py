@@ -25,7 +25,7 @@ from workflow.lib import configuration, resources
 
 #: Record of why a run leaves out the sweep over heads; there is none if it does not.
 LEFT_OUT = "left_out.txt"
-DERIVED = ("left_out", "most_seeds")
+DERIVED = ("left_out", "most_seeds", "only_outputs_kept")
 """Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.

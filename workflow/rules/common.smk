@@ -44,6 +44,7 @@ try:
         preflight.check(config, looking=with_text)
     of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
     config["left_out"] = "" if with_text else of_sweep(config)
+    config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
     raise WorkflowError(str(error)) from None
