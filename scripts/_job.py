@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.run import gpus, provenance
+from darksecrets.run import gpus, parent, provenance
 from darksecrets.run.errors import STOPPED, InputError
 from darksecrets.run.files import PROVENANCE, write_json
 
@@ -84,6 +84,12 @@ def script(main: Main) -> Main:
 
 
 def _run(main: Main, snakemake: Snakemake) -> None:
+    parent.end_with_parent()
+    with parent.run_of():
+        _run_to_its_end(main, snakemake)
+
+
+def _run_to_its_end(main: Main, snakemake: Snakemake) -> None:
     _redirect(Path(snakemake.log[0]))
     start = time.perf_counter()
     try:
