@@ -50,6 +50,10 @@ run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yam
 plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
 	@python -m workflow.lib.plan $(CONFIG)
 
+.PHONY: verify
+verify: $(INSTALLED) ## check every result of a run, and list those to make again (RUN=demo)
+	@python -m darksecrets.run.verifying results/$(RUN)
+
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
 	$(CHECK) $(CONFIG)

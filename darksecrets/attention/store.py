@@ -32,6 +32,7 @@ import pandas as pd
 
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
+from darksecrets.run.integrity import Chunks
 
 MAPS, EXAMPLES, METADATA = "maps.npy", "examples.parquet", "store.json"
 COLUMNS = ("idx", "tokens", "segments", "special", "starts", "ends")
@@ -183,6 +184,7 @@ class AttentionStore:
         lengths: [examples] tokens of each example, longest first.
         starts: [examples + 1] offset of each example's maps in the array, and the array's length.
         header: Bytes before the first number.
+        chunks: Checks the array, where it is large, as far as it is read.
         windows: For each layer, the largest distance between a query and its keys, None for no
             limit; empty if no layer has one, as far as shows in the examples.
     """
@@ -194,6 +196,7 @@ class AttentionStore:
     lengths: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
     header: int
+    chunks: Chunks
     windows: Windows = ()
 
     @classmethod
@@ -224,7 +227,8 @@ class AttentionStore:
                 f"expected for {counts['examples']} examples. Remove the folder and run again."
             )
         windows = tuple(counts.get("windows", ()))
-        return cls(folder, layers, heads, table, lengths, starts, header, windows)
+        chunks = Chunks(folder / MAPS)
+        return cls(folder, layers, heads, table, lengths, starts, header, chunks, windows)
 
     @property
     def examples(self) -> int:
@@ -312,11 +316,16 @@ class AttentionStore:
         large the store.
         """
         length = int(self.lengths[examples.start])
+        first, last = (
+            self.header + int(self.starts[place]) * DTYPE.itemsize
+            for place in (examples.start, examples.stop)
+        )
+        self.chunks.check(first, last)
         view = np.memmap(
             self.folder / MAPS,
             dtype=DTYPE,
             mode="r",
-            offset=self.header + int(self.starts[examples.start]) * DTYPE.itemsize,
+            offset=first,
             shape=(len(examples), self.layers, self.heads, length, length),
         )
         return view.view(np.ndarray)

@@ -155,6 +155,12 @@ PATHS: tuple[tuple[str, str], ...] = (
         "provenance of a result: parameters, seeds, fingerprints of inputs and outputs, "
         "library versions, the project's commit, the machine",
     ),
+    (
+        "**/.fingerprints.json, **/.fingerprints/*.json",
+        "size and SHA-256 of every file of a result, with which jobs compare what they read: of a "
+        "folder inside it, of a file `<name>` in `.fingerprints/<name>.json` beside it; `*.seen` "
+        "beside these only saves time. Without it, a result is not checked",
+    ),
 )
 """Path under ``results/<run>/``, and its content."""
 
