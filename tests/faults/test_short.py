@@ -6,6 +6,8 @@ import signal
 import pytest
 from faults.trial import EQUAL, RESULTS, Trial, jobs_of, strike, wait_for, wait_for_end
 
+from darksecrets.run import hashes
+
 SAMPLE = str(RESULTS / "samples/RTE.csv")
 
 
@@ -63,3 +65,15 @@ def test_a_folder_and_a_machine_of_another_language(undisturbed, call_snakemake,
         assert Trial(folder, undisturbed, call_snakemake, odd).end_after(SAMPLE) == EQUAL
     finally:
         os.umask(before)
+
+
+def test_the_demonstration_has_the_digests_of_the_page(snakemake, root, tmp_path):
+    """Of what no model has a part in, so that it is the same on every machine."""
+    config = str(root / "config" / "config.yaml")
+    made = ("results/demo/samples/RTE.csv", "results/demo/tables/framenet_links.csv")
+    snakemake(tmp_path, *made, config=config)
+    text = (root / "docs" / "hashes.md").read_text(encoding="utf-8")
+    listed = hashes.compare(
+        tmp_path / "results" / "demo", text.replace("Made on: ", "Made on: not ")
+    )
+    assert listed.startswith("The 2 files")

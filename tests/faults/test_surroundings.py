@@ -36,7 +36,7 @@ def test_of_two_runs_at_once_one_waits(trial, second, outcomes):
 def test_a_folder_of_any_name(trial, finished, call_snakemake, name, outcomes):
     named = trial.folder.with_name(name)
     trial.folder.rename(named)
-    moved = Trial(named, finished, call_snakemake)
+    moved = Trial(named, finished, call_snakemake)  # the fixture removes the first folder
     assert moved.end_after(*TARGETS, "--forcerun", *REMADE) == EQUAL
     outcomes.add("surroundings", f"the folder {name}", EQUAL)
     shutil.rmtree(named)
