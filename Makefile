@@ -69,6 +69,11 @@ test: $(INSTALLED) ## run every test and linter
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
 
+.PHONY: test-faults
+test-faults: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
+	python -m pytest -m faults tests/faults
+	python -m tests.faults.page
+
 .PHONY: test-gpu
 test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md
 	python -m pytest -m gpu tests/unit

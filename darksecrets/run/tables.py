@@ -29,6 +29,10 @@ Kind = Literal["text", "integer", "number", "flag"]
 ROUNDING = 2e-3
 """Tolerance of bounds: sums of half-precision attention may exceed 1."""
 
+DIGITS = 7
+"""Significant digits of numbers in CSV files: those of single precision, in which models compute.
+Further digits would change with the CPU and the number of threads (docs/faults.md)."""
+
 _NOT_WRITTEN = "Nothing was written: correct the code that makes this table, or its declaration."
 
 
@@ -167,7 +171,7 @@ class Table:
     def write(self, frame: pd.DataFrame, path: Path) -> None:
         """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV files have 9 significant digits; Parquet files have one row group.
+        CSV files have `DIGITS` significant digits; Parquet files have one row group.
 
         Raises:
             InputError: See `check`; an old file at ``path`` is kept.
@@ -179,7 +183,7 @@ class Table:
                 self._model(table, path)
                 _write_parquet(self, [table], temporary)
             else:
-                table.to_csv(temporary, index=False, float_format="%.9g")
+                table.to_csv(temporary, index=False, float_format=f"%.{DIGITS}g")
 
     def read(self, path: str | Path, columns: Collection[str] | None = None) -> pd.DataFrame:
         """Read a table and check it.

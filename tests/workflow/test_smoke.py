@@ -98,14 +98,14 @@ def test_scores_are_compared_over_the_seeds(run):
         *("majority", "bag of words"),
     }
     for key, score in of_state.items():
-        assert means.loc[key, "score"] == pytest.approx(score, abs=1e-6)
+        assert means.loc[key, "score"] == pytest.approx(score, abs=1e-5)  # both are rounded
     differences = pd.read_csv(run / "tables" / "score_differences.csv")
     assert set(differences["seeds"]) == {len(SEEDS)}
     for row in differences.itertuples():
         first, second = (
             means.loc[(row.task, row.metric, name), "score"] for name in (row.model, row.reference)
         )
-        assert row.difference == pytest.approx(first - second, abs=1e-6)
+        assert row.difference == pytest.approx(first - second, abs=2e-5)
     averaged = pd.read_csv(run / "tables" / "mean_differences.csv")
     assert set(averaged["tasks"]) == {len(TASKS)}
 

@@ -24,11 +24,21 @@ from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
 from darksecrets.patterns import annotations, trained
-from darksecrets.run import gpus
+from darksecrets.run import gpus, parent
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
-from workflow.lib import compat, configuration, forks, imports, plan, preflight, resources, terminal
+from workflow.lib import (
+    compat,
+    configuration,
+    forks,
+    imports,
+    locks,
+    plan,
+    preflight,
+    resources,
+    terminal,
+)
 
 SCREEN = terminal.install(workflow)
 
@@ -59,6 +69,14 @@ RULES = Path(str(workflow.current_basedir))
 PROJECT = RULES.parents[1]
 RESOURCES = PROJECT / "darksecrets" / "resources"
 RESULTS = configuration.results_folder(config)
+
+if workflow.is_main_process and terminal.is_own(workflow):
+    parent.end_with_parent()  # the report is built by a Snakemake that a job starts
+    if not compat.is_dry_run(workflow):
+        compat.replace_lock(
+            partial(locks.holding, results=RESULTS, elsewhere=not workflow.local_exec)
+        )
+parent.announce()
 
 
 pathvars:
