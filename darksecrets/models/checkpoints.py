@@ -346,8 +346,8 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
         config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except Exception as error:  # the classes of configurations raise all kinds of errors
         raise InputError(
-            f"{folder}/config.json: found a model that transformers does not know ({_line(error)}). "
-            "Expected a BERT-family checkpoint."
+            f"{folder}/config.json: found a model that transformers does not know "
+            f"({_line(error)}). Expected a BERT-family checkpoint."
         ) from error
     for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
         if getattr(config, key, False):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import torch
 
 LARGEST = 1e6
-"""No trained weight comes near; a flipped bit of an exponent, or bytes of another file, exceed it."""
+"""No trained weight comes near; many that a damaged byte or a diverged training makes exceed it."""
 BUDGET = 2 * 10**9
 """Bytes of weights that are read: about 2 s. Of larger checkpoints, evenly spaced parts of every
 tensor are read, which finds what is wrong in many places, such as a diverged training."""

@@ -1,3 +1,4 @@
+import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -28,10 +29,21 @@ from darksecrets.run import gpus
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
-from workflow.lib import compat, configuration, forks, imports, plan, preflight, resources, terminal
+from workflow.lib import (
+    compat,
+    configuration,
+    forks,
+    imports,
+    places,
+    plan,
+    preflight,
+    resources,
+    terminal,
+)
 
 SCREEN = terminal.install(workflow)
 
+given = copy.deepcopy(config)  # without defaults
 try:
     if workflow.is_main_process and terminal.is_own(workflow):
         for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
@@ -46,7 +58,8 @@ try:
     config["left_out"] = "" if with_text else of_sweep(config)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    files_of_config = [Path(os.path.relpath(file)) for file in workflow.configfiles]
+    raise WorkflowError(places.name_lines(str(error), given, files_of_config)) from None
 
 if config["left_out"] and workflow.is_main_process:
     logger.warning(
