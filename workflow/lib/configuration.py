@@ -36,6 +36,15 @@ _ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
     "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
 }
 
+_IN_WORDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "maxLength": "at most {} characters",
+    "enum": "one of {}",
+}
+"""What keywords of the schema expect, where the keyword itself is no plain English."""
+
 _DEEPEST, _MOST_VALUES = 50, 1_000_000
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 
@@ -267,10 +276,18 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
         yield f"{where}: expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
     else:
         kind = type(instance).__name__
-        expected = json.dumps(error.validator_value)
         finite = " that is finite" if kind == "float" and not math.isfinite(instance) else ""
         found = f"{_short(instance)} ({kind})"
-        yield f"{where}: found {found}, expected {error.validator} {expected}{finite}"
+        yield f"{where}: found {found}, expected {_expected(error)}{finite}"
+
+
+def _expected(error: jsonschema.ValidationError) -> str:
+    """What the schema expects where it found a mistake."""
+    schema, name = cast("dict[str, Any]", error.schema), str(error.validator)
+    if name in ("pattern", "anyOf") and "$comment" in schema:
+        return str(schema["$comment"])
+    words = _IN_WORDS.get(name, f"{name} {{}}")
+    return words.format(json.dumps(error.validator_value))
 
 
 def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
