@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from darksecrets.run import cells
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -167,7 +168,8 @@ class Table:
     def write(self, frame: pd.DataFrame, path: Path) -> None:
         """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV files have 9 significant digits; Parquet files have one row group.
+        CSV files have 9 significant digits, and text that a spreadsheet would run is quoted (see
+        `cells`); Parquet files have one row group.
 
         Raises:
             InputError: See `check`; an old file at ``path`` is kept.
@@ -179,6 +181,8 @@ class Table:
                 self._model(table, path)
                 _write_parquet(self, [table], temporary)
             else:
+                for name in self._texts:
+                    table[name] = cells.quote(table[name])
                 table.to_csv(temporary, index=False, float_format="%.9g")
 
     def read(self, path: str | Path, columns: Collection[str] | None = None) -> pd.DataFrame:
@@ -277,6 +281,11 @@ class Table:
                 f"in each part ({self._what()}). {_NOT_WRITTEN}"
             )
         return tuple(value for value in models.iloc[0] if not pd.isna(value))
+
+    @property
+    def _texts(self) -> list[str]:
+        """Names of the columns that may hold any text."""
+        return [column.name for column in self.columns if column.kind == "text"]
 
     @property
     def _remedy(self) -> str:
@@ -433,7 +442,9 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
         frame: pd.DataFrame = pd.read_csv(path, dtype=types, na_values=numbers, **options)
     except (ValueError, TypeError):
         # A value has the wrong type. Read as text, so that `check` finds which.
-        return _as_text(table, path, options)
+        frame = _as_text(table, path, options)
+    for name in {*table._texts} & {*frame}:
+        frame[name] = cells.unquote(frame[name])
     return frame
 
 
