@@ -53,6 +53,7 @@ plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
 	$(CHECK) $(CONFIG)
+	@python -m darksecrets.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)

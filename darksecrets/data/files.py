@@ -173,8 +173,8 @@ def _json(text: str, columns: Sequence[str]) -> Iterator[Row]:
         else:
             value = values[label]
             written = value if isinstance(value, str) else json.dumps(value)
-            found = (*(values[column] for column in texts), written)
-            yield Row(number, found, _half_character(found))
+            given = (*(values[column] for column in texts), written)
+            yield Row(number, given, _half_character(given))
 
 
 def _half_character(values: Sequence[str]) -> str:

@@ -175,27 +175,24 @@ def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> An
             "Remove one of them, or lengthen both until they differ."
         )
     runs = [_occurrences(element, sentence, words, where) for element in elements]
-    found = [
-        (target_run, *(_nearest(target_run, element_runs) for element_runs in runs))
-        for target_run in _occurrences(target, sentence, words, where)
-    ]
-    # Elements are independent of each other, given an occurrence of the target.
-    whole = [(run, choices) for run, *choices in found if all(choices)]
-    if not whole:
+    # Given an occurrence of the target, the choices of the elements are independent.
+    found: dict[Span, list[list[Span]]] = {}
+    for place in _occurrences(target, sentence, words, where):
+        choices = [_nearest(place, element_runs) for element_runs in runs]
+        if all(choices):
+            found[place] = choices
+    if not found:
         return None
-    totals = [sum(between(run, some[0]) for some in choices) for run, choices in whole]
-    nearest = [one for one, total in zip(whole, totals, strict=True) if total == min(totals)]
-    target_run, choices = nearest[0]
-    if len(nearest) > 1 or any(len(some) > 1 for some in choices):
+    totals = {place: sum(between(place, some[0]) for some in found[place]) for place in found}
+    nearest = [place for place, total in totals.items() if total == min(totals.values())]
+    if len(nearest) > 1 or any(len(some) > 1 for some in found[nearest[0]]):
         raise InputError(
             f"{where}: found {target!r} and {', '.join(map(repr, elements))} more than once and "
             f"equally near each other in {sentence!r}, expected a unique choice. Lengthen "
             "an element until it is unique, or leave the line out."
         )
-    spans = [
-        (words[first][0], words[last - 1][1])
-        for first, last in [target_run, *(some[0] for some in choices)]
-    ]
+    chosen = [nearest[0], *(some[0] for some in found[nearest[0]])]
+    spans = [(words[first][0], words[last - 1][1]) for first, last in chosen]
     return Annotation(sentence, spans[0], tuple(Element(span) for span in spans[1:]))
 
 

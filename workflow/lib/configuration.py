@@ -258,7 +258,7 @@ def _validator() -> Any:  # noqa: ANN401 - a class that jsonschema makes
         return is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
 
     types = draft.TYPE_CHECKER.redefine_many({"integer": is_integer, "number": is_number})
-    return jsonschema.validators.extend(draft, type_checker=types)
+    return jsonschema.validators.extend(draft, type_checker=types)  # type: ignore[no-untyped-call]
 
 
 def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
