@@ -273,6 +273,12 @@ def check_files(task: Task) -> None:
             example, or the validation split has one label only; the message says where.
     """
     paths = paths_of(task)
+    for split, path in paths.items():
+        if not path.is_file():
+            raise InputError(
+                f"tasks.{task.name}: No file {path}, expected the data of split {split}. Correct "
+                "the path in the configuration."
+            )
     examples = {split: _read(path, task) for split, path in paths.items()}
     labels = {split: [row.label for row in rows] for split, rows in examples.items()}
     validation = labels[VALIDATION]

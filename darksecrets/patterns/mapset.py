@@ -154,7 +154,7 @@ def _read_table(folder: Path) -> pd.DataFrame:
 
 
 def _header(path: Path) -> str:
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
         return stream.readline().rstrip("\r\n")
 
 

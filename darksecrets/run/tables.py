@@ -420,7 +420,7 @@ def _say(frame: pd.DataFrame, names: list[str], which: pd.Series[bool]) -> str:
 def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.DataFrame:
     """Read a CSV file and check its header; words such as `null` stay text."""
     with path.open("rb") as stream:
-        header = stream.readline().decode("utf-8", errors="replace").rstrip("\r\n")
+        header = stream.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
         stream.seek(-min(1, path.stat().st_size), 2)
         ended = stream.read() == b"\n"
     if header.split(",") != list(table.names):
@@ -434,7 +434,7 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
             f"({table._what()}). {table._remedy}"
         )
     wanted = None if columns is None else [name for name in table.names if name in columns]
-    options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted}
+    options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted, "encoding": "utf-8-sig"}
     # An empty field is a missing number, but empty text.
     numbers = {c.name: [""] for c in table.columns if c.kind != "text"}
     types = {c.name: c.dtype for c in table.columns}
