@@ -97,7 +97,6 @@ KEYS = [
     Case("a negative seed", lambda _: run(seeds=[-1]), ("seeds.0", "at least 0")),
     Case("a seed that is a word", lambda _: run(seeds=["one"]), ("seeds.0", "'one'")),
     Case("a seed that is true", lambda _: run(seeds=[True]), ("seeds.0", "True (bool)")),
-    key("threads", 0, "at least 1"),
     key("gpu", 2, "one of"),
     key("gpu", "yes", "one of"),
     key("gpu", True, "True (bool)"),

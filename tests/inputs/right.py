@@ -151,8 +151,6 @@ def _numbers(name: str, *values: object) -> Case:
 
 
 _CSV = "t,l\na,no\nd,yes\n"
-_OTHER_KEYS = '{"t":"a","l":"no","x":[]}\r\n{"l":"yes","t":"b"}\r\n'
-_ESCAPES = '{"t":"\\ud83d\\ude00","l":"no"}\n{"t":"b","l":"yes"}'
 _LONG = '"' + "long, " * 40_000 + '"'
 DATA = [
     *(_sentence(name, text) for name, text in _SENTENCES.items()),
@@ -207,12 +205,7 @@ DATA = [
     _numbers("a sign", "+1", "-0"),
     _numbers("many decimals", "0.1234567890123456789", 1),
     *(
-        Case(
-            f"task: {name}",
-            lambda f, name=name: run(
-                tasks={name: own(f, "csv", "t,l\na,no\nd,yes\n")["tasks"]["Mine"]}
-            ),
-        )
+        Case(f"task: {name}", _named(name))
         for name in ("a.b", "x+y", "1", "A-B_C", "x" * 30, "null", "train")
     ),
 ]
@@ -354,10 +347,6 @@ MODELS = [
     _model("no auto_map", lambda m: edit_json(m / "config.json", auto_map={})),
     _model("no architectures", lambda m: edit_json(m / "config.json", architectures=None)),
 ]
-
-
-def _text_file(folder: Path) -> Config:
-    return run(text=str(write(folder, "my text.txt", "\ufeffone\r\ntwo\r\n")))
 
 
 def _text(name: str, text: object, **keys: object) -> Case:
