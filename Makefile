@@ -93,6 +93,12 @@ lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, into req
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
 	sed -i -E '/^#|^$$/d; s/\+cpu$$//' requirements.lock
 
+.PHONY: audit
+audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(VENV)-audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip
+
 .PHONY: clean
 clean: ## remove the demonstration's results (the environment stays)
 	rm -rf $(RESULTS)
