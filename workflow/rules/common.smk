@@ -1,3 +1,4 @@
+import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -34,6 +35,7 @@ from workflow.lib import (
     forks,
     imports,
     locks,
+    places,
     plan,
     preflight,
     resources,
@@ -42,6 +44,7 @@ from workflow.lib import (
 
 SCREEN = terminal.install(workflow)
 
+given = copy.deepcopy(config)  # without defaults
 try:
     if workflow.is_main_process and terminal.is_own(workflow):
         for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
@@ -57,7 +60,8 @@ try:
     config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    files_of_config = [Path(os.path.relpath(file)) for file in workflow.configfiles]
+    raise WorkflowError(places.name_lines(str(error), given, files_of_config)) from None
 
 if config["left_out"] and workflow.is_main_process:
     logger.warning(
