@@ -20,7 +20,7 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "ablation", "pretraining"}
+SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "ablation", "pretraining"}
 LEVELS: tuple[set[str], ...] = (
     {"run", "stats"},
     {"plotting", "data"},

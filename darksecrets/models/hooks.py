@@ -365,7 +365,9 @@ def _find_no_projections(model: PreTrainedModel) -> str:
         made = made + projection.bias
         if not torch.allclose(made, projection.output, rtol=_TOLERANCE, atol=_TOLERANCE):
             difference = (made - projection.output).abs().max().item()
-            return _unobserved(model, f"a difference of {difference:.2g} in layer {layer}", expected)
+            return _unobserved(
+                model, f"a difference of {difference:.2g} in layer {layer}", expected
+            )
     return ""
 
 
@@ -380,7 +382,9 @@ def _unobserved(model: PreTrainedModel, found: str, expected: str) -> str:
 @contextlib.contextmanager
 def _linear_maps(model: PreTrainedModel, session: _Session) -> Iterator[None]:
     """Show all linear maps of a model to the session when they are called."""
-    linear = [module for module in model.base_model.modules() if isinstance(module, torch.nn.Linear)]
+    linear = [
+        module for module in model.base_model.modules() if isinstance(module, torch.nn.Linear)
+    ]
     handles = [module.register_forward_hook(session.project) for module in linear]
     try:
         yield

@@ -62,7 +62,9 @@ def _frequent(rows: Sequence[Mapping[Any, Any]], plain: Sequence[Flags]) -> set[
 
     def words() -> Iterator[str]:
         for row, flags in zip(rows, plain, strict=True):
-            yield from (piece for piece, is_word in zip(_pieces(row), flags, strict=True) if is_word)
+            yield from (
+                piece for piece, is_word in zip(_pieces(row), flags, strict=True) if is_word
+            )
 
     counts = Counter(words())
     middle = np.median([counts[piece] for piece in words()]) if counts else 0
