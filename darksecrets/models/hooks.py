@@ -225,7 +225,7 @@ class _Session:
         self.returned = None
         if inputs[0].shape[-1] != heads.shape[2] * heads.shape[3]:
             return
-        weight = linear.weight.T.unflatten(0, heads.shape[2:])
+        weight = linear.weight.T.view(*heads.shape[2:], -1)
         bias = weight.new_zeros(weight.shape[-1]) if linear.bias is None else linear.bias
         for kinds, observation in self.observers:
             if "projections" in kinds:

@@ -2,9 +2,9 @@
 
 A head adds α f(x) for each token x, where f(x) = (x W_V + b_V) W_O is the token's value vector in
 the space of the hidden states. Over all heads and tokens, this and the bias of W_O add up to the
-layer's output. The authors build all these vectors, [head, query, key, hidden]. Their lengths follow
-from less: that of α f is α times that of f; that of a sum over heads, from the products of the
-heads' vectors, ‖Σ α f‖² = αᵀ G α.
+layer's output. The authors build all these vectors, [head, query, key, hidden]. Their lengths
+follow from less: that of α f is α times that of f; that of a sum over heads, from the products of
+the heads' vectors, ‖Σ α f‖² = αᵀ G α.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def lengths(vectors: torch.Tensor) -> torch.Tensor:
     Returns:
         [example, head, token].
     """
-    return torch.linalg.vector_norm(vectors, dim=-1).transpose(1, 2)
+    norms: torch.Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return norms.transpose(1, 2)
 
 
 def lengths_of_sums(maps: torch.Tensor, gram: torch.Tensor) -> torch.Tensor:

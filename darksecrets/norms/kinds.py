@@ -35,7 +35,7 @@ def kinds_of(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list
         idx: [examples[name][place] for name in SENTENCES if name in examples]
         for place, idx in enumerate(examples["idx"])
     }
-    rows = [row for row in table.to_dict("records")]
+    rows = table.to_dict("records")
     plain = [_plain(row, texts[row["idx"]]) for row in rows]
     frequent = _frequent(rows, plain)
     return [_flags(row, words, frequent) for row, words in zip(rows, plain, strict=True)]
@@ -46,7 +46,8 @@ def _plain(row: Mapping[Any, Any], sentences: Sequence[str]) -> Flags:
     places = zip(row["segments"], row["starts"], row["ends"], strict=True)
     texts = [sentences[segment][start:end].strip() for segment, start, end in places]
     punctuation = [bool(text) and all(map(_is_punctuation, text)) for text in texts]
-    return ~np.asarray(row["special"], dtype=bool) & ~np.array(punctuation, dtype=bool)
+    plain: Flags = ~(np.asarray(row["special"], dtype=bool) | np.array(punctuation, dtype=bool))
+    return plain
 
 
 def _is_punctuation(character: str) -> bool:

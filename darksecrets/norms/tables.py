@@ -32,8 +32,8 @@ def _with_ends(column: Column, bounds: tuple[float, float]) -> tuple[Column, ...
 _KIND = Column(
     "kind",
     "text",
-    f"`{FIRST}`: [CLS]; `{SEPARATOR}`: [SEP]; `{SPECIAL}`: both; `{FREQUENT}`: its word piece occurs "
-    "more often in the task's examples than that of the median word token",
+    f"`{FIRST}`: [CLS]; `{SEPARATOR}`: [SEP]; `{SPECIAL}`: both; `{FREQUENT}`: its word piece "
+    "occurs more often in the task's examples than that of the median word token",
     values=KINDS,
 )
 _WEIGHT = (
@@ -125,8 +125,8 @@ NORM_STATISTICS = per_head(
 
 NORM_LEVELS = Table(
     "norm_levels",
-    "The same, means over the heads of a layer, or of the whole encoder (correlations: of the heads "
-    f"that have one). {_INTERVALS}",
+    "The same, means over the heads of a layer, or of the whole encoder (correlations: of the "
+    f"heads that have one). {_INTERVALS}",
     (
         *MAPS,
         _KIND,

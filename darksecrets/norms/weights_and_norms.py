@@ -114,7 +114,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, side: str) -> None:
     for kind, look in LOOKS.items():
         part = rows[rows["kind"] == kind]
         layers = part["layer"].to_numpy(dtype=int)
-        ends = (part[f"{side}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
-        axes.fill_between(layers, *ends, color=look["color"], alpha=0.25, linewidth=0)
+        low, high = (part[f"{side}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
+        axes.fill_between(layers, low, high, color=look["color"], alpha=0.25, linewidth=0)
         axes.plot(layers, part[side], **look)
     axes.set_xticks(ticks(int(rows["layer"].max()), 6))
