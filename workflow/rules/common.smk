@@ -24,7 +24,6 @@ from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
-from darksecrets.norms import tables as tables_of_norms
 from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus
 from darksecrets.run.errors import InputError

@@ -153,9 +153,9 @@ def test_projections_are_the_models_own(bert):
 def test_projections_are_seen_beside_interventions(bert):
     gates = torch.ones(LAYERS, HEADS)
     gates[1, 2] = 0
-    with intervene(bert, Gate(gates)), torch.inference_mode():
-        with observe(bert, outputs=True, projections=True) as seen:
-            bert(**inputs())
+    wanted = {"outputs": True, "projections": True}
+    with intervene(bert, Gate(gates)), torch.inference_mode(), observe(bert, **wanted) as seen:
+        bert(**inputs())
     made = torch.einsum("bhqd,hdo->bqo", seen.outputs[2], seen.projections[2].weight)
     made = made + seen.projections[2].bias
     torch.testing.assert_close(made, seen.projections[2].output)
