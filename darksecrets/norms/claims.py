@@ -28,6 +28,11 @@ def norm_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
     return _over_tasks(named.assign(**{name: named[name] - named["uniform"] for name in _ESTIMATE}))
 
 
+def norm_over_control(levels: pd.DataFrame) -> pd.DataFrame:
+    """The share of norm of each kind of token, minus that with random lengths; see `kept`."""
+    return _over_tasks(_named(levels, "over_control"))
+
+
 def correlations(levels: pd.DataFrame) -> pd.DataFrame:
     """The correlation of weight and length of each kind of token; see `kept`."""
     return _over_tasks(_named(levels, "correlation"))

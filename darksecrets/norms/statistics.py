@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from darksecrets.norms.measuring import Measured
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
 from darksecrets.run.tables import Table
 from darksecrets.stats.correlation import from_moments
+from darksecrets.stats.crossed import of_new_models
 from darksecrets.stats.paired import FEWEST, mean_of_known
 from darksecrets.stats.resampling import interval_of_known, resampled_means
 
@@ -95,8 +96,9 @@ def tables(
         mean, drawn = means(measured), drawn_means(measured, seed)
         of_heads = {key: _of_layers(values, mean.weight) for key, values in of_layers.items()}
         heads = _table(mean, drawn, of_heads, measured, NORM_STATISTICS)
+        moved = of_other_heads(mean, seed)
         mean, drawn = mean.over_heads(), drawn.over_heads()
-        found[name] = heads, _table(mean, drawn, of_layers, measured, NORM_LEVELS)
+        found[name] = heads, _table(mean, drawn, of_layers, measured, NORM_LEVELS, moved)
     return found
 
 
@@ -121,6 +123,47 @@ def drawn_means(measured: Measured, seed: int) -> Means:
     return Means(**shaped)
 
 
+def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
+    """How far estimates of a layer may be from those over all heads that might have been trained.
+
+    An encoder with random weights has some lengths for [CLS] on all examples alike, but not the
+    same in all heads. Examples alone would call them a finding.
+
+    Args:
+        mean: Estimates of every head.
+        seed: Seed of the samples.
+
+    Returns:
+        By column, [resamples, kinds, layers + 1] deviations: Student's t over the heads of a layer,
+        and of the encoder; 0 with one head.
+    """
+    names = ("over_control", "length", "kept", "correlation")
+    kinds, layers, _ = mean.weight.shape
+    moved = {name: np.zeros((RESAMPLES, kinds, layers + 1)) for name in names}
+    for kind, place in np.ndindex(kinds, layers + 1):
+        own = slice(None) if place == layers else place
+
+        def of(values: Floats, kind: int = kind, own: slice | int = own) -> Floats:
+            return values[kind, own].ravel()
+
+        for name, effects in zip(names, _effects(mean, of), strict=True):
+            known = effects[~np.isnan(effects)]
+            if known.size:
+                rng = np.random.default_rng([seed, place])
+                moved[name][:, kind, place] = of_new_models(known[:, None], RESAMPLES, rng)[:, 0]
+    return moved
+
+
+def _effects(mean: Means, of: Callable[[Floats], Floats]) -> tuple[Floats, ...]:
+    """[heads] what each head adds to the estimates of its layer; for `kept`, to first order."""
+    weight, norm = of(mean.weight), of(mean.norm)
+    total = weight.mean()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kept = (norm - weight * norm.mean() / total) / total
+    kept = np.where(np.isfinite(kept), kept, np.nan)
+    return of(mean.over_control), of(mean.length), kept, of(mean.correlation)
+
+
 def _over_heads(values: Floats) -> Floats:
     """[..., kinds, layers + 1] means over heads; last, over all layers and heads."""
     layers, encoder = (mean_of_known(values, axis=-1), mean_of_known(_flat(values), axis=-1))
@@ -139,16 +182,31 @@ def _of_layers(values: Floats, heads: Floats) -> Floats:
 
 
 def _table(
-    mean: Means, drawn: Means, random: Mapping[str, Floats], measured: Measured, table: Table
+    mean: Means,
+    drawn: Means,
+    random: Mapping[str, Floats],
+    measured: Measured,
+    table: Table,
+    moved: Mapping[str, Floats] | None = None,
 ) -> pd.DataFrame:
-    """Rows of the kinds that the task has, for one place after the other."""
+    """Rows of the kinds that the task has, for one place after the other.
+
+    Args:
+        mean: Estimates.
+        drawn: The same of other examples.
+        random: Columns of the encoder with random weights.
+        measured: Which kinds the examples have.
+        table: The table.
+        moved: What other heads would add to the resamples of a column.
+    """
+    moved = moved or {}
     shape = mean.weight.shape
     places = np.indices(shape)
     examples = np.broadcast_to((measured.tokens > 0).sum(axis=0), shape[::-1]).T
     columns = {"uniform": mean.uniform, "shuffled": mean.shuffled, **random, "examples": examples}
     for name, bounds in _WITH_ENDS.items():
         columns[name] = getattr(mean, name)
-        ends = np.clip(interval_of_known(getattr(drawn, name)), *bounds)
+        ends = np.clip(interval_of_known(getattr(drawn, name) + moved.get(name, 0)), *bounds)
         for end, values in zip(("low", "high"), ends, strict=True):
             columns[f"{name}_{end}"] = np.where(examples >= FEWEST, values, np.nan)
     found = pd.DataFrame(

@@ -126,7 +126,9 @@ NORM_STATISTICS = per_head(
 NORM_LEVELS = Table(
     "norm_levels",
     "The same, means over the heads of a layer, or of the whole encoder (correlations: of the "
-    f"heads that have one). {_INTERVALS}",
+    "heads that have one). Intervals of `weight`, `norm`, `summed`: bootstrap over examples; of "
+    "others, also over heads (Student's t): other heads might have been trained; empty with fewer "
+    "than 6 examples.",
     (
         *MAPS,
         _KIND,

@@ -18,7 +18,7 @@ Lengths = Callable[[np.random.Generator, Floats, npt.NDArray[np.bool_]], Floats]
 
 def of_kinds(size: Size, folder: Path) -> Iterator[Trial]:
     """Stripes at [SEP], over vectors whose lengths do not depend on the token's kind or weight."""
-    for kind, truth, lengths in _ENCODERS:
+    for kind, truth, lengths, skipped in _ENCODERS:
         rng, made = np.random.default_rng(41), Statements()
         for draw in range(size.sweeps):
             kinds = kinds_of_tokens(rng)
@@ -27,6 +27,8 @@ def of_kinds(size: Size, folder: Path) -> Iterator[Trial]:
             for name, table in zip(
                 NAMES, tables({"random": model}, "random", draw)["random"], strict=True
             ):
+                if name in skipped:
+                    continue
                 rows = table[table["kind"] == "separator"] if truth == POWER else table
                 made.interval(name, "over_control", rows)
                 made.interval(name, "correlation", rows)
@@ -59,9 +61,20 @@ def _short(rng: np.random.Generator, weights: Floats, kinds: npt.NDArray[np.bool
     return shorter * np.exp(0.2 * rng.normal(size=weights.shape))
 
 
-_ENCODERS: tuple[tuple[str, str, Lengths], ...] = (
-    ("equal lengths", NULL, _equal),
-    ("random lengths", NULL, _random),
-    ("lengths of examples", NULL, _of_examples),
-    ("short separators", POWER, _short),
+def _of_heads(rng: np.random.Generator, weights: Floats, kinds: npt.NDArray[np.bool_]) -> Floats:
+    """Every head has lengths of its own for kinds and weights, as heads with random weights do."""
+    of_kinds = np.einsum(
+        "etk,klh->etlh", kinds, 0.05 * rng.normal(size=(kinds.shape[2], LAYERS, HEADS))
+    )
+    powers = 0.05 * rng.normal(size=(LAYERS, HEADS))
+    noise = 0.1 * rng.normal(size=weights.shape)
+    return np.asarray(np.exp(of_kinds + noise) * weights**powers)
+
+
+_ENCODERS: tuple[tuple[str, str, Lengths, tuple[str, ...]], ...] = (
+    ("equal lengths", NULL, _equal, ()),
+    ("random lengths", NULL, _random, ()),
+    ("lengths of examples", NULL, _of_examples, ()),
+    ("lengths of heads", NULL, _of_heads, ("norm_statistics",)),  # of single heads, they are true
+    ("short separators", POWER, _short, ()),
 )

@@ -29,6 +29,15 @@ def encoder(column: str, value: float, kind: str = "special", **others: float) -
     return together(*parts)
 
 
+def shares(norm: float, over: float) -> Frames:
+    """A share of norm, and how much it exceeds that with random lengths."""
+    both = encoder("norm", norm)
+    excess = encoder("over_control", over)["norm_levels"]
+    names = ["over_control", "over_control_low", "over_control_high"]
+    both["norm_levels"][names] = excess[names]
+    return both
+
+
 def lengths(frequent: float, other: float) -> Frames:
     return together(
         encoder("length", frequent, "frequent word"), encoder("length", other, "other word")
@@ -37,9 +46,9 @@ def lengths(frequent: float, other: float) -> Frames:
 
 CASES: dict[str, dict[Answer, Frames]] = {
     "N1": {
-        YES: encoder("norm", 0.1),
-        NO: encoder("norm", 0.3),
-        OPEN: encoder("norm", 0.2),
+        YES: shares(0.1, -0.1),
+        NO: shares(0.1, 0.1),
+        OPEN: shares(0.2, -0.1),
     },
     "N2": {YES: encoder("kept", 0.4), NO: encoder("kept", 0.6), OPEN: encoder("kept", 0.5)},
     "N3": {

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from made_up_norms import EXAMPLES, HEADS, LAYERS, kinds_of_tokens, measured, stripes
 
-from darksecrets.norms.statistics import drawn_means, means, tables
+from darksecrets.norms.statistics import drawn_means, means, of_other_heads, tables
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
 from darksecrets.run.tables import identify
 from darksecrets.stats.correlation import from_moments
@@ -91,6 +92,24 @@ def test_short_vectors_take_the_stripe_away(encoders) -> None:
     assert row["kept_high"] < 0.8
     assert row["length_high"] < 0.6
     assert row["correlation_low"] < 0 < row["correlation_high"], "alike within the kind"
+
+
+def test_intervals_of_levels_are_about_other_heads_too(encoders) -> None:
+    """Student's t over the heads of a layer, by hand; the examples add what they add by themselves."""
+    mean = means(encoders["models"][NAME])
+    moved = of_other_heads(mean, seed=1)
+    kind = KINDS.index("separator")
+    for place in range(LAYERS + 1):
+        for name in ("over_control", "length", "correlation"):
+            values = getattr(mean, name)[kind]
+            own = (values if place == LAYERS else values[place]).ravel()
+            error = own.std(ddof=1) / np.sqrt(len(own))
+            low, high = np.quantile(moved[name][:, kind, place], [0.025, 0.975])
+            expected = 2 * t.ppf(0.975, len(own) - 1) * error
+            assert high - low == pytest.approx(expected, rel=0.25)
+    ratios = (mean.norm / mean.weight)[kind, 0]
+    assert np.abs(moved["kept"][:, kind, 0]).max() > 0
+    assert moved["kept"][:, kind, 0].std() < 10 * ratios.std()
 
 
 def test_kinds_that_are_absent_have_no_rows_and_few_examples_no_intervals() -> None:
