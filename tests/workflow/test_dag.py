@@ -124,6 +124,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
+        ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

@@ -54,8 +54,10 @@ if config["left_out"] and workflow.is_main_process:
         f"The sweep over heads (section 4.6, Figures 8 and 9) is left out; everything else runs. {config['left_out']}"
     )
 if config["norms_left_out"] and workflow.is_main_process:
+    same = config["norms_left_out"] == config["left_out"]
     logger.warning(
-        f"Norms (Kobayashi et al. 2020) are left out; everything else runs. {config['norms_left_out']}"
+        "Norms (section 4.4, beside weights) are left out"
+        + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
     )
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.

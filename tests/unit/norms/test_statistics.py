@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t
 from made_up_norms import EXAMPLES, HEADS, LAYERS, kinds_of_tokens, measured, stripes
+from scipy.stats import t
 
 from darksecrets.norms.statistics import drawn_means, means, of_other_heads, tables
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
@@ -95,7 +95,7 @@ def test_short_vectors_take_the_stripe_away(encoders) -> None:
 
 
 def test_intervals_of_levels_are_about_other_heads_too(encoders) -> None:
-    """Student's t over the heads of a layer, by hand; the examples add what they add by themselves."""
+    """Student's t over the heads of a layer, by hand."""
     mean = means(encoders["models"][NAME])
     moved = of_other_heads(mean, seed=1)
     kind = KINDS.index("separator")
