@@ -26,7 +26,7 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     file = config_file(model, fetched)
     if model["source"] == "builtin" or not file:  # tests check the shipped model
         return ""
-    return _unobserved(file.parent)
+    return unobserved(file.parent)
 
 
 def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
@@ -54,7 +54,7 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
         folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
     else:
         return
-    if reason := _unobserved(folder):
+    if reason := unobserved(folder):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
             f"{reason} Start the run again{without}: norms are then left out from the start, and "
@@ -62,7 +62,7 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
         )
 
 
-def _unobserved(folder: Path) -> str:
+def unobserved(folder: Path) -> str:
     """Why the values of a model cannot be observed; empty if they can, or if torch is missing.
 
     This is found on a small random model of the checkpoint's architecture.
