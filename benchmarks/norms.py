@@ -98,8 +98,8 @@ def main() -> None:
             }
         )
     notes = (
-        f"One layer of BERT-base's size ({HEADS} heads, hidden size {HEADS * SIZE}), one input: the "
-        "lengths ‖α f(x)‖ of all heads and pairs of tokens, and those of the sums over heads. "
+        f"One layer of BERT-base's size ({HEADS} heads, hidden size {HEADS * SIZE}), one input: "
+        "the lengths ‖α f(x)‖ of all heads and pairs of tokens, and those of the sums over heads. "
         "*Explicit* builds all vectors, as Kobayashi et al. (2020) do; *products* does not. CPU "
         f"time of one thread, median of {repetitions} repetitions; memory is what the process "
         "grows by."
