@@ -5,7 +5,10 @@ from __future__ import annotations
 PATHS: tuple[tuple[str, str], ...] = (
     ("config.yaml", "the configuration with all defaults"),
     ("origin.json", "where data and model came from"),
-    ("left_out.txt", "why the sweep over heads is left out; there only if it is"),
+    (
+        "left_out.txt, norms_left_out.txt",
+        "why the sweep over heads, or norms, are left out; there only if they are",
+    ),
     (
         "data/<task>/",
         "a `datasets.DatasetDict` on disk: splits `train` and `validation`, columns `idx`, "
@@ -77,6 +80,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",
         "distances between the heads of one model, parts of `head_distances.parquet`; and means "
         "[by example](#example_distancescsv), for `redundancy.csv`",
+    ),
+    (
+        "norms/<task>/",
+        "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
+        "`norm_levels.csv`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
@@ -194,6 +202,7 @@ TARGETS = (
         "head_statistics",
         "token_pairs",
         "redundancy",
+        "weights_and_norms",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "learning_curves", "claims", "atlas", "report"),

@@ -24,6 +24,7 @@ from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
+from darksecrets.norms import preflight as of_norms
 from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus, parent
 from darksecrets.run.errors import InputError
@@ -55,8 +56,8 @@ try:
     config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
-    of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
-    config["left_out"] = "" if with_text else of_sweep(config)
+    found = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
+    config.update({key: "" if with_text else why for key, why in found(config).items()})
     config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
@@ -66,6 +67,12 @@ except InputError as error:
 if config["left_out"] and workflow.is_main_process:
     logger.warning(
         f"The sweep over heads (section 4.6, Figures 8 and 9) is left out; everything else runs. {config['left_out']}"
+    )
+if config["norms_left_out"] and workflow.is_main_process:
+    same = config["norms_left_out"] == config["left_out"]
+    logger.warning(
+        "Norms (section 4.4, beside weights) are left out"
+        + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
     )
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
@@ -163,6 +170,15 @@ def measured_models(task: str) -> list[str]:
     """The models of a task whose maps are measured."""
     seeds = config["tasks"][task]["seeds"]
     return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
+
+
+def finetuned_folders(wildcards) -> list[str]:
+    """The fine-tuned models of a task, one for each seed."""
+    return expand(
+        "<results>/models/{task}/finetuned/seed-{seed}",
+        task=wildcards.task,
+        seed=config["tasks"][wildcards.task]["seeds"],
+    )
 
 
 def measured_stores(wildcards) -> list[str]:
@@ -302,6 +318,11 @@ def measured(wildcards) -> list[str]:
     pattern = "<results>/features/{task}/{model}/{table}.csv"
     tasks, table = tasks_of(wildcards.table), wildcards.table
     return per_task_and_model(pattern, tasks, table=table)
+
+
+def norms_of_tasks(wildcards) -> list[str]:
+    """The parts of a table of weights and norms, one for every task."""
+    return per_task(f"<results>/norms/{{task}}/{wildcards.table}.csv")
 
 
 def classifier_folder(wildcards) -> str:

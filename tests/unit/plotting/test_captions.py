@@ -47,11 +47,14 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def resolved(config: dict[str, Any], left_out: str = "") -> dict[str, Any]:
-    """A configuration as the rules complete it; `left_out` says why the sweep is left out."""
+def resolved(
+    config: dict[str, Any], left_out: str = "", norms_left_out: str = ""
+) -> dict[str, Any]:
+    """A configuration as the rules complete it, with why the sweep and norms are left out."""
     complete = resolve(config)
     most = max(len(entry["seeds"]) for entry in complete["tasks"].values())
-    return {**complete, "left_out": left_out, "most_seeds": most}
+    reasons = {"left_out": left_out, "norms_left_out": norms_left_out}
+    return {**complete, **reasons, "most_seeds": most}
 
 
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
@@ -119,6 +122,15 @@ def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
     reason = "Its attention cannot be reached."
     assert reason in render(path, resolved(CONFIGS["files"], reason), paper=False)
     assert "left out" not in render(path, resolved(CONFIGS["files"]), paper=False)
+
+
+def test_the_description_says_why_norms_are_left_out(root: Path) -> None:
+    path = root / "workflow" / "report" / "workflow.rst"
+    reason = "Its values cannot be seen."
+    text = render(path, resolved(CONFIGS["files"], norms_left_out=reason), paper=False)
+    assert reason in text
+    assert "second opinion" not in text
+    assert "second opinion" in render(path, resolved(CONFIGS["files"]), paper=False)
 
 
 @pytest.mark.parametrize("paper", [True, False])
