@@ -64,6 +64,8 @@ rule atlas:
             "figures": tables_of_figures(),
             "left_out": config["left_out"],
         },
+        folder=str(RESULTS),
+        facts=FACTS,
         page=imports.digest(page_of_atlas.files()),
     message:
         "Make the atlas of heads"
