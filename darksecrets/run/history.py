@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -46,10 +47,14 @@ def records(run: Path) -> Iterator[dict[str, Any]]:
     Args:
         run: Folder of the run.
     """
-    for path in sorted(run.rglob(f"*{PROVENANCE}")):
-        if path.relative_to(run).parts[0] not in _ELSEWHERE:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            yield from (record, *record.get("chunks", ()))
+    for folder, folders, names in os.walk(run, followlinks=True):  # of which some may be links
+        if Path(folder) == run:
+            folders[:] = {*folders} - _ELSEWHERE
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(PROVENANCE):
+                record: dict[str, Any] = json.loads(Path(folder, name).read_text(encoding="utf-8"))
+                yield from (record, *record.get("chunks", ()))
 
 
 def gather(found: Iterable[Mapping[str, Any]]) -> History:

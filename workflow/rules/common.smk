@@ -528,14 +528,22 @@ def offer_tables() -> None:
     for each in compat.rules_of(workflow, RULES):
         for path in each.output:
             file = Path(str(path))
-            if file.parent.name == "tables" and file.suffix == ".csv" and file.stem not in NOT_OFFERED:
-                compat.show_in_report(path, "Tables to download", partial(labels_of_table, file.stem))
+            if (
+                file.parent.name == "tables"
+                and file.suffix == ".csv"
+                and file.stem not in NOT_OFFERED
+            ):
+                compat.show_in_report(
+                    path, "Tables to download", partial(labels_of_table, file.stem)
+                )
 
 
 def labels_of_table(name: str, wildcards) -> dict[str, str]:
     """A table's name and the paper's sections that it belongs to; the claims are about all."""
     name = wildcards.get("table", name)
-    (section,) = (of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables)
+    (section,) = (
+        of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables
+    )
     numbers, _, title = section.partition(":")
     return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
 
