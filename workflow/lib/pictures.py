@@ -98,7 +98,7 @@ class Problems(list[str]):
 
 def copy_of(run: Path, folder: Path) -> Path:
     """A copy of a run in ``folder/results``: links to its measurements, and files to draw anew."""
-    name = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["run"]
+    name: str = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["run"]
     copy = folder / "results" / name
     copy.mkdir(parents=True)
     for entry in run.resolve().iterdir():
