@@ -1,7 +1,6 @@
 """Make the atlas of heads: one page that shows the run."""
 
 import json
-from pathlib import Path
 
 from _job import Job, script
 
@@ -19,7 +18,7 @@ def main(job: Job) -> None:
     tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
     maps = {path.stem: json.loads(path.read_text("utf-8")) for path in job.input.all("maps")}
     papers = registry.read(job.input.all("registry"))
-    records = history.records(Path(job.params.folder))
+    records = history.records(job.output.page.parent)
     made = history.facts(history.gather(records), **job.params.facts)
     run = building.Run(**job.params.run, made=made)
     content, numbers = building.content(run, tables, CLAIMS.read(job.input.claims), papers, maps)

@@ -6,12 +6,10 @@ from _job import Job, script
 @script
 def main(job: Job) -> None:
     """Gather the records of the run's jobs."""
-    from pathlib import Path
-
     from darksecrets.run import history, opening
     from darksecrets.run.files import write_json, write_text
 
-    run = Path(job.params.folder)
+    run = job.output.page.parent
     facts = history.facts(history.gather(history.records(run)), **job.params.facts)
     costs = history.costs(run)
     write_text(opening.html(facts, costs), job.output.page)

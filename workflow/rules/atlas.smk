@@ -64,7 +64,6 @@ rule atlas:
             "figures": tables_of_figures(),
             "left_out": config["left_out"],
         },
-        folder=str(RESULTS),
         facts=FACTS,
         page=imports.digest(page_of_atlas.files()),
     message:

@@ -21,7 +21,6 @@ rule describe_run:
     conda:
         "../../envs/figures.yaml"
     params:
-        folder=str(RESULTS),
         facts=FACTS,
     message:
         "Say what made the run"
