@@ -1,10 +1,6 @@
 """Build Snakemake's self-contained report of a finished run."""
 
-from pathlib import Path
-
 from _job import Job, script
-
-ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
 
 
 @script
@@ -13,8 +9,10 @@ def main(job: Job) -> None:
     import subprocess
     import sys
     import tempfile
+    from pathlib import Path
 
     from darksecrets.run.files import atomic, write_json
+    from darksecrets.run.opening import answers
 
     with atomic(job.output.page) as page, tempfile.TemporaryDirectory() as folder:
         numbers = Path(folder) / "answers.json"
@@ -27,13 +25,3 @@ def main(job: Job) -> None:
             *("--report-metadata", str(numbers), "--report-stylesheet", job.params.style),
         ]
         subprocess.run(command, check=True)
-
-
-def answers(claims: Path) -> dict[str, int]:
-    """How many of the paper's claims hold in the run; the report's first page shows numbers."""
-    import csv
-    from collections import Counter
-
-    with claims.open(encoding="utf-8", newline="") as table:
-        counts = Counter(row["here"] for row in csv.DictReader(table))
-    return {name: counts[answer] for answer, name in ANSWERS.items()}

@@ -1,14 +1,18 @@
-"""What made a run, as a fragment of HTML for the first page of Snakemake's report."""
+"""The first page of Snakemake's report: answers to the claims, and what made the run, as HTML."""
 
 from __future__ import annotations
 
+import csv
+from collections import Counter
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
 """Tables side by side that the steps are spread over."""
@@ -24,6 +28,17 @@ _STYLE = """
 .made .costs td { border-top: 1px solid #e5e7eb; font-variant-numeric: tabular-nums; }
 .made p { margin: 6px 0 0; color: #4b5563; }
 """
+
+
+def answers(claims: Path) -> dict[str, int]:
+    """How many claims hold in the run, in the words of the page: Snakemake shows such numbers.
+
+    Args:
+        claims: The table of claims, ``claims.csv``.
+    """
+    with claims.open(encoding="utf-8", newline="") as table:
+        counts = Counter(row["here"] for row in csv.DictReader(table))
+    return {words: counts[answer] for answer, words in _ANSWERS.items()}
 
 
 def html(lines: Mapping[str, str], costs: pd.DataFrame) -> str:

@@ -106,3 +106,11 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
     assert ["claims", "1", "2.0 s", "2.0 s", "300 MiB"] in rows
     nothing = opening.html(facts, history.costs(run / "none"))
     assert "not recorded here" in nothing
+
+
+def test_answers_are_counted_in_the_order_of_the_page(tmp_path):
+    rows = ["holds", "undecided", "does not hold", "undecided"]
+    file = tmp_path / "claims.csv"
+    file.write_text("\n".join(["id,here", *(f"{i},{row}" for i, row in enumerate(rows))]) + "\n")
+    expected = {"claims that hold": 1, "do not hold": 1, "undecided": 2}
+    assert list(opening.answers(file).items()) == list(expected.items())
