@@ -62,6 +62,13 @@ label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 
+DEMO ?= results/demo
+REAL ?= results/real
+
+.PHONY: pictures
+pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO=folder REAL=folder)
+	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL)
+
 .PHONY: test
 test: $(INSTALLED) ## run every test and linter
 	python -m pytest

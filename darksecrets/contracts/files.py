@@ -156,6 +156,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "what the atlas shows of a task's maps: mean maps and profiles of every model, chosen "
         "examples with labels, predictions and maps, packed by `darksecrets.atlas.packing`",
     ),
+    (
+        "run.html, run.json",
+        "what made the run: commits, dates, seeds, revisions, hardware, versions, time and memory "
+        "of every rule",
+    ),
     ("report.html", "Snakemake's self-contained report"),
     ("logs/, benchmarks/", "output of every job; its time and memory"),
     (

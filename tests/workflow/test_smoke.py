@@ -336,6 +336,10 @@ def test_report_holds_figures_and_captions(run):
         "stripes_negation.svg",
         "table1.md",
         "Section 4.3",
+        "Tables to download",
+        "cosine.csv",
+        "claims that hold",
+        "Measured steps",
     ):
         assert text in page
 

@@ -399,6 +399,45 @@ def describe_model(config: Mapping[str, Any]) -> str:
     return of_model[model["source"]]
 
 
+def origins(config: Mapping[str, Any]) -> dict[str, str]:
+    """Where the model, the data and the frame-semantic links of a run come from, with revisions."""
+    model, data, links = (config[name] for name in ("model", "data", "framenet"))
+    on_hub = {"hub": f", revision {model['revision']}"}
+    of_data = {
+        None: "",
+        "builtin": f"built-in corpus, seed {data['seed']}",
+        "tsv": f"files in {data['folder']}",
+        "hub": f"{data['repository']}, revision {data['revision']}",
+    }
+    own = own_data(config)
+    shared = [of_data[data["source"]]] if len(own) < len(config["tasks"]) else []
+    return {
+        "Model": describe_model(config) + on_hub.get(model["source"], ""),
+        "Data": "; ".join([*shared, *(f"{name}: {_place(config['tasks'][name])}" for name in own)]),
+        "Links": {
+            "builtin": f"built-in, seed {links['seed']}",
+            "nltk": "FrameNet 1.7",
+            "tsv": str(links["file"]),
+        }.get(links["source"], ""),
+    }
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    """Where a task of one's own comes from."""
+    if "hub" in entry:
+        return f"{entry['hub']['repository']}, revision {entry['hub']['revision']}"
+    return f"{entry['files']['train']} and {entry['files']['validation']}"
+
+
+def seeds_in_words(config: Mapping[str, Any]) -> str:
+    """The fine-tuning seeds of a run; with the tasks that have them, unless all have the same."""
+    tasks: dict[tuple[int, ...], list[str]] = {}
+    for name, entry in config["tasks"].items():
+        tasks.setdefault(tuple(entry["seeds"]), []).append(name)
+    parts = [(", ".join(map(str, seeds)), ", ".join(names)) for seeds, names in tasks.items()]
+    return parts[0][0] if len(parts) == 1 else "; ".join(f"{s} ({names})" for s, names in parts)
+
+
 def results_folder(config: Mapping[str, Any]) -> Path:
     """Folder of all outputs of the run, relative to the working directory."""
     return Path("results") / str(config["run"])

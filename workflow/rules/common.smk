@@ -119,6 +119,8 @@ RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
 SCORED_STATES = ("pretrained", "frozen", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
+# What the configuration says about where the run's results come from.
+FACTS = {"seeds": configuration.seeds_in_words(config), "origins": configuration.origins(config)}
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
@@ -427,6 +429,7 @@ RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figure
 TABLES_LEFT_OUT: set[str] = (
     set()
 )  # names of tables that this run does not make: each section adds its own
+NOT_OFFERED = {"pattern_predictions"}  # a row per labelled map and fold: too large for the report
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
@@ -568,6 +571,31 @@ def add_code() -> None:
             modules = [*([one] if one else []), *(several or [])]
             files = imports.files_of((RULES / script).resolve(), *modules)
             compat.add_parameter(each, "code", imports.digest(files))
+
+
+def offer_tables() -> None:
+    """Let the report offer the run's CSV tables for download."""
+    for each in compat.rules_of(workflow, RULES):
+        for path in each.output:
+            file = Path(str(path))
+            if (
+                file.parent.name == "tables"
+                and file.suffix == ".csv"
+                and file.stem not in NOT_OFFERED
+            ):
+                compat.show_in_report(
+                    path, "Tables to download", partial(labels_of_table, file.stem)
+                )
+
+
+def labels_of_table(name: str, wildcards) -> dict[str, str]:
+    """A table's name and the paper's sections that it belongs to; the claims are about all."""
+    name = wildcards.get("table", name)
+    (section,) = (
+        of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables
+    )
+    numbers, _, title = section.partition(":")
+    return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
 
 
 def start_run(logs: list[str]) -> None:

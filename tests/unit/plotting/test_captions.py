@@ -9,7 +9,8 @@ import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
-from workflow.lib.configuration import annotated_by, resolve
+from darksecrets.run import history, opening
+from workflow.lib.configuration import annotated_by, origins, resolve, seeds_in_words
 
 TOPICS: dict[str, Any] = {
     "text": "text",
@@ -77,10 +78,19 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
         ),
         output=SimpleNamespace(table="tables/t.csv"),
     )
-    text = environment.from_string(path.read_text(encoding="utf-8")).render(snakemake=snakemake)
-    strict = {"halt_level": 2, "report_level": 2, "raw_enabled": False}
+    shown = {"snakemake": snakemake, "files": [made(config)]}
+    text = environment.from_string(path.read_text(encoding="utf-8")).render(shown)
+    raw = path.stem == "workflow"  # which includes what made the run
+    strict = {"halt_level": 2, "report_level": 2, "raw_enabled": raw}
     html = publish_parts(text, writer="html", settings_overrides=strict)["body"]
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def made(config: dict[str, Any]) -> SimpleNamespace:
+    """The file of the report that says what made the run, as Snakemake hands it to templates."""
+    facts = history.facts(history.gather([]), seeds_in_words(config), origins(config))
+    page = opening.html(facts, history.costs(Path("no run")))
+    return SimpleNamespace(name="run.html", path=SimpleNamespace(read_text=lambda: page))
 
 
 def captions(root: Path) -> list[Path]:
@@ -113,8 +123,12 @@ def test_the_description_says_what_data_a_run_has(root: Path) -> None:
     texts = {name: render(path, resolved(config), paper=False) for name, config in CONFIGS.items()}
     assert "cannot be compared with the paper's" in texts["demo"]
     assert "cannot be compared" not in texts["files"] + texts["paper"]
-    assert "google-bert/bert-base-uncased" in texts["paper"]
-    assert "nyu-mll/glue" in texts["paper"]
+    paper = resolve(CONFIGS["paper"])
+    assert f"google-bert/bert-base-uncased, revision {paper['model']['revision']}" in texts["paper"]
+    assert f"nyu-mll/glue, revision {paper['data']['revision']}" in texts["paper"]
+    assert "topics: a.csv and b.csv" in texts["only-own"]
+    assert "built-in corpus" not in texts["only-own"]
+    assert "Seeds1, 2, 3" in texts["paper"], "the cells of a row"
 
 
 def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
