@@ -14,4 +14,4 @@ def main(job: Job) -> None:
     sources = Sources(job.input.all, job.params.tasks, label)
     name = module.rpartition(".")[2]
     drawn = import_module(module).draw(sources)
-    write(drawn, list(job.output), script=module, description=f"{name}, {label}")
+    write(drawn, list(job.output), script=module, title=f"{name}, {label}")
