@@ -6,6 +6,7 @@ figures' font lacks. Text from right to left is laid out by matplotlib itself.
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from functools import cache
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _RIGHT_TO_LEFT = {"R", "AL"}
 
+_NUMBER = re.compile(r"-[\d.,]+(e[+-]?\d+)?[*%]?")
+
 FONT = "DejaVu Sans"
 """Font of all figures, see `darksecrets.plotting.style`."""
 
@@ -27,7 +30,8 @@ FONT = "DejaVu Sans"
 def as_written(figure: Figure) -> None:
     """Draw all texts of a figure without formulas, and with a font for every character.
 
-    Characters without a font become code points, see `drawable`.
+    Characters without a font become code points, see `drawable`; the hyphen of a negative number
+    becomes a minus sign.
     """
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -39,6 +43,8 @@ def as_written(figure: Figure) -> None:
 def _as_written(text: Text) -> None:
     content = text.get_text()
     text.set_parse_math(False)
+    if _NUMBER.fullmatch(content):
+        text.set_text(content.replace("-", "−"))
     if content.isascii():
         return
     if (possible := drawable(content)) != content:
