@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -138,7 +139,7 @@ def _left_out(name: str, row: Mapping[str, object]) -> bool:
     return False
 
 
-def _values(column: Column, size: int, rng: np.random.Generator) -> object:
+def _values(column: Column, size: int, rng: np.random.Generator) -> Any:
     tokens = " ".join(TOKENS)
     texts = {"tokens": tokens, "model": "$x^{2$", "task": "<script>&", "confusions_of": "$x^{2$"}
     texts |= {"segments": "00000111", "special": "10000001", "encoder": "=cmd()", "map": "m0"}
