@@ -31,6 +31,7 @@ from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
 from workflow.lib import (
+    captions,
     compat,
     configuration,
     forks,
@@ -447,7 +448,18 @@ def drawn_by(
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
     about_run = {"tasks": metrics, "annotations": ANNOTATIONS, "paper": PAPER}
-    return {"module": dotted, "label": label, "options": dict(options or {}), **about_run}
+    params = {"module": dotted, "label": label, "options": dict(options or {}), **about_run}
+    return {**params, "caption": caption_of(name, params)}
+
+
+def caption_of(name: str, params: Mapping) -> Callable:
+    """Function of a figure's job that gives its caption as plain text, for its files."""
+    path = RULES.parent / "report" / f"{name}.rst"
+
+    def caption(wildcards, input, output):
+        return captions.plain(path, config, params, input=input, output=output)
+
+    return caption
 
 
 def figure(

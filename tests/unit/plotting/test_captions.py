@@ -1,6 +1,7 @@
 """Captions of the report: rendered as Snakemake does, for every kind of run."""
 
 import re
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
 from darksecrets.run import history, opening
+from workflow.lib.captions import plain
 from workflow.lib.configuration import annotated_by, origins, resolve, seeds_in_words
 
 TOPICS: dict[str, Any] = {
@@ -61,23 +63,9 @@ def resolved(
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
     """Text of a caption; undefined names and markup mistakes are errors."""
     environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    snakemake = SimpleNamespace(
-        config=config,
-        params=SimpleNamespace(
-            label="run x · data · model",
-            tasks=config["tasks"],
-            annotations=annotated_by(config),
-            paper=paper,
-            run={"shared": ["GLUE"] if paper else []},
-        ),
-        input=SimpleNamespace(
-            table="tables/t.csv",
-            scores="tables/table1.csv",
-            correlations="tables/c.csv",
-            changes="tables/g.csv",
-        ),
-        output=SimpleNamespace(table="tables/t.csv"),
-    )
+    found = facts(config, paper=paper)
+    params = SimpleNamespace(**found.pop("params"))
+    snakemake = SimpleNamespace(config=config, params=params, **found)
     shown = {"snakemake": snakemake, "files": [made(config)]}
     text = environment.from_string(path.read_text(encoding="utf-8")).render(shown)
     raw = path.stem == "workflow"  # which includes what made the run
@@ -93,6 +81,26 @@ def made(config: dict[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(name="run.html", path=SimpleNamespace(read_text=lambda: page))
 
 
+def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
+    """What captions read of a rule."""
+    return {
+        "params": {
+            "label": "run x · data · model",
+            "tasks": config["tasks"],
+            "annotations": annotated_by(config),
+            "paper": paper,
+            "run": {"shared": ["GLUE"] if paper else []},
+        },
+        "input": SimpleNamespace(
+            table="tables/t.csv",
+            scores="tables/table1.csv",
+            correlations="tables/c.csv",
+            changes="tables/g.csv",
+        ),
+        "output": SimpleNamespace(table="tables/t.csv"),
+    }
+
+
 def captions(root: Path) -> list[Path]:
     return sorted((root / "workflow" / "report").glob("*.rst"))
 
@@ -105,6 +113,17 @@ def test_captions_render_for_every_kind_of_run(name: str, root: Path) -> None:
         text = render(path, config, paper=name == "paper")
         assert len(text.split()) > 50, path
         assert not re.search(r"\{[{%]|None|\*\*|``", text), text
+
+
+@pytest.mark.parametrize("name", ["demo", "paper"])
+def test_the_plain_text_of_a_caption_has_the_words_that_docutils_reads(
+    name: str, root: Path
+) -> None:
+    config = resolved(CONFIGS[name])
+    for path in captions(root):
+        text = plain(path, config, **facts(config, paper=name == "paper"))
+        assert text.split() == unescape(render(path, config, paper=name == "paper")).split(), path
+        assert path.stem == "workflow" or len(text.splitlines()) > 1, "what, then how"
 
 
 def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> None:
