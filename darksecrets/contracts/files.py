@@ -5,7 +5,10 @@ from __future__ import annotations
 PATHS: tuple[tuple[str, str], ...] = (
     ("config.yaml", "the configuration with all defaults"),
     ("origin.json", "where data and model came from"),
-    ("left_out.txt", "why the sweep over heads is left out; there only if it is"),
+    (
+        "left_out.txt, norms_left_out.txt",
+        "why the sweep over heads, or norms, are left out; there only if they are",
+    ),
     (
         "data/<task>/",
         "a `datasets.DatasetDict` on disk: splits `train` and `validation`, columns `idx`, "
@@ -77,6 +80,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",
         "distances between the heads of one model, parts of `head_distances.parquet`; and means "
         "[by example](#example_distancescsv), for `redundancy.csv`",
+    ),
+    (
+        "norms/<task>/",
+        "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
+        "`norm_levels.csv`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
@@ -160,6 +168,12 @@ PATHS: tuple[tuple[str, str], ...] = (
         "provenance of a result: parameters, seeds, fingerprints of inputs and outputs, "
         "library versions, the project's commit, the machine",
     ),
+    (
+        "**/.fingerprints.json, **/.fingerprints/*.json",
+        "size and SHA-256 of every file of a result, with which jobs compare what they read: of a "
+        "folder inside it, of a file `<name>` in `.fingerprints/<name>.json` beside it; `*.seen` "
+        "beside these only saves time. Without it, a result is not checked",
+    ),
 )
 """Path under ``results/<run>/``, and its content."""
 
@@ -176,8 +190,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Sweep (`ablation/…`, `joint/…`)",
-        "`sets.csv`: a row per disabled set, with `kind` (`baseline`, `head`, `layer` or `set`), "
-        "`layer` and `head` (from 1, empty where they do not apply) and `name`. `predictions.npz`: "
+        "`sets.csv`: [table](#setscsv), a row per disabled set. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
         "`darksecrets.ablation.results.SweepResult`",
     ),
@@ -189,10 +202,12 @@ TARGETS = (
     *(
         "pattern_quality",
         "stripe_tokens",
+        "stripes_index",
         "stripes",
         "head_statistics",
         "token_pairs",
         "redundancy",
+        "weights_and_norms",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "learning_curves", "claims", "atlas", "report"),

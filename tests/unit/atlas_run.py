@@ -45,7 +45,8 @@ def table(
     if "task" not in names:
         models = [models[0], models[-1]]
     kinds = {c.name: c.values for c in declared.columns if c.name in names and c.values}
-    kind = [name for name in kinds if name not in ("state", "metric", "kind")]
+    of_others = {"state", "metric", *(["kind"] if declared is SEED_EFFECTS else [])}
+    kind = [name for name in kinds if name not in of_others]
     rows = []
     for task, (state, seed), name, layer, head in itertools.product(
         tasks if "task" in names else [""],
