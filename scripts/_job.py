@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.run import gpus, integrity, provenance
+from darksecrets.run import gpus, integrity, parent, provenance
 from darksecrets.run.errors import STOPPED, InputError
 from darksecrets.run.files import PROVENANCE, write_json
+from darksecrets.run.shortage import shortage
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -76,8 +77,8 @@ def script(main: Main) -> Main:
 
     Before, the inputs are checked against the fingerprints that the jobs recorded which made them.
     What `main` returns (a resolved revision, the precision in use) becomes part of the provenance.
-    An `InputError` ends the job with its message in the rule's log, any other error with its
-    traceback.
+    An `InputError` ends the job with its message in the rule's log, and so does a lack of disk or
+    memory; any other error ends it with its traceback.
     """
     if main.__module__ == "__main__":
         _run(main, main.__globals__["snakemake"])
@@ -85,6 +86,12 @@ def script(main: Main) -> Main:
 
 
 def _run(main: Main, snakemake: Snakemake) -> None:
+    parent.end_with_parent()
+    with parent.run_of():
+        _run_to_its_end(main, snakemake)
+
+
+def _run_to_its_end(main: Main, snakemake: Snakemake) -> None:
     _redirect(Path(snakemake.log[0]))
     start = time.perf_counter()
     try:
@@ -98,8 +105,10 @@ def _run(main: Main, snakemake: Snakemake) -> None:
     except InputError as error:
         _log.error("%s%s", STOPPED, error)
         sys.exit(1)
-    except Exception:
-        _log.error("%s", traceback.format_exc())
+    except Exception as error:
+        described = traceback.format_exc()
+        lacking = shortage(error, described, Path(snakemake.output[0]).parent)
+        _log.error("%s", described if lacking is None else STOPPED + lacking)
         sys.exit(1)
 
 
