@@ -566,7 +566,7 @@ DAMAGED = {
     "scores/STS-B/baselines.csv": (digit, "tables/baselines.csv"),
     "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
     "tables/head_ablation.csv": (digit, "figures/figure8.svg"),
-    "tables/cosine.csv": (header, "figures/figure5.svg"),
+    "tables/learning_curves.csv": (header, "figures/learning_curves.svg"),
     "samples/STS-B.csv": (half, "annotation/STS-B.jsonl"),
     "models/SST-2/finetuned/seed-1/model.safetensors": (
         bit,
