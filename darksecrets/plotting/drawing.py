@@ -57,14 +57,17 @@ class Sources:
         return declared.read(self.file(name))
 
 
-def write(drawn: Drawn, paths: Iterable[Path], *, script: str, description: str) -> None:
+def write(
+    drawn: Drawn, paths: Iterable[Path], *, script: str, title: str, description: str = ""
+) -> None:
     """Write what ``draw`` returned to the output files of a rule.
 
     Args:
         drawn: One figure for all files; or figures or texts, by name.
         paths: Files to write, each atomically; the suffix determines a figure's format.
         script: The module that draws, such as ``darksecrets.finetuning.figure5``.
-        description: What the figure shows and from which run.
+        title: What the figure shows, from which run.
+        description: The same in detail, for readers who do not see the figure.
     """
     for path in paths:
         if isinstance(drawn, Figure):
@@ -74,4 +77,4 @@ def write(drawn: Drawn, paths: Iterable[Path], *, script: str, description: str)
         if isinstance(page, str):
             write_text(page, path)
         else:
-            save(page, [path], script=script, description=description)
+            save(page, [path], script=script, title=title, description=description)

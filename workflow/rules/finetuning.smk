@@ -196,6 +196,7 @@ figure(
     label="Learning curves",
     group="scores",
     table="<results>/tables/learning_curves.csv",
+    baselines="<results>/tables/baselines.csv",
 )
 
 

@@ -6,7 +6,6 @@ import pytest
 from drawn import axes_named, mesh_of, written
 from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgba
 
 from darksecrets.features import figure7 as seventh
 from darksecrets.features import token_pairs as pairs
@@ -18,7 +17,8 @@ from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.stripes import stripes
 from darksecrets.features.stripes_index import stripes_index
 from darksecrets.features.token_pairs import token_pairs
-from darksecrets.plotting.style import UNKNOWN
+from darksecrets.plotting.style import SMALL
+from darksecrets.run.columns import STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
 ALL = list(TASKS)
@@ -240,55 +240,69 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
     assert [text.get_text() for text in first.get_yticklabels()] == list(seventh.FEATURES)
 
 
-def test_token_pairs_show_weight_excess_and_the_correlation_with_the_diagonal():
+def test_token_pairs_show_every_head_against_its_control_and_mark_those_that_exceed_all():
     data = table("relation", RELATIONS, PAIR_VALUES)
     data.loc[data["head"] == 2, "q_value"] = 0.01
     correlations = diagonal_correlations(data, 99, 0)
     figure = token_pairs(data, FEW, LABEL, correlations=correlations)
     for relation in RELATIONS:
-        arrow = relation.replace(" to ", " → ")
+        axes = axes_named(figure, f"QQP {relation}")
         rows = select(data, state="finetuned", task="QQP", relation=relation)
-        weight, control = (expected(rows, value) for value in ("weight", "control"))
-        np.testing.assert_allclose(shown(figure, f"{arrow} QQP"), weight)
-        name = f"{arrow}\nover control QQP"
-        np.testing.assert_allclose(shown(figure, name), weight - control)
+        places = {}
+        for (layer, head), of_head in rows.groupby(["layer", "head"]):
+            assert len(of_head) == 2, "means over seeds"
+            values = (of_head[name].mean() for name in ("control", "weight", "diagonal"))
+            places[layer, head] = tuple(np.round(list(values), 12))
+        dots, rings = axes.collections
+        drawn = np.column_stack([dots.get_offsets(), dots.get_array()])
+        assert sorted(map(tuple, np.round(drawn, 12))) == sorted(places.values())
+        every = (
+            rows.assign(passes=rows["q_value"] < 0.05).groupby(["layer", "head"])["passes"].all()
+        )
+        marked = [places[key] for key, passes in every.items() if passes]
+        assert len(marked) >= 4
+        assert sorted(map(tuple, np.round(rings.get_offsets(), 12))) == sorted(
+            place[:2] for place in marked
+        )
+        excess = {key: places[key][1] - places[key][0] for key, passes in every.items() if passes}
+        first = sorted(excess, key=excess.get, reverse=True)[:3]
+        names = [f"{layer}-{head}" for layer, head in first]
+        (text,) = axes.texts
+        assert text.get_text().split("\n")[:3] == names
         of_seeds = select(correlations, state="finetuned", task="QQP", relation=relation)
-        for label, value in ((f"{arrow} QQP", "weight"), (name, "over_control")):
-            (axes,) = (a for a in figure.axes if a.get_label() == label)
-            assert len(of_seeds[value]) == 2, "means over seeds"
-            mean = sum(of_seeds[value]) / 2
-            assert axes.get_xlabel().startswith(f"r = {mean:.2f}")
-            marked = {(x, y) for line in axes.lines for x, y in line.get_xydata().tolist()}
-            seeds = rows.assign(passes=rows["q_value"] < 0.05).groupby(["head", "layer"])["passes"]
-            every = {place for place, passes in seeds.all().items() if passes}
-            assert marked == (every if value == "over_control" else set())
-            assert len(every) >= 4
+        means = [f"{of_seeds[name].mean():.2f}" for name in ("weight", "over_control")]
+        assert axes.get_xlabel().startswith(f"r = {means[0]}, {means[1]}".replace("-", "−"))
     assert pairs.RELATIONS == RELATIONS
 
 
-def test_heads_that_reach_no_related_tokens_are_grey():
+def test_heads_that_reach_no_related_tokens_are_left_out():
     data = table("relation", RELATIONS, PAIR_VALUES)
     data.loc[data["layer"] == 3, ["weight", "control", "examples"]] = 0
+    data = data[(data["task"] != "RTE") | (data["relation"] != RELATIONS[0])]
     figure = token_pairs(data, FEW, LABEL, correlations=diagonal_correlations(data, 99, 0))
-    for name in ("verb → subject QQP", "verb → subject\nover control QQP"):
-        axes = axes_named(figure, name)
-        drawn = np.ma.masked_invalid(mesh_of(axes).get_array()).reshape(4, 3)
-        assert np.ma.getmaskarray(drawn).tolist() == [[layer == 3] * 3 for layer in range(1, 5)]
-        assert axes.get_facecolor() == to_rgba(UNKNOWN)
-        assert np.isfinite(mesh_of(axes).get_clim()).all()
+    dots = axes_named(figure, f"QQP {RELATIONS[0]}").collections[0]
+    assert len(dots.get_offsets()) == 3 * 3
+    empty = axes_named(figure, f"RTE {RELATIONS[0]}")
+    assert [text.get_text() for text in empty.texts] == ["none"]
+    assert not empty.collections
 
 
 def test_head_statistics_are_means_over_the_heads_of_a_layer():
-    data = table("statistic", [*STATISTICS, "entropy"], ["value"], tasks=["RTE", "SST-2"])
+    values = ["value", "uniform"]
+    data = table("statistic", [*STATISTICS, "entropy"], values, tasks=["RTE", "SST-2"])
     figure = head_statistics(data, ["RTE", "SST-2"], LABEL)
-    (axes,) = (a for a in figure.axes if a.get_label() == "pretrained SST-2")
-    lines = [line for line in axes.lines if line.get_linestyle() != "None"]
-    assert len(lines) == len(STATISTICS)
-    for line, name in zip(lines, STATISTICS, strict=True):
-        rows = select(data, task="SST-2", state="pretrained", statistic=name)
-        means = [rows[rows["layer"] == layer]["value"].mean() for layer in range(1, 5)]
-        np.testing.assert_allclose(line.get_ydata(), means)
-    with pytest.raises(InputError, match="no rows for random QQP"):
+    for name in STATISTICS:
+        axes = axes_named(figure, f"{name} SST-2")
+        rows = select(data, task="SST-2", statistic=name)
+        parts = [(rows, "uniform")]
+        parts += [(rows[rows["state"] == state], "value") for state in STATES_OF_FIGURES]
+        lines = [line for line in axes.lines if line.get_linestyle() != "None"]
+        for line, (part, column) in zip(lines, parts, strict=True):
+            means = [part[part["layer"] == layer][column].mean() for layer in range(1, 5)]
+            np.testing.assert_allclose(line.get_ydata(), means)
+        highest = select(data, statistic=name)["value"].max()
+        assert axes.get_ylim() == pytest.approx((0, 1.05 * highest)), "one scale in a row"
+    with pytest.raises(InputError, match=r"no rows for random \[CLS\] QQP"):
         head_statistics(data, ["RTE", "QQP"], LABEL)
 
 
@@ -312,7 +326,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
             correlations=diagonal_correlations(data, 99, 0),
         ),
         "statistics": lambda: head_statistics(
-            table("statistic", [*STATISTICS], ["value"], tasks), tasks, LABEL
+            table("statistic", [*STATISTICS], ["value", "uniform"], tasks), tasks, LABEL
         ),
     }[name]()
     canvas = FigureCanvasAgg(figure)
@@ -320,7 +334,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
     width, height = canvas.get_width_height()
     for text in written(figure):
         extent = text.get_window_extent(canvas.get_renderer())
-        assert text.get_fontsize() >= 5
+        assert text.get_fontsize() >= SMALL
         assert -1 <= extent.x0 <= extent.x1 <= width + 1, text
         assert -1 <= extent.y0 <= extent.y1 <= height + 1, text
     titles = [axes.title for axes in figure.axes if axes.get_title()]
