@@ -40,6 +40,7 @@ include: "workflow/rules/pretraining.smk"
 
 
 add_code()
+offer_tables()
 
 
 onstart:

@@ -156,12 +156,23 @@ PATHS: tuple[tuple[str, str], ...] = (
         "what the atlas shows of a task's maps: mean maps and profiles of every model, chosen "
         "examples with labels, predictions and maps, packed by `darksecrets.atlas.packing`",
     ),
+    (
+        "run.html, run.json",
+        "what made the run: commits, dates, seeds, revisions, hardware, versions, time and memory "
+        "of every rule",
+    ),
     ("report.html", "Snakemake's self-contained report"),
     ("logs/, benchmarks/", "output of every job; its time and memory"),
     (
         "**/provenance.json, *.provenance.json",
         "provenance of a result: parameters, seeds, fingerprints of inputs and outputs, "
         "library versions, the project's commit, the machine",
+    ),
+    (
+        "**/.fingerprints.json, **/.fingerprints/*.json",
+        "size and SHA-256 of every file of a result, with which jobs compare what they read: of a "
+        "folder inside it, of a file `<name>` in `.fingerprints/<name>.json` beside it; `*.seen` "
+        "beside these only saves time. Without it, a result is not checked",
     ),
 )
 """Path under ``results/<run>/``, and its content."""
@@ -179,8 +190,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Sweep (`ablation/…`, `joint/…`)",
-        "`sets.csv`: a row per disabled set, with `kind` (`baseline`, `head`, `layer` or `set`), "
-        "`layer` and `head` (from 1, empty where they do not apply) and `name`. `predictions.npz`: "
+        "`sets.csv`: [table](#setscsv), a row per disabled set. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
         "`darksecrets.ablation.results.SweepResult`",
     ),
@@ -192,6 +202,7 @@ TARGETS = (
     *(
         "pattern_quality",
         "stripe_tokens",
+        "stripes_index",
         "stripes",
         "head_statistics",
         "token_pairs",

@@ -221,6 +221,9 @@ def test_awkward_tokens_are_text(browser, file):
     assert atlas.texts("#task option") == ["one", "<b>two</b>"]
     assert "label: <i>yes</i>" in atlas.find(".card .facts").text
     assert atlas.run("return document.querySelectorAll('script').length") == 3
+    assert atlas.find("#made summary").text.startswith("Commit 0123abcd"), "what made the run"
+    atlas.find("#made summary").click()
+    assert atlas.find("#made dd").text == "files in <b>data</b>"
     assert atlas.run("return document.querySelectorAll('.card i, #task b').length") == 0
     atlas.choose("task", "<b>two</b>")
     assert atlas.address["task"] == "<b>two</b>"

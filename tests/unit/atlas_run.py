@@ -178,7 +178,8 @@ def page(
     swept = None if "head_ablation" in without else sweep(shape)
     own = maps.content(stores(folder, seeds, shape), predictions(), swept, settings)
     found = {k: v for k, v in tables(metrics, seeds, shape).items() if k not in without}
-    run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {})
+    made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}
+    run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {}, made=made)
     papers = registry.read(registry.files())
     content, numbers = building.content(run, found, claims(), papers, dict.fromkeys(metrics, own))
     return html.page(content, numbers)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+import transformers
 
 from darksecrets.run.files import RESOURCES
 
@@ -127,9 +128,10 @@ def test_model_without_attention_maps(refused, root, tmp_path):
 
 def _deberta(root, tmp_path):
     config = _model(root, tmp_path / "model")
-    deberta = {"model_type": "deberta-v2", "hidden_size": 32, "num_hidden_layers": 2}
-    deberta |= {"num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100}
-    (tmp_path / "model" / "config.json").write_text(json.dumps(deberta))
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    sizes |= {"intermediate_size": 64, "vocab_size": 1499}
+    deberta = transformers.DebertaV2Model(transformers.DebertaV2Config(**sizes))
+    deberta.save_pretrained(tmp_path / "model")
     return config
 
 

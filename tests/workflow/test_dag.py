@@ -40,7 +40,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
     assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 23)
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
-    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
+    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
@@ -294,7 +294,7 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
     for direction, weight in zip(directions, weights, strict=True):
         for coefficient, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
             expected = function(weight, published["weight"]).statistic
-            assert found[direction, coefficient] == pytest.approx(expected, abs=1e-8)
+            assert found[direction, coefficient] == pytest.approx(expected, abs=1e-7)
     provenance = json.loads((tables / "framenet_correlation.provenance.json").read_text())
     assert provenance["rule"] == "compare_framenet_heads"
 
@@ -331,7 +331,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
-        *("compare_layers", "summarize_redundancy", "collect_norms", "atlas"),
+        *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
     }
 
 

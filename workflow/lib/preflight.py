@@ -27,7 +27,7 @@ from workflow.lib import configuration, resources
 #: What a run may have to leave out, and how to find why; the record is a file of the key's name,
 #: which is there only if it does.
 LEFT_OUT = {"left_out": ablation.left_out, "norms_left_out": norms.left_out}
-DERIVED = (*LEFT_OUT, "most_seeds")
+DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 """Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.
@@ -53,7 +53,38 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
     if not looking:
         configuration.check_places(config)
     for check_section in OF_A_LOOK if looking else OF_A_PLAN:
-        check_section(config)
+        try:
+            check_section(config)
+        except OSError as error:  # no permission, a name that is too long, a broken disk
+            raise InputError(
+                f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder "
+                "that you may read. Correct the path, or its permissions."
+            ) from None
+    if not looking:
+        check_chunks(config)
+
+
+def check_chunks(config: Mapping[str, Any]) -> None:
+    """Check that work is not split into more chunks than there are examples.
+
+    Raises:
+        InputError: Every task has fewer examples than chunks, so that some would always be empty.
+    """
+    validation = {task: resources.examples(config, task)[1] for task in config["tasks"]}
+    swept = config["ablation"]["tasks"] if config["ablation"]["states"] else []
+    least = {
+        "attention.chunks": [
+            min(config["samples"]["size"], count) for count in validation.values()
+        ],
+        "ablation.chunks": [validation[task] for task in swept],
+    }
+    for key, counts in least.items():
+        section, name = key.split(".")
+        if counts and config[section][name] > max(counts):
+            raise InputError(
+                f"{key}: found {config[section][name]}, expected at most {max(counts)}, the "
+                "validation examples of the largest task: a chunk has at least one. Lower it."
+            )
 
 
 def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> None:

@@ -19,8 +19,18 @@ function drawHead() {
       h("li", { class: run.comparable ? "yes" : "no" }, h("b", {}, run.comparable ? "✓ comparable" : "✗ not comparable"), run.comparable
         ? " with the paper: its model and data"
         : ` with the paper${run.needs.length ? `, which needs ${run.needs[0].needs}` : ""}`)),
+    drawMade(run.made),
     run.leftOut ? h("p", { class: "quiet" }, `No heads were disabled. ${run.leftOut}`) : null,
     h("div", { class: "overview" }, drawScores(), h("section", { id: "claims" })));
+}
+
+// What made the run: the first fact, its commit, at once; the others on request.
+function drawMade(made) {
+  if (!made.length) return null;
+  const [[name, commit], ...others] = made;
+  return h("details", { id: "made" },
+    h("summary", {}, `${name} `, h("b", {}, commit), h("span", { class: "quiet" }, " · seeds, revisions, hardware, versions")),
+    h("dl", {}, others.flatMap(([what, text]) => [h("dt", {}, what), h("dd", {}, text)])));
 }
 
 const fact = (value, what) => h("li", {}, h("b", {}, String(value)), ` ${what}`);

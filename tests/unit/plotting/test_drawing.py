@@ -16,7 +16,7 @@ from darksecrets.run.tables import Column, Table
 TABLE = Table(
     "t", "Of a test.", (Column("token", "text", ""), Column("value", "integer", "")), key=("token",)
 )
-FACTS = {"script": "darksecrets.section.name", "description": "name, run"}
+FACTS = {"script": "darksecrets.section.name", "title": "name, run"}
 
 
 @pytest.fixture
