@@ -116,7 +116,7 @@ def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
 
     Args:
         copy: The copy, see `copy_of`; the working directory is above ``results``.
-        wanted: Names of figures; empty for all, which a report needs.
+        wanted: Names of figures; empty for all, with atlas and record, as pages need them.
         problems: Gets what could not be made.
     """
     from _job import Job
@@ -125,8 +125,7 @@ def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
     for job in workflow.dag.toposorted():
         for one in job:
             script = Path(compat.script_of(one.rule) or "").stem
-            skipped = script == "figure" and wanted and one.rule.name not in wanted
-            if script not in REDRAWN or skipped:
+            if script not in REDRAWN or (wanted and one.rule.name not in wanted):
                 continue
             with problems.noted(one.rule.name):
                 missing = [path for path in one.input if not Path(path).exists()]
@@ -206,22 +205,22 @@ def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) ->
     """Make the pictures of a run."""
     pages = {name: page for name, page in pictures.items() if isinstance(page, Page)}
     figures = {name: figure for name, figure in pictures.items() if isinstance(figure, str)}
-    with_report = any(page.file == "report.html" for page in pages.values())
     with tempfile.TemporaryDirectory() as folder:
         copy = copy_of(run, Path(folder))
         with contextlib.chdir(folder):
-            redraw(copy, set() if with_report else {*figures.values()}, problems)
-            if with_report:
+            redraw(copy, set() if pages else {*figures.values()}, problems)
+            if any(page.file == "report.html" for page in pages.values()):
                 with problems.noted("report.html"):
                     report(copy)
             for name, figure in figures.items():
                 with problems.noted(name):
                     shutil.copy(copy / "figures" / f"{figure}.png", IMAGES / name)
-            with browser() as running:
-                for name, page in pages.items():
-                    with problems.noted(name):
-                        url = (copy / page.file).as_uri()
-                        show(running, url, page, IMAGES / name, READY[page.file])
+            if pages:
+                with browser() as running:
+                    for name, page in pages.items():
+                        with problems.noted(name):
+                            url = (copy / page.file).as_uri()
+                            show(running, url, page, IMAGES / name, READY[page.file])
 
 
 def of_text() -> None:
