@@ -79,6 +79,10 @@ def table(declared: Table) -> pd.DataFrame:
             frame[column.name] = _values(column, len(frame), rng)
         elif column.kind == "integer":
             frame = frame.astype({column.name: column.dtype})
+    if declared.name == "patterns":
+        frame["share"] /= frame.groupby(["task", "state", "seed", "reading"], dropna=False)[
+            "share"
+        ].transform("sum")
     for of in {column.interval_of for column in declared.columns if column.interval_of}:
         low, high = (column for column in declared.columns if column.interval_of == of)
         for end, shift in ((low, -0.1), (high, 0.1)):
