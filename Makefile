@@ -50,12 +50,24 @@ run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yam
 plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
 	@python -m workflow.lib.plan $(CONFIG)
 
+.PHONY: verify
+verify: $(INSTALLED) ## check every result of a run, and list those to make again (RUN=demo)
+	@python -m darksecrets.run.verifying results/$(RUN)
+
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
 	$(CHECK) $(CONFIG)
+	@python -m darksecrets.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+
+DEMO ?= results/demo
+REAL ?= results/real
+
+.PHONY: pictures
+pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO=folder REAL=folder)
+	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL)
 
 .PHONY: test
 test: $(INSTALLED) ## run every test and linter
@@ -64,6 +76,11 @@ test: $(INSTALLED) ## run every test and linter
 .PHONY: test-cluster
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
+
+.PHONY: test-faults
+test-faults: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
+	python -m pytest -m faults tests/faults
+	python -m tests.faults.page
 
 .PHONY: test-gpu
 test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md
@@ -91,6 +108,12 @@ lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, into req
 	pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
 	sed -i -E '/^#|^$$/d; s/\+cpu$$//' requirements.lock
+
+.PHONY: audit
+audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(VENV)-audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip
 
 .PHONY: clean
 clean: ## remove the demonstration's results (the environment stays)

@@ -1,4 +1,4 @@
-"""Shared by all scripts: the log, the GPU, the provenance, and a typed view of Snakemake's job.
+"""Shared by all scripts: log, GPU, fingerprints, provenance, and a typed view of Snakemake's job.
 
     @script
     def main(job: Job) -> None:
@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.run import gpus, provenance
+from darksecrets.run import gpus, integrity, parent, provenance
 from darksecrets.run.errors import STOPPED, InputError
 from darksecrets.run.files import PROVENANCE, write_json
+from darksecrets.run.shortage import shortage
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -74,9 +75,10 @@ Main = Callable[[Job], Mapping[str, Any] | None]
 def script(main: Main) -> Main:
     """Run a script's `main` if Snakemake started the script, but not if it is imported.
 
+    Before, the inputs are checked against the fingerprints that the jobs recorded which made them.
     What `main` returns (a resolved revision, the precision in use) becomes part of the provenance.
-    An `InputError` ends the job with its message in the rule's log, any other error with its
-    traceback.
+    An `InputError` ends the job with its message in the rule's log, and so does a lack of disk or
+    memory; any other error ends it with its traceback.
     """
     if main.__module__ == "__main__":
         _run(main, main.__globals__["snakemake"])
@@ -84,17 +86,29 @@ def script(main: Main) -> Main:
 
 
 def _run(main: Main, snakemake: Snakemake) -> None:
+    parent.end_with_parent()
+    with parent.run_of():
+        _run_to_its_end(main, snakemake)
+
+
+def _run_to_its_end(main: Main, snakemake: Snakemake) -> None:
     _redirect(Path(snakemake.log[0]))
     start = time.perf_counter()
     try:
+        # Not a parameter of rules: asking for it would rerun them.
+        verify = bool(snakemake.config.get("verify", False))
+        integrity.check(map(Path, snakemake.input), verify=verify)
+        integrity.forget(map(Path, snakemake.output))
         _take_gpu(snakemake.resources.get("gpu", 0))
         details = main(Job(snakemake)) or {}
         _record(snakemake, details, time.perf_counter() - start)
     except InputError as error:
         _log.error("%s%s", STOPPED, error)
         sys.exit(1)
-    except Exception:
-        _log.error("%s", traceback.format_exc())
+    except Exception as error:
+        described = traceback.format_exc()
+        lacking = shortage(error, described, Path(snakemake.output[0]).parent)
+        _log.error("%s", described if lacking is None else STOPPED + lacking)
         sys.exit(1)
 
 
@@ -115,21 +129,32 @@ def _take_gpu(asked: int) -> None:
 
 
 def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) -> None:
-    """Write the provenance into every output folder, and to the output named `provenance`."""
+    """Record fingerprints and provenance.
+
+    The provenance is in every output folder, and in the output named `provenance`.
+    """
     target = snakemake.output.get("provenance")
-    outputs = [str(path) for path in snakemake.output if path != target]
-    folders = [Path(path) for path in outputs if Path(path).is_dir()]
+    outputs = [Path(path) for path in snakemake.output if path != target]
+    made = [integrity.Record.take(path, snakemake.rule) for path in outputs]
     record = {
         "rule": snakemake.rule,
         "wildcards": dict(snakemake.wildcards.items()),
         "params": dict(snakemake.params.items()),
         "threads": snakemake.threads,
         "inputs": provenance.identify(map(str, snakemake.input)),
-        "outputs": provenance.identify(outputs),
+        "outputs": {str(each.result): each.identity for each in made},
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": round(seconds, 1),
         "environment": provenance.environment(),
         **details,
     }
+    folders = [folder for folder in outputs if folder.is_dir()]
     for path in [folder / PROVENANCE for folder in folders] + ([Path(target)] if target else []):
         write_json(record, path)
+    if target:
+        made.append(integrity.Record.take(Path(target), snakemake.rule))
+    # With a storage provider, a record beside a file would be lost; that of a folder is inside.
+    outside = not snakemake.config.get("only_outputs_kept", False)
+    for each in made:
+        if outside or each.folder == each.result:
+            each.write()

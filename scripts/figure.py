@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.plotting.drawing import Sources, write
 
     module, label = job.params.module, job.params.label
-    sources = Sources(job.input.all, job.params.tasks, label)
+    sources = Sources(job.input.all, job.params.tasks, label, job.params.options)
     shown, *details = job.params.caption.splitlines()
     drawn = import_module(module).draw(sources)
     described = {"title": f"{shown} {label}", "description": " ".join(details)}

@@ -59,6 +59,7 @@ def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
     stores = [AttentionStore.open(folder) for folder in chunks]
     table = _require_one_store(stores, sample)
     if len(stores) == 1:
+        stores[0].chunks.check()
         _link(chunks[0], output)
         return
     first = stores[0]

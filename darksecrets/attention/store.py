@@ -21,10 +21,10 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ import pandas as pd
 
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
+from darksecrets.run.integrity import Chunks
 
 MAPS, EXAMPLES, METADATA = "maps.npy", "examples.parquet", "store.json"
 COLUMNS = ("idx", "tokens", "segments", "special", "starts", "ends")
@@ -183,6 +184,7 @@ class AttentionStore:
         lengths: [examples] tokens of each example, longest first.
         starts: [examples + 1] offset of each example's maps in the array, and the array's length.
         header: Bytes before the first number.
+        chunks: Checks the array, where it is large, as far as it is read.
         windows: For each layer, the largest distance between a query and its keys, None for no
             limit; empty if no layer has one, as far as shows in the examples.
     """
@@ -194,6 +196,7 @@ class AttentionStore:
     lengths: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
     header: int
+    chunks: Chunks
     windows: Windows = ()
 
     @classmethod
@@ -207,15 +210,13 @@ class AttentionStore:
         missing = [name for name in (METADATA, EXAMPLES, MAPS) if not (folder / name).is_file()]
         if missing:
             raise InputError(f"{folder} is no attention store: {', '.join(missing)} is missing.")
-        counts = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+        counts, table, (shape, dtype, header) = (
+            _read(folder / name, how)
+            for name, how in ((METADATA, _counts), (EXAMPLES, pd.read_parquet), (MAPS, _header))
+        )
         layers, heads = counts["layers"], counts["heads"]
-        table = pd.read_parquet(folder / EXAMPLES)
         lengths = table["tokens"].map(len).to_numpy(np.int64)
         starts = np.concatenate([[0], np.cumsum(layers * heads * lengths**2)])
-        with (folder / MAPS).open("rb") as stream:
-            np.lib.format.read_magic(stream)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-            header = stream.tell()
         size = (folder / MAPS).stat().st_size
         expected = header + int(starts[-1]) * DTYPE.itemsize
         if (len(table), shape, dtype, size) != (counts["examples"], (starts[-1],), DTYPE, expected):
@@ -224,7 +225,8 @@ class AttentionStore:
                 f"expected for {counts['examples']} examples. Remove the folder and run again."
             )
         windows = tuple(counts.get("windows", ()))
-        return cls(folder, layers, heads, table, lengths, starts, header, windows)
+        chunks = Chunks(folder / MAPS)
+        return cls(folder, layers, heads, table, lengths, starts, header, chunks, windows)
 
     @property
     def examples(self) -> int:
@@ -312,11 +314,44 @@ class AttentionStore:
         large the store.
         """
         length = int(self.lengths[examples.start])
+        first, last = (
+            self.header + int(self.starts[place]) * DTYPE.itemsize
+            for place in (examples.start, examples.stop)
+        )
+        self.chunks.check(first, last)
         view = np.memmap(
             self.folder / MAPS,
             dtype=DTYPE,
             mode="r",
-            offset=self.header + int(self.starts[examples.start]) * DTYPE.itemsize,
+            offset=first,
             shape=(len(examples), self.layers, self.heads, length, length),
         )
         return view.view(np.ndarray)
+
+
+def _read(file: Path, how: Callable[[Path], Any]) -> Any:  # noqa: ANN401 - what `how` returns
+    """Read a file of a store.
+
+    Raises:
+        InputError: It is damaged.
+    """
+    try:
+        return how(file)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{file}: found a damaged file ({error}), expected part of an attention store. Remove "
+            f"{file.parent} and run again."
+        ) from None
+
+
+def _counts(file: Path) -> dict[str, Any]:
+    counts: dict[str, Any] = json.loads(file.read_bytes())
+    return counts
+
+
+def _header(file: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape and type of the array, and the bytes before its first number."""
+    with file.open("rb") as stream:
+        np.lib.format.read_magic(stream)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        return shape, dtype, stream.tell()

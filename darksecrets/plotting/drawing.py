@@ -8,7 +8,7 @@ figure and writes what ``draw`` returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -29,11 +29,13 @@ class Sources:
         paths: Returns the files of an input by its name; empty if the run has no such input.
         metrics: Metrics of the tasks to draw, in this order; the main metric of a task is first.
         label: Short description of the run, its model and its data, for the small print.
+        options: Settings of the figure by name.
     """
 
     paths: Callable[[str], Sequence[Path]]
     metrics: Mapping[str, Sequence[str]]
     label: str
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tasks(self) -> list[str]:

@@ -7,8 +7,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 PROVENANCE = "provenance.json"
@@ -59,13 +59,34 @@ def fingerprint(path: Path) -> str:
     """SHA-256 of a file, or of a folder's relative paths and contents without provenance.
 
     Provenance contains the time of the run; without it, equal content has an equal fingerprint.
+    Hidden files, such as Snakemake's, do not count.
+    """
+    digests = {}
+    for file in [path] if path.is_file() else visible(path):
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digests[file.relative_to(path).as_posix()] = digest
+    return combine(digests)
+
+
+def combine(digests: Mapping[str, str]) -> str:
+    """Fingerprint of a folder from the SHA-256 of its files, by relative path.
+
+    The path of a single file is ``.``.
     """
     digest = hashlib.sha256()
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    for file in files:
-        if file.name == PROVENANCE and file != path:
-            continue
-        digest.update(file.relative_to(path).as_posix().encode())
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    for name in sorted(digests, key=PurePosixPath):
+        if PurePosixPath(name).name != PROVENANCE:
+            digest.update(name.encode())
+            digest.update(bytes.fromhex(digests[name]))
     return digest.hexdigest()
+
+
+def visible(folder: Path) -> list[Path]:
+    """Files of a folder and its subfolders, sorted, without hidden ones."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )

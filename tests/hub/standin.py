@@ -2,7 +2,8 @@
 
 It answers requests for repository information, file listings and files as the Hub does. Large files
 are behind a redirect whose headers give the client their hash and size.
-Faults can be set: a file that is listed but missing, and a transfer that breaks.
+Faults can be set: a file that is listed but missing, a transfer that breaks or brings other bytes,
+answers that are late, and requests that are refused.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,6 +51,9 @@ class Hub:
     storage: str = ""  # address of large files: another origin, which the client treats differently
     missing: set[str] = field(default_factory=set)  # listed, but not available
     breaks: dict[str, int] = field(default_factory=dict)  # bytes sent before the first break
+    corrupt: set[str] = field(default_factory=set)  # sent with other bytes than their hash says
+    refusals: list[int] = field(default_factory=list)  # statuses of the next answers
+    delay: float = 0.0  # seconds before every answer
     requests: list[tuple[str, str, str]] = field(default_factory=list)  # method, path, range
 
     def downloads(self) -> list[str]:
@@ -101,7 +106,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = unquote(urlsplit(self.path).path)
         self.content.requests.append((self.command, path, self.headers.get("Range", "")))
-        if path.startswith("/large/"):
+        time.sleep(self.content.delay)
+        if self.content.refusals:
+            self._send(self.content.refusals.pop(0), b"", {"Retry-After": "1"})
+        elif path.startswith("/large/"):
             self._large(path.removeprefix("/large/"))
         elif found := API.fullmatch(path):
             self._api(**found.groupdict())
@@ -149,6 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _large(self, path: str) -> None:
         content = next(r.files[path] for r in self.content.repositories if path in r.files)
         headers = {"ETag": f'"{_sha256(content)}"', "Accept-Ranges": "bytes"}
+        if path in self.content.corrupt:
+            content = content[:-1] + bytes([content[-1] ^ 1])
         if (asked := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))) is None:
             self._send(200, content, headers, self.content.breaks.pop(path, None))
             return

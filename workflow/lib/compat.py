@@ -12,15 +12,19 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from snakemake.benchmark import benchmarked
-from snakemake.io import sourcecache_entry
+from snakemake.exceptions import WorkflowError
+from snakemake.io import report, sourcecache_entry
 from snakemake.logging import logger
+from snakemake.persistence import PersistenceBase
 from snakemake.script import PythonScript
 from snakemake.settings.enums import Quietness
+
+from darksecrets.run.errors import InputError
 
 
 def in_place(path: str | Path) -> str:
@@ -46,6 +50,12 @@ def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
         rule.set_params(**{name: value})
 
 
+def keeps_only_outputs(workflow: Any) -> bool:  # noqa: ANN401
+    """Whether results are kept by a storage provider, which takes only what rules declare."""
+    settings = workflow.storage_settings
+    return bool(settings and settings.default_storage_provider)
+
+
 def script_of(rule: Any) -> str | None:  # noqa: ANN401
     """A rule's script as given in the rule file, relative to that file."""
     script: str | None = rule.script
@@ -60,6 +70,22 @@ def parameter(rule: Any, name: str) -> Any:  # noqa: ANN401
 def describe(rule: Any, text: str) -> None:  # noqa: ANN401
     """Set the docstring that ``snakemake --list-rules`` shows; in a rule it must be a literal."""
     rule.rule.docstring = text
+
+
+def show_in_report(
+    output: Any,  # noqa: ANN401
+    category: str,
+    labels: Callable[[Any], dict[str, str]],
+) -> None:
+    """Flag an output as a result of the report after its rule's definition.
+
+    Args:
+        output: An output of a rule.
+        category: The report's chapter.
+        labels: What the chapter's list says of the result, given the wildcards of its job.
+    """
+    flagged = report("", category=category, labels=labels)
+    output.set_flags({**output.flags, **flagged.flags})
 
 
 def resource_function(rule: Any, name: str) -> Any:  # noqa: ANN401
@@ -100,6 +126,54 @@ def measured(script: PythonScript, process: int | None) -> AbstractContextManage
     """Measure a process for the `benchmark:` file of a script, if it has one."""
     record = script.bench_record
     return benchmarked(process, record) if record else nullcontext()
+
+
+class Lock:
+    """Snakemake's lock of the files of a run; it has no interface beyond ``--unlock``."""
+
+    def __init__(self, persistence: PersistenceBase, take: Callable[[Any], Any]) -> None:
+        self._persistence, self._take = persistence, take
+        self.folder = Path(persistence.path)
+
+    def is_taken(self) -> bool:
+        """Whether another run locks a file that this run reads or makes."""
+        return bool(self._persistence.locked)
+
+    def exists(self) -> bool:
+        """Whether any run locks any file."""
+        return any(True for _ in self._persistence._read_locks())
+
+    def release(self) -> None:
+        """Release the locks of all runs; Snakemake removes the folder, which it then needs."""
+        self._persistence.cleanup_locks()
+        (self.folder / "locks").mkdir(exist_ok=True)
+
+    def take(self) -> AbstractContextManager[None]:
+        """Lock the files of this run."""
+        taken: AbstractContextManager[None] = self._take(self._persistence)
+        return taken
+
+
+def replace_lock(holding: Callable[[Lock], AbstractContextManager[None]]) -> None:
+    """Let a function take the lock of a run; an `InputError` stops the run with its message."""
+    snakemakes_own = PersistenceBase.lock
+
+    @contextmanager
+    def lock(persistence: PersistenceBase) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(holding(Lock(persistence, snakemakes_own)))
+            except InputError as error:
+                raise WorkflowError(str(error)) from None
+            yield
+
+    PersistenceBase.lock = lock
+
+
+def is_dry_run(workflow: Any) -> bool:  # noqa: ANN401
+    """Whether a call only shows what it would do."""
+    dry: bool = workflow.output_settings.dryrun
+    return dry
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401

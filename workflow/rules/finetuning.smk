@@ -264,5 +264,6 @@ figure(
     section=CHANGES,
     label="Figure 5",
     group="similarity",
+    options={"scale": lookup(dpath="figures/cosine_scale", within=config)},
     table="<results>/tables/cosine.csv",
 )

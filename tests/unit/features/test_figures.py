@@ -15,6 +15,7 @@ from darksecrets.features.figure7 import figure7
 from darksecrets.features.head_statistics import STATISTICS, head_statistics
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.stripes import stripes
+from darksecrets.features.stripes_index import stripes_index
 from darksecrets.features.token_pairs import token_pairs
 from darksecrets.plotting.style import SMALL
 from darksecrets.run.columns import STATES_OF_FIGURES
@@ -23,7 +24,7 @@ from darksecrets.run.errors import InputError
 ALL = list(TASKS)
 FEW = ["MRPC", "RTE", "QQP"]
 MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
-FIGURES = ("figure6", "stripes", "figure7", "token_pairs", "statistics")
+FIGURES = ("figure6", "stripes", "stripes_index", "figure7", "token_pairs", "statistics")
 LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
 PAIR_VALUES = ["weight", "control", "diagonal", "q_value", "examples"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2), ("random", 1))
@@ -46,7 +47,7 @@ def table(column, kinds, values, tasks=ALL, layers=4, heads=3):
 
 @pytest.fixture(scope="module")
 def striped():
-    return table("feature", FEATURES, ["weight", "control"], MANY)
+    return table("feature", FEATURES, ["weight", "control", "uniform"], MANY)
 
 
 def mesh_in(figure, name):
@@ -82,8 +83,13 @@ def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
     for name in meshes:
         for task in ALL:
             rows = select(striped, state="finetuned", feature=name, task=task)
-            np.testing.assert_allclose(shown(figure, f"{name} {task}"), expected(rows, "weight"))
+            ratio = expected(rows, "weight") / expected(rows, "uniform")
+            np.testing.assert_allclose(shown(figure, f"{name} {task}"), ratio)
     assert len({(mesh.norm.vmin, mesh.norm.vmax) for mesh in meshes.values()}) == 1
+    (bar,) = (axes for axes in figure.axes if axes.get_label().endswith("colour bar"))
+    assert [list(line.get_ydata()) for line in bar.lines] == [[1, 1]], "uniform attention"
+    assert bar.get_position().height > 1.5 * axes_named(figure, "[SEP] RTE").get_position().height
+    assert "after fine-tuning" in figure.get_suptitle()
     tops = [axes.get_position().y0 for axes in figure.axes if axes.get_label().endswith("RTE")]
     assert tops[0] > tops[1], "[SEP] above [CLS], as in the paper"
     colours = meshes["[CLS]"].cmap(np.linspace(0, 1, 50))[:, :3] @ [0.2126, 0.7152, 0.0722]
@@ -106,6 +112,96 @@ def test_stripes_show_both_states_their_difference_and_the_control(striped, feat
         np.testing.assert_allclose(shown(figure, f"over control {task}"), after - control)
     norm = mesh_in(figure, "difference RTE").norm
     assert norm.vmin == -norm.vmax, "no difference is white"
+
+
+def test_stripes_of_all_features_have_the_same_scales_which_cover_them(striped):
+    some = striped[striped["feature"].isin(["noun", "[SEP]"])].copy()
+    some.loc[some["feature"] == "[SEP]", "weight"] *= 3
+    some.loc[some["task"] == "emotion", "weight"] = 99  # a task that is not drawn
+    figures = [stripes(some, name, FEW, LABEL) for name in ("noun", "sep")]
+    for row in ("random", "pretrained", "finetuned", "difference", "over control"):
+        ends, values = set(), []
+        for figure in figures:
+            for task in FEW:
+                ends.add(mesh_in(figure, f"{row} {task}").get_clim())
+                values.append(np.abs(shown(figure, f"{row} {task}")).max())
+        ((low, high),) = ends
+        assert low == (0 if row in ("random", "pretrained", "finetuned") else -high)
+        assert max(values) <= high + 1e-12
+        if row in ("difference", "over control"):
+            assert max(values) == pytest.approx(high)
+
+
+def index_tables(tasks, seed=2):
+    """Levels and changes of the encoder, of layer 1 and of states and measures not drawn."""
+    random = np.random.default_rng(seed)
+    levels, changes = [], []
+    for task in tasks:
+        for feature in FEATURES:
+            for layer in (None, 1):
+                where = {"task": task, "feature": feature, "layer": layer}
+                for state in ("pretrained", "finetuned"):
+                    for measure in ("greatest", "per token"):
+                        weight, control = random.uniform(0.01, 0.4, 2)
+                        levels.append(
+                            {**where, "state": state, "measure": measure, "control": control}
+                            | {"weight": weight, "weight_low": weight - 0.1}
+                            | {"weight_high": weight + 0.1}
+                        )
+                over = random.normal(0, 0.02)
+                changes.append(
+                    {**where, "over_control": over, "over_control_low": over - 0.01}
+                    | {"over_control_high": over + 0.01, "q_value": random.random() ** 3}
+                )
+    return [pd.DataFrame(rows).sample(frac=1, random_state=4) for rows in (levels, changes)]
+
+
+@pytest.mark.parametrize("tasks", [ALL[:1], ALL, MANY], ids=len)
+def test_the_index_has_a_cell_for_every_feature_and_task(tasks):
+    levels, changes = index_tables(tasks)
+    levels, changes = (
+        t[(t["feature"] != "negation") | (t["task"] != "MRPC")] for t in (levels, changes)
+    )
+    figure = stripes_index(levels, changes, tasks, LABEL)
+    groups = -(-len(tasks) // 8)
+    beside = -(-len(tasks) // groups)
+    chosen = select(levels, state="finetuned", measure="greatest")
+    chosen = {(r.task, r.feature): r for r in chosen[chosen["layer"].isna()].itertuples()}
+    changed = changes[changes["layer"].isna()]
+    changed = {(r.task, r.feature): r for r in changed.itertuples()}
+    for number, task in enumerate(tasks):
+        group, column = divmod(number, beside)
+        for row, feature in enumerate(seventh.FEATURES):
+            for side in (0, 1):
+                axes = axes_named(figure, f"{side} {group}")
+                cell = np.ma.masked_invalid(mesh_of(axes).get_array())[row, column]
+                (text,) = (t for t in axes.texts if t.get_position() == (column, row))
+                if (task, feature) not in chosen:
+                    assert cell is np.ma.masked
+                    assert text.get_text() == ""
+                    continue
+                if side:
+                    of = changed[task, feature]
+                    value, sure = 100 * of.over_control, of.q_value < 0.05
+                    assert cell == pytest.approx(value)
+                else:
+                    of = chosen[task, feature]
+                    value = of.weight / of.control
+                    sure = not of.weight_low <= of.control <= of.weight_high
+                    assert 2**cell == pytest.approx(value)
+                assert float(text.get_text().replace("−", "-")) == pytest.approx(value, abs=0.0501)
+                assert (text.get_weight() == "bold") == sure
+    for side in (0, 1):
+        low, high = mesh_of(axes_named(figure, f"{side} 0")).get_clim()
+        assert low == -high, "as random tokens is white"
+
+
+def test_the_index_of_a_run_without_changes_and_its_smallest_scale():
+    levels, changes = index_tables(FEW)
+    assert stripes_index(levels, changes.iloc[:0], FEW, LABEL).axes
+    still = changes.assign(over_control=0.0, over_control_low=-0.03, over_control_high=0.03)
+    figure = stripes_index(levels, still, FEW, LABEL)
+    assert mesh_of(axes_named(figure, "1 0")).get_clim() == pytest.approx((-3, 3))
 
 
 def test_a_task_without_the_feature_says_so(striped):
@@ -214,7 +310,7 @@ def test_head_statistics_are_means_over_the_heads_of_a_layer():
     ("name", "tasks"),
     [
         *((name, tasks) for name in FIGURES for tasks in (FEW, MANY[7:8], MANY[:9], MANY)),
-        *((name, ALL) for name in ("figure6", "stripes", "figure7", "statistics")),
+        *((name, ALL) for name in ("figure6", "stripes", "stripes_index", "figure7", "statistics")),
     ],
     ids=lambda value: value if isinstance(value, str) else len(value),
 )
@@ -222,6 +318,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
     figure = {
         "figure6": lambda: figure6(striped, tasks, LABEL),
         "stripes": lambda: stripes(striped, "noun", tasks, LABEL),
+        "stripes_index": lambda: stripes_index(*index_tables(tasks), tasks, LABEL),
         "figure7": lambda: figure7(striped[striped["layer"] == 1], tasks, LABEL),
         "token_pairs": lambda: token_pairs(
             data := table("relation", RELATIONS, PAIR_VALUES, tasks),
@@ -241,7 +338,8 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
         assert -1 <= extent.x0 <= extent.x1 <= width + 1, text
         assert -1 <= extent.y0 <= extent.y1 <= height + 1, text
     titles = [axes.title for axes in figure.axes if axes.get_title()]
-    assert [title.get_text().replace("\n", "") for title in titles] == tasks
+    if name != "stripes_index":
+        assert [title.get_text().replace("\n", "") for title in titles] == tasks
     boxes = [axes.get_window_extent() for axes in figure.axes]
     boxes += [title.get_window_extent(canvas.get_renderer()) for title in titles]
     for number, one in enumerate(boxes):
@@ -253,6 +351,7 @@ def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
     [
         *(figure6, figure7, head_statistics),
         lambda t, *a: stripes(t, "noun", *a),
+        lambda t, *a: stripes_index(t, t, *a),
         lambda t, *a: token_pairs(t, *a, correlations=t),
     ],
 )

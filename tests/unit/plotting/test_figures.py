@@ -98,15 +98,37 @@ def test_layer_1_is_at_the_top_and_head_1_at_the_left_as_in_the_paper() -> None:
     assert top > bottom
 
 
-def test_darker_means_a_greater_difference_on_one_scale_for_all_panels() -> None:
-    figure = figure5(similarities(ALL, 6, 6), ALL, LABEL)
+@pytest.mark.parametrize(
+    ("lowest", "full", "start"),
+    [(0.634, False, 0.6), (0.999, False, 0.95), (1.0, False, 0.95), (0.634, True, 0.0)],
+)
+def test_darker_means_a_greater_difference_on_one_scale_for_all_panels(
+    lowest: float, full: bool, start: float
+) -> None:
+    table = similarities(ALL, 6, 6)
+    table["similarity"] = table["similarity"].clip(lowest)
+    table.loc[(table["task"] == "QQP") & (table["layer"] == 3), "similarity"] = lowest
+    figure = figure5(table, ALL, LABEL, full_scale=full)
     meshes = [mesh_of(axes_named(figure, f"{task} heads")) for task in ALL]
-    assert {(mesh.norm.vmin, mesh.norm.vmax) for mesh in meshes} == {(0, 1)}
+    assert {mesh.get_clim() for mesh in meshes} == {meshes[0].get_clim()}
+    assert meshes[0].get_clim() == pytest.approx((start, 1))
     for mesh in meshes:
-        colours = mesh.cmap(mesh.norm(np.linspace(0, 1, 50)))[:, :3]
+        colours = mesh.cmap(mesh.norm(np.linspace(start, 1, 50)))[:, :3]
         luminance = colours @ [0.2126, 0.7152, 0.0722]
         assert (np.diff(luminance) > 0).all()
     assert "darker = greater difference" in axes_named(figure, "colour bar").get_xlabel()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_floors_are_marked_on_the_colour_bar_or_said_to_lie_below_it(full: bool) -> None:
+    table = similarities(["MRPC", "RTE"], 4, 3)
+    table["similarity"] = table["similarity"].clip(0.8)
+    table["other_heads"] = np.where(table["task"] == "RTE", 0.3, 0.4)
+    table["other_seed"] = 0.9
+    bar = axes_named(figure5(table, ["MRPC", "RTE"], LABEL, full_scale=full), "colour bar")
+    drawn = [pytest.approx(line.get_xdata()[0]) for line in bar.lines]
+    assert drawn == ([0.35, 0.9] if full else [0.9])
+    assert ("different heads: 0.35, below the scale" in bar.get_xlabel()) == (not full)
 
 
 @pytest.mark.parametrize(

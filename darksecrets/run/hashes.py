@@ -1,0 +1,153 @@
+"""Digests of a run's tables and figures: the page ``docs/hashes.md``, and comparing a run with it.
+
+python -m darksecrets.run.hashes results/demo > docs/hashes.md     write the page
+python -m darksecrets.run.hashes results/demo docs/hashes.md       compare
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import PROVENANCE, visible
+from darksecrets.run.provenance import environment
+
+FOLDERS = ("samples", "tables", "figures")
+BEFORE_MODELS = ("samples/", "tables/framenet_links.csv")
+"""Results that no model has a part in: the same on every machine."""
+_ROW = re.compile(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", re.MULTILINE)
+_MADE_ON = re.compile(r"^Made on: (.*)$", re.MULTILINE)
+
+_PAGE = """\
+# Digests of the demonstration
+
+SHA-256 of every sample, table and figure of `make demo`. The same commit gives the same digests on
+the same class of CPUs, with the libraries of `requirements.lock` and `threads: 1`. On another
+class, only results that no model has a part in must agree;
+[faults.md](faults.md#the-same-numbers-again) says how far the others move.
+
+```sh
+python -m darksecrets.run.hashes results/demo docs/hashes.md    # compare a run with this page
+python -m darksecrets.run.hashes results/demo > docs/hashes.md  # make this page
+```
+
+Made on: {machine}
+
+| file | SHA-256 |
+| --- | --- |
+{rows}
+"""
+
+
+def digests(run: Path) -> dict[str, str]:
+    """SHA-256 of the samples, tables and figures of a run, by path from its folder.
+
+    Raises:
+        InputError: There are none.
+    """
+    files = [file for name in FOLDERS for file in visible(run / name)]
+    found = {
+        file.relative_to(run).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+        if not file.name.endswith(PROVENANCE)
+    }
+    if not found:
+        raise InputError(
+            f"{run}: found no samples, tables or figures, expected those of a finished run. "
+            "Name the folder of a run: results/<run>."
+        )
+    return found
+
+
+def machine(run: Path) -> str:
+    """What decides the bytes of results besides the code: CPU, libraries, threads, as recorded."""
+    records = [json.loads(path.read_bytes()) for path in sorted(run.glob("models/*/*/*/*.json"))]
+    record = next((each for each in records if "environment" in each), None)
+    where = record["environment"] if record else environment()
+    libraries = (
+        f"{name} {where['libraries'][name]}"
+        for name in ("torch", "numpy", "matplotlib")
+        if name in where["libraries"]
+    )
+    threads = record["threads"] if record else 1
+    return ", ".join([where["processor"], *_instructions(), *libraries, f"threads: {threads}"])
+
+
+def _instructions() -> list[str]:
+    """Vector instructions of this CPU by which libraries choose their kernels (on Linux)."""
+    information = Path("/proc/cpuinfo")
+    text = information.read_text(encoding="utf-8") if information.is_file() else ""
+    flags = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
+    known = set(flags[1].split()) if flags else set()
+    return [name for name in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if name in known]
+
+
+def page(run: Path) -> str:
+    """The page of a run's digests."""
+    rows = "\n".join(f"| `{name}` | `{digest}` |" for name, digest in digests(run).items())
+    return _PAGE.format(machine=machine(run), rows=rows)
+
+
+def compare(run: Path, text: str) -> str:
+    """Compare a run with a page.
+
+    Returns:
+        What was compared, and that it agrees.
+
+    Raises:
+        InputError: Names the files that differ, though machines and libraries are the same.
+    """
+    listed, found = dict(_ROW.findall(text)), digests(run)
+    there = _MADE_ON.search(text)
+    here = machine(run)
+    same = there is not None and there[1] == here
+    names = [name for name in found if same or name.startswith(BEFORE_MODELS)]
+    if wrong := differing(found, listed, names):
+        raise InputError(
+            f"{run}: found other bytes than the page lists in {', '.join(wrong)}; expected the "
+            "same from the same code. If the code has changed results, make the page again: "
+            f"python -m darksecrets.run.hashes {run} > docs/hashes.md"
+        )
+    if same:
+        return f"All {len(names)} files are as the page lists them."
+    return (
+        f"The {len(names)} files that no model has a part in are as the page lists them. The "
+        f"others were not compared: they were made on another machine ({here}) than the page's "
+        f"({there[1] if there else 'unknown'})."
+    )
+
+
+def differing(
+    found: Mapping[str, str], listed: Mapping[str, str], names: Sequence[str]
+) -> list[str]:
+    """Of some files, those that are not listed, or with another digest."""
+    return [name for name in names if found[name] != listed.get(name)]
+
+
+def main() -> int:
+    """Print the page of a run, or compare a run with one; return 1 if they differ."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run", type=Path, help="folder of the run: results/<run>")
+    parser.add_argument("page", type=Path, nargs="?", help="page to compare it with")
+    given = parser.parse_args()
+    try:
+        if given.page:
+            sys.stdout.write(f"{compare(given.run, given.page.read_text(encoding='utf-8'))}\n")
+        else:
+            sys.stdout.write(page(given.run))
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""A finished run, made once, and copies of it for faults."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from faults.trial import CONFIG, ROOT, SEED, Outcomes, Trial
+
+from workflow.lib import plan
+
+
+@pytest.fixture(scope="session")
+def outcomes() -> Iterator[Outcomes]:
+    """Gathers what came of every fault; written to `results/faults/outcomes.csv`."""
+    tried = Outcomes()
+    yield tried
+    if tried.rows:
+        tried.write(ROOT / "results" / "faults" / "outcomes.csv")
+
+
+@pytest.fixture(scope="session")
+def finished(call_snakemake, tmp_path_factory) -> Path:
+    """The directory of an undisturbed run, or of one that DARKSECRETS_FAULTS_RUN names."""
+    given = os.environ.get("DARKSECRETS_FAULTS_RUN")
+    folder = tmp_path_factory.mktemp("finished")
+    trial = Trial(folder, folder, call_snakemake)
+    if given:  # only to work on this programme: taken as it is, whatever code has made it
+        shutil.copytree(given, folder, dirs_exist_ok=True, symlinks=True)
+        trial.call("all", "report", "--touch", "--forceall")
+    done = trial.call("all", "report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture
+def trial(finished, call_snakemake, tmp_path) -> Iterator[Trial]:
+    """A copy of the finished run, times kept; it is removed in the end."""
+    # Beside the finished run: jobs know files that ship with the project by relative paths.
+    shutil.copytree(finished, tmp_path, symlinks=True, dirs_exist_ok=True)
+    yield Trial(tmp_path, finished, call_snakemake)
+    shutil.rmtree(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def jobs(tmp_path_factory) -> dict[str, list[list[str]]]:
+    """By rule: of each of its jobs, files that it makes, or that are made from its passing ones."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("plan"))
+    try:
+        dag = plan.dry_run(CONFIG, ["all", "report"]).dag
+    finally:
+        os.chdir(before)
+    found: dict[str, list[list[str]]] = {}
+    for job in dag.jobs:
+        kept = job
+        while any("temp" in getattr(path, "flags", {}) for path in kept.output):
+            kept = min(dag.depending[kept], key=str)
+        if kept.output:
+            found.setdefault(job.rule.name, []).append([str(path) for path in kept.output])
+    return found
+
+
+@pytest.fixture(scope="session")
+def consumers(tmp_path_factory) -> dict[str, list[list[str]]]:
+    """By result: of each of the jobs that read it, files that it makes."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("plan"))
+    try:
+        dag = plan.dry_run(CONFIG, ["all", "report"]).dag
+    finally:
+        os.chdir(before)
+    found: dict[str, list[list[str]]] = {}
+    for job in dag.jobs:
+        made = [str(path) for path in job.output]
+        if made and not any("temp" in getattr(path, "flags", {}) for path in job.output):
+            for path in job.input:
+                found.setdefault(str(path), []).append(made)
+    return found
+
+
+@pytest.fixture
+def chance(request) -> random.Random:
+    """Random numbers that are the same whenever a test is repeated."""
+    return random.Random(f"{SEED} {request.node.name}")

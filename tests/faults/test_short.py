@@ -1,0 +1,79 @@
+"""A part of the programme that takes less than a minute: kills, two runs at once, surroundings."""
+
+import os
+import signal
+
+import pytest
+from faults.trial import EQUAL, RESULTS, Trial, jobs_of, strike, wait_for, wait_for_end
+
+from darksecrets.run import hashes
+
+SAMPLE = str(RESULTS / "samples/RTE.csv")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(call_snakemake, tmp_path_factory):
+    """A directory with the data of a task and the examples sampled from it."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    done = Trial(folder, folder, call_snakemake).call(SAMPLE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture
+def fresh(undisturbed, call_snakemake, tmp_path):
+    """Nothing made yet."""
+    return Trial(tmp_path, undisturbed, call_snakemake)
+
+
+@pytest.mark.parametrize(
+    ("whom", "number"),
+    [("snakemake", signal.SIGKILL), ("job", signal.SIGTERM)],
+    ids=["kill-snakemake", "end-job"],
+)
+def test_the_next_call_makes_what_a_signal_left_undone(fresh, whom, number):
+    started = fresh.start(SAMPLE)
+    running = strike(started, whom, number, delay=0.2)
+    wait_for_end(started, running)
+    assert fresh.end_after(SAMPLE) == EQUAL
+
+
+def test_of_two_runs_at_once_the_second_says_who_runs(fresh):
+    first = fresh.start(SAMPLE)
+    assert wait_for(lambda: jobs_of(first) or first.poll() is not None)
+    jobs = jobs_of(first)
+    first.send_signal(signal.SIGSTOP)  # it stays as long as this takes
+    for job in jobs:
+        job.suspend()
+    called = fresh.call(SAMPLE)
+    said = called.stdout + called.stderr
+    for process in (first, *jobs):
+        process.send_signal(signal.SIGCONT)
+    assert first.wait(60) == 0
+    assert called.returncode != 0
+    assert f"process {first.pid} on" in said
+    assert "Traceback" not in said
+    fresh.compare([SAMPLE])
+
+
+def test_a_folder_and_a_machine_of_another_language(undisturbed, call_snakemake, tmp_path):
+    folder = tmp_path / "größe & 名前"
+    folder.mkdir()
+    odd = {"LC_ALL": "tr_TR.UTF-8"}
+    before = os.umask(0o077)
+    try:
+        assert Trial(folder, undisturbed, call_snakemake, odd).end_after(SAMPLE) == EQUAL
+    finally:
+        os.umask(before)
+
+
+def test_the_demonstration_has_the_digests_of_the_page(snakemake, root, tmp_path):
+    """Of what no model has a part in, so that it is the same on every machine."""
+    config = str(root / "config" / "config.yaml")
+    made = ("results/demo/samples/RTE.csv", "results/demo/tables/framenet_links.csv")
+    snakemake(tmp_path, *made, config=config)
+    text = (root / "docs" / "hashes.md").read_text(encoding="utf-8")
+    listed = hashes.compare(
+        tmp_path / "results" / "demo", text.replace("Made on: ", "Made on: not ")
+    )
+    assert listed.startswith("The 2 files")

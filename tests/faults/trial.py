@@ -1,0 +1,204 @@
+"""Runs that faults are put upon, and what came of them."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import processes
+import psutil
+from hub.client import ROOT
+
+from darksecrets.run.files import fingerprint
+
+CONFIG = Path(__file__).parent / "run.yaml"
+RESULTS = Path("results/faults")
+SEED = 2019
+LONGEST = 900
+"""Seconds after which a call counts as one that never ends."""
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+Call = Callable[..., subprocess.CompletedProcess]
+
+
+@dataclass
+class Outcomes:
+    """What was tried, and how it ended; written to a file for the page of docs."""
+
+    rows: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def add(self, kind: str, fault: str, end: str) -> None:
+        self.rows.append((kind, fault, end))
+
+    def write(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerows([("kind", "fault", "end"), *self.rows])
+
+
+EQUAL, MESSAGE = "equal results", "a message"
+
+
+@dataclass
+class Trial:
+    """A working directory, and the undisturbed run that its results are compared with.
+
+    Attributes:
+        folder: The directory.
+        finished: Directory of the undisturbed run.
+        snakemake: Calls Snakemake; from `call_snakemake`.
+        environment: Variables of the calls.
+        umask: Mask of the calls.
+    """
+
+    folder: Path
+    finished: Path
+    snakemake: Call
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def arguments(self, *given: object) -> list[str]:
+        places = ("--snakefile", ROOT / "Snakefile", "--directory", self.folder, "--cores", 2)
+        return [*map(str, given), "--configfile", str(CONFIG), *map(str, places)]
+
+    def call(self, *given: object) -> subprocess.CompletedProcess:
+        """The plain call that a user repeats."""
+        return self.snakemake(self.arguments(*given), self.folder, os.environ | self.environment)
+
+    def start(self, *given: object, log: str = "started.txt") -> subprocess.Popen[str]:
+        """The same, going on in the background."""
+        command = [sys.executable, "-m", "snakemake", *self.arguments(*given)]
+        with (self.folder / log).open("w") as stream:
+            return processes.start(
+                command,
+                self.folder,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env=os.environ | self.environment,
+            )
+
+    def end_after(self, *given: object) -> str:
+        """Make a plain call, which must end in results equal to the undisturbed run's.
+
+        Otherwise, it must end in one message that says what to do.
+        """
+        said = self.call(*given)
+        output = said.stdout + said.stderr
+        if said.returncode == 0:
+            self.compare(given)
+            return EQUAL
+        check_message(output)
+        return MESSAGE
+
+    def compare(self, targets: Sequence[object] = ()) -> None:
+        """Compare results with the undisturbed run's; all tables if no files are named."""
+        paths = [Path(str(name)) for name in targets if "/" in str(name)]
+        for path in paths or tables(self.finished):
+            if path.name != "report.html":  # it names the day
+                assert (self.folder / path).exists(), path
+                assert fingerprint(self.folder / path) == fingerprint(self.finished / path), path
+
+
+def tables(folder: Path) -> list[Path]:
+    """All tables of a run, from its working directory."""
+    found = [p for p in (folder / RESULTS / "tables").iterdir() if p.suffix != ".json"]
+    return [path.relative_to(folder) for path in sorted(found) if path.is_file()]
+
+
+def check_message(output: str) -> None:
+    """Check that a failed call says what is wrong and what to do, without a traceback."""
+    assert "Traceback" not in output, output
+    advice = r"make (it|them|these|this)|Remove|Free|wait until|Use |Give it more|--unlock|rm "
+    advice += r"|same command|Check |Start |Run again|run again"
+    assert re.search(advice, output), output
+
+
+# Processes
+
+
+def jobs_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Processes that run scripts of a Snakemake: forks, or of their own."""
+    found = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+                line, parent = child.cmdline(), child.parent()
+                is_script = any(".snakemake/scripts/" in word for word in line)
+                forked = parent and parent.pid != process.pid and "forkserver" in " ".join(line)
+                if (is_script and "bash" not in line[0]) or forked:
+                    found.append(child)
+    return found
+
+
+def wait_for(found: Callable[[], object], seconds: float = LONGEST) -> bool:
+    """Whether something comes true in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def strike(
+    process: subprocess.Popen[str], whom: str, number: signal.Signals, delay: float
+) -> list[psutil.Process]:
+    """Send a signal some time after the first job has started; give the jobs that were running.
+
+    Args:
+        process: A Snakemake.
+        whom: `job`, `snakemake`, or `all` for its process group, as a terminal does.
+        number: The signal.
+        delay: Seconds from the start of the job.
+    """
+    assert wait_for(lambda: jobs_of(process) or process.poll() is not None)
+    end = time.monotonic() + delay
+    wait_for(lambda: time.monotonic() > end or process.poll() is not None)
+    running = jobs_of(process)
+    with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+        if whom == "all":
+            os.killpg(process.pid, number)
+        elif whom == "snakemake" or not running:
+            process.send_signal(number)
+        else:
+            running[0].send_signal(number)
+    return running
+
+
+def wait_for_end(process: subprocess.Popen[str], jobs: Sequence[psutil.Process]) -> None:
+    """Wait until a Snakemake has ended; its jobs must end with it."""
+    process.wait(LONGEST)
+    assert wait_for(lambda: not any(map(runs, jobs)), 15), "a job goes on without its Snakemake"
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, free: int) -> Iterator[Callable[[], None]]:
+    """Replace a folder by a disk that has some bytes free; the function given makes it large."""
+    used = sum(-(-p.stat().st_size // 4096) + 1 for p in folder.rglob("*")) * 4096
+    saved = folder.with_name(f"{folder.name}.saved")
+    folder.rename(saved)
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={used + free}", "tmpfs", str(folder)]
+    subprocess.run(mount, check=True)
+    try:
+        subprocess.run(["cp", "-a", f"{saved}/.", str(folder)], check=True)
+        larger = ["mount", "-o", "remount,size=1g", str(folder)]
+        yield lambda: subprocess.run(larger, check=True) and None
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -1,0 +1,47 @@
+"""The page of a run's digests, and runs compared with it."""
+
+import hashlib
+
+import pytest
+
+from darksecrets.run import hashes
+from darksecrets.run.errors import InputError
+
+
+@pytest.fixture
+def run(tmp_path):
+    for name in ("samples/RTE.csv", "tables/a.csv", "tables/a.provenance.json", "figures/b.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def test_a_page_lists_the_digest_of_every_file(run):
+    page = hashes.page(run)
+    for name in ("samples/RTE.csv", "tables/a.csv", "figures/b.png"):
+        assert f"| `{name}` | `{hashlib.sha256(name.encode()).hexdigest()}` |" in page
+    assert "provenance" not in page
+    assert hashes.compare(run, page) == "All 3 files are as the page lists them."
+
+
+def test_a_file_that_differs_is_named(run):
+    page = hashes.page(run)
+    (run / "tables" / "a.csv").write_text("other")
+    with pytest.raises(InputError, match=r"other bytes than the page lists in tables/a\.csv;"):
+        hashes.compare(run, page)
+
+
+def test_another_machine_is_no_alarm_unless_no_model_has_a_part(run):
+    page = hashes.page(run).replace("Made on: ", "Made on: another CPU, ")
+    (run / "tables" / "a.csv").write_text("other")
+    said = hashes.compare(run, page)
+    assert said.startswith("The 1 files that no model has a part in are as the page lists them.")
+    assert "another machine" in said
+    (run / "samples" / "RTE.csv").write_text("other")
+    with pytest.raises(InputError, match=r"samples/RTE\.csv"):
+        hashes.compare(run, page)
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(InputError, match="found no samples"):
+        hashes.digests(tmp_path)

@@ -1,0 +1,48 @@
+"""Errors as libraries raise them on a device that is always full, and with too little memory."""
+
+import errno
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from darksecrets.run.shortage import shortage
+
+
+def explained(action, folder):
+    try:
+        action()
+    except Exception as error:
+        return shortage(error, traceback.format_exc(), folder)
+    pytest.fail("no error")
+
+
+def fill():
+    with Path("/dev/full").open("wb", buffering=0) as stream:
+        stream.write(b"x")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a device of Linux")
+def test_a_full_disk_is_named(tmp_path):
+    assert explained(fill, tmp_path).startswith(f"{tmp_path}: the disk is full; found ")
+
+
+def test_a_disk_that_is_read_only_is_named(tmp_path):
+    def write():
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    assert "cannot write" in explained(write, tmp_path)
+
+
+def test_too_little_memory_is_named_with_what_was_used(tmp_path):
+    message = explained(lambda: np.zeros(10**15), tmp_path)
+    assert "Memory ran out; this job had used 0." in message
+    import torch
+
+    assert "Memory ran out" in explained(lambda: torch.zeros(10**15), tmp_path)
+
+
+def test_other_errors_are_not_explained_away(tmp_path):
+    assert explained(lambda: 1 / 0, tmp_path) is None
+    assert explained((tmp_path / "none").read_text, tmp_path) is None
