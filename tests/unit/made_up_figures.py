@@ -29,6 +29,8 @@ METRICS: Mapping[str, Sequence[str]] = {
 }
 TOKENS = ["[CLS]", "$x^{2$", "<script>", "=cmd()", HEBREW, EMOJI, "_{", "[SEP]"]
 LABEL = f"run $x^{{2$ · <script> =cmd() {HEBREW}"
+OPTIONS = {"scale": "data"}
+"""Settings of figures."""
 SHAPE = (3, 4)
 SEEDS = (1, 2)
 _STEPS = (1, 2, 3)
@@ -66,7 +68,7 @@ def sources(root: Path, name: str, folder: Path) -> Sources:
         else:
             declared = TABLES[Path(file).stem]
             declared.write(table(declared), folder / file)
-    return Sources(lambda key: paths.get(key, []), METRICS, LABEL)
+    return Sources(lambda key: paths.get(key, []), METRICS, LABEL, OPTIONS)
 
 
 def table(declared: Table) -> pd.DataFrame:
@@ -116,8 +118,8 @@ def _keys(declared: Table) -> Iterator[dict[str, object]]:
 
 def _domain(column: Column, task: str) -> Sequence[object]:
     """The values of a key."""
-    if column.optional:  # of all layers, all patterns
-        return (None,)
+    if column.optional:  # of all patterns; of all layers, and of each
+        return (None, *range(1, SHAPE[0] + 1)) if column.name == "layer" else (None,)
     if column.values:
         return column.values
     tasks = list(METRICS)
