@@ -1,14 +1,14 @@
-"""Which size and which scale should maps have for the classifier of patterns? Cross-validated.
+"""Which size and scale should maps have for the network that classifies patterns? Cross-validated.
 
     python benchmarks/pattern_sizes.py [--annotations FOLDER] [--epochs 20] [--slow-epochs 8]
                                        [--seeds 1] [--folds 3]
 
 The network, its training and the folds are the same; only the images differ: resampled to several
 sizes, zero-padded to the longest map as in the follow-up (Prasanna, Rogers, Rumshisky 2020), or at
-the size of each map; and the classifier's size with other scales. Images of the longest map's size
+the size of each map; and the network's size with other scales. Images of the longest map's size
 cost 15 times as much. They are trained for fewer epochs, and so is, for comparison, a repetition of
-the classifier's size. Without options this takes about five minutes on one core; with
-``--epochs 30 --slow-epochs 30 --seeds 3 --folds 5``, as the workflow trains, more than an hour.
+the network's size. Without options this takes about ten minutes on one core; with
+``--epochs 30 --slow-epochs 30 --seeds 3 --folds 5``, as the workflow trains, several hours.
 """
 
 from __future__ import annotations
@@ -70,14 +70,10 @@ def zero_padded(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
 
 
 class OnePlane(cnn.PatternNet):
-    """The network for images with one plane, [maps, size, size]."""
+    """The network for images with one plane, [maps, 1, size, size]."""
 
     def __init__(self) -> None:
         super().__init__(1)
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Classify images, [maps, 1, size, size]."""
-        return super().forward(images)
 
 
 class OwnSizes(OnePlane):
@@ -120,31 +116,36 @@ def own_sizes(maps: Sequence[torch.Tensor], scale: Scale) -> torch.Tensor:
     return images
 
 
-Variant = tuple[str, str, type, torch.Tensor]
+Variant = tuple[str, str, type[cnn.PatternNet], torch.Tensor]
+"""Size, what is in the image, network, and images [maps, planes, size, size]."""
+
+OF_NETWORK = f"{cnn.SIZE} × {cnn.SIZE}"
+"""The size of the network that the classifier is compared with."""
 
 
-def variants(maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
-    """Size, scale, network and images of everything that is compared."""
-    of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
-    yield of_classifier, "as drawn", OnePlane, resampled(maps, drawn, cnn.SIZE)
-    for size in (24, 48):
-        yield f"{size} × {size}", "as drawn", OnePlane, resampled(maps, drawn, size)
+def variants(data: annotations.Annotations, maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
+    """Everything that is compared."""
+    marks = data.table["special"], data.table["segments"]
+    planes = classifier.Inputs.of_maps(data.maps, *marks).images
+    yield OF_NETWORK, "all four planes", cnn.PatternNet, planes
+    for size in (cnn.SIZE, 16, 32, 48):
+        images = resampled(maps, drawn, size)
+        yield f"{size} × {size}", "as drawn", OnePlane, images[:, None]
     for name, scale in SCALES.items():
         if scale is not drawn:
-            yield of_classifier, name, OnePlane, resampled(maps, scale, cnn.SIZE)
+            yield OF_NETWORK, name, OnePlane, resampled(maps, scale, cnn.SIZE)[:, None]
 
 
 def slow_variants(maps: Sequence[torch.Tensor]) -> Iterator[Variant]:
-    """The classifier's variant again, and then those of the longest map's size."""
-    of_classifier = f"{cnn.SIZE} × {cnn.SIZE}"
-    yield of_classifier, "as drawn", OnePlane, resampled(maps, drawn, cnn.SIZE)
-    yield "zero-padded", "as drawn", OnePlane, zero_padded(maps, drawn)
-    yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)
+    """The network's size again, and then those of the longest map's size."""
+    yield OF_NETWORK, "as drawn", OnePlane, resampled(maps, drawn, cnn.SIZE)[:, None]
+    yield "zero-padded", "as drawn", OnePlane, zero_padded(maps, drawn)[:, None]
+    yield "own size", "as drawn", OwnSizes, own_sizes(maps, drawn)[:, None]
 
 
 def cross_validate(
     data: annotations.Annotations,
-    network: type,
+    network: type[cnn.PatternNet],
     images: torch.Tensor,
     epochs: int,
     options: argparse.Namespace,
@@ -163,9 +164,9 @@ def cross_validate(
             known = torch.from_numpy(possible(labels, [""] * len(labels)))
             weights = torch.from_numpy(classifier.weights_of(labels))
             training = cnn.Training(epochs, seed)
-            net = cnn.train(images[learned, None], known, weights, training, network)
+            net = cnn.train(images[learned], known, weights, training, network)
             with torch.inference_mode():
-                chances = torch.softmax(net(images[tested, None]), dim=1).double().numpy()
+                chances = torch.softmax(net(images[tested]), dim=1).double().numpy()
             outputs[tested] = chances @ members(WIDE)
         table = data.table[["map", "label"]].assign(example=data.groups, encoder=data.encoders)
         table = table.assign(classifier="variant", left_out=EXAMPLE, reading=WIDE)
@@ -186,11 +187,11 @@ def measure(options: argparse.Namespace) -> None:
     data = annotations.load([options.annotations])
     maps = [torch.from_numpy(np.asarray(one, dtype=np.float32)) for one in data.maps]
     rows = []
-    every = [(one, options.epochs) for one in variants(maps)]
+    every = [(one, options.epochs) for one in variants(data, maps)]
     every += [(one, options.slow_epochs) for one in slow_variants(maps)]
     for (size, scale, network, images), epochs in every:
         scores = cross_validate(data, network, images, epochs, options)
-        row: dict[str, object] = {"size": size, "scale": scale, "epochs": epochs}
+        row: dict[str, object] = {"size": size, "image": scale, "epochs": epochs}
         for metric, name in (("weighted_f1", "weighted F1"), ("macro_f1", "macro F1")):
             score = scores.loc[metric]
             row[name] = f"{score['score']:.1f}"
@@ -207,11 +208,11 @@ def write(table: pd.DataFrame, maps: int, options: argparse.Namespace) -> None:
         f"{options.seeds} seed(s) of folds and training. Scores × 100 with bootstrap intervals "
         "over examples; CPU seconds of one cross-validation. Compare only rows with the same "
         "number of epochs: images of the longest map's size are slow and get fewer epochs, so the "
-        "first variant is repeated with as few. The workflow trains 30 epochs on 5 folds.\n\n"
-        "Chosen: 24 × 24, which scores no worse than larger images at half the cost, as drawn "
-        "and, as a second plane, weights × L."
+        "variant of the network's size is repeated with as few. The workflow trains 30 epochs on 5 "
+        "folds. *all four planes*: the network that the classifier is compared with; the others "
+        "see one plane. Every score is in the wide reading, with examples left out."
     )
-    title = "Size and scale of maps for the classifier of patterns"
+    title = "Size and scale of maps for the network that classifies patterns"
     write_results("pattern_sizes", title, table, describe("torch", "numpy"), notes)
 
 

@@ -30,6 +30,7 @@ from darksecrets.plotting.style import (
     new_figure,
     style,
 )
+from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _scale(axes: Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
     sizes = sizes[:: math.ceil(len(sizes) / 4)]
     places = [0.0, *sizes, *(-size for size in sizes)]
     axes.yaxis.set_major_locator(FixedLocator([y for y in places if low <= y <= high]))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "−"))
+    axes.yaxis.set_major_formatter(lambda value, _: written(value, "g"))
     axes.yaxis.set_minor_locator(NullLocator())
 
 
@@ -175,7 +176,7 @@ def _name(axes: Axes, heads: pd.DataFrame) -> None:
         corner = {"right": 0.98, "left": 0.03}[side], {"bottom": 0.02, "top": 0.98}[edge]
         for line, row in enumerate(rows.to_dict("records")):
             seed = f" s{row['seed']}" if several else ""
-            text = f"L{row['layer']}H{row['head']}{seed} {row['delta']:+.1f}".replace("-", "−")
+            text = f"L{row['layer']}H{row['head']}{seed} {written(row['delta'], '+.1f')}"
             look: dict[str, Any] = {"ha": side, "va": edge, "fontsize": SMALL}
             look |= {"xycoords": "axes fraction", "textcoords": "offset points"}
             offset = (0, step * line * 1.2 * SMALL)

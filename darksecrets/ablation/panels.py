@@ -86,16 +86,16 @@ def title(rows: pd.DataFrame) -> str:
 def scale(values: NDArray[np.float64], rows: pd.DataFrame) -> tuple[float, float]:
     """Limits of a panel's colours.
 
-    They include all values and, around the intact model's score, at least two standard errors of a
-    difference to it (half of its interval, root mean square over the rows): where no set matters,
-    noise stays in the middle of the scale.
+    They include all values and, around the intact model's score, two standard errors (half of the
+    interval) of every difference that is not significant: noise stays in the middle of the scale.
 
     Args:
         values: Scores to draw.
         rows: The rows they are from, with the columns `EFFECT`.
     """
-    noise = float(np.sqrt((((rows["ci_high"] - rows["ci_low"]) / 2) ** 2).mean()))
-    low, high = limits(values, float(rows["baseline"].mean()), noise)
+    unsure = rows[rows["q_value"] >= LEVEL]
+    noise = ((unsure["ci_high"] - unsure["ci_low"]) / 2).max() if len(unsure) else 0.0
+    low, high = limits(values, float(rows["baseline"].mean()), float(noise))
     return low, min(high, PERCENT)
 
 

@@ -30,6 +30,7 @@ from darksecrets.plotting.style import (
     style,
     wrapped,
 )
+from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Part:
         limit: Value of the darkest colours.
         scale: Label of the colour bar.
         ticks: Places of its ticks.
-        written: What is written at a tick.
+        formatter: What is written at a tick.
     """
 
     title: str
@@ -67,7 +68,7 @@ class Part:
     limit: float
     scale: str
     ticks: Locator
-    written: FuncFormatter
+    formatter: FuncFormatter
 
 
 def stripes_index(
@@ -106,7 +107,7 @@ def stripes_index(
             bar = figure.add_subplot(slots[groups, side], label=f"colour bar {side}")
             label = wrapped(part.scale, width / 2 - _NAMES)
             drawn = colour_bar(figure, mesh, label, cax=bar, orientation="horizontal")
-            drawn.locator, drawn.formatter = part.ticks, part.written
+            drawn.locator, drawn.formatter = part.ticks, part.formatter
         label_run(figure, run_label)
     return figure
 
@@ -129,12 +130,12 @@ def _strength(levels: pd.DataFrame, tasks: Sequence[str]) -> Part:
     return Part(
         title="after fine-tuning, relative to random tokens",
         values=powers,
-        texts=_written(ratio, "{:.1f}"),
+        texts=_texts(ratio, ".1f"),
         sure=(low > control) | (high < control),
         limit=max(1.0, _greatest(powers)),
         scale="Attention ÷ that of random tokens",
         ticks=MaxNLocator(7, integer=True),
-        written=FuncFormatter(
+        formatter=FuncFormatter(
             lambda power, _: f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}"
         ),
     )
@@ -149,12 +150,12 @@ def _change(changes: pd.DataFrame, tasks: Sequence[str]) -> Part:
     return Part(
         title="change by fine-tuning, over random tokens",
         values=PERCENT * over,
-        texts=_written(PERCENT * over, "{:+.1f}"),
+        texts=_texts(PERCENT * over, "+.1f"),
         sure=q < LEVEL,
         limit=max(1e-6, noise, _greatest(PERCENT * over)),
         scale="Change of attention × 100, minus that of random tokens",
         ticks=MaxNLocator(5, symmetric=True),
-        written=FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")),
+        formatter=FuncFormatter(lambda value, _: written(value, "g")),
     )
 
 
@@ -168,11 +169,11 @@ def _greatest(values: NDArray[np.float64]) -> float:
     return float(np.nan_to_num(np.abs(values)).max(initial=0))
 
 
-def _written(values: NDArray[np.float64], form: str) -> NDArray[np.str_]:
+def _texts(values: NDArray[np.float64], form: str) -> NDArray[np.str_]:
     """[feature, task] numbers with real minus signs; empty where there is none."""
 
     def write(value: float) -> str:
-        text = form.format(value).replace("-", "−")
+        text = written(value, form)
         return text[1:] if text in ("+0.0", "−0.0") else text
 
     return np.array([["" if np.isnan(value) else write(value) for value in row] for row in values])

@@ -32,7 +32,7 @@ from darksecrets.plotting.style import (
     style,
     wrapped,
 )
-from darksecrets.plotting.user_text import drawable, lines
+from darksecrets.plotting.user_text import lines
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
@@ -95,7 +95,7 @@ def figure3(
         _heads(above, table)
         above.suptitle(wrapped(_title(table, by_chance), PAGE), fontsize="medium")
         named = "\n".join(lines(_named(example), _LETTERS, most=2))
-        below.suptitle(named, fontsize="medium", parse_math=False)
+        below.suptitle(named, fontsize="medium")
         panels = below.subplots(
             3, len(example.heads), squeeze=False, height_ratios=heights, sharey="row"
         )
@@ -220,10 +220,8 @@ def _map(axes: Axes, example: Example, number: int) -> None:
                 corner, width, height, fill=False, edgecolor=MARK, linewidth=1, linestyle=dash
             )
         )
-    names = [drawable(token) for token in example.tokens]
-    plain: dict[str, Any] = {"fontsize": SMALL, "parse_math": False}
-    axes.set_xticks(range(size), names, rotation=90, **plain)
-    axes.set_yticks(range(size), names, **plain)
+    axes.set_xticks(range(size), example.tokens, rotation=90, fontsize=SMALL)
+    axes.set_yticks(range(size), example.tokens, fontsize=SMALL)
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, linewidth=0.25)
     axes.set_title(f"Layer {example.layers[number]}, head {example.heads[number]}")
@@ -241,7 +239,6 @@ def _distribution(axes: Axes, example: Example, number: int, direction: str) -> 
     colours = [MARK if place in keys else GREY for place in range(size)]
     axes.barh(range(size), values[query], color=colours, height=0.7)
     axes.set(ylim=(size - 0.5, -0.5), xlim=(0, max(0.5, 1.05 * values[query].max())))
-    names = [drawable(token) for token in example.tokens]
-    axes.set_yticks(range(size), names, fontsize=SMALL, parse_math=False)
+    axes.set_yticks(range(size), example.tokens, fontsize=SMALL)
     axes.tick_params(axis="y", length=0)
-    axes.set_title(f"attention of “{names[query]}”", parse_math=False)
+    axes.set_title(f"attention of “{example.tokens[query]}”")

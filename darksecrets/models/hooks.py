@@ -361,8 +361,9 @@ def _find_no_projections(model: PreTrainedModel) -> str:
     if found != layers:
         return _unobserved(model, f"such a module in {found} of {layers} layers", expected)
     for layer, projection in seen.projections.items():
-        made = torch.einsum("bhqd,hdo->bqo", seen.outputs[layer], projection.weight)
-        made = made + projection.bias
+        with torch.inference_mode():
+            made = torch.einsum("bhqd,hdo->bqo", seen.outputs[layer], projection.weight)
+            made = made + projection.bias
         if not torch.allclose(made, projection.output, rtol=_TOLERANCE, atol=_TOLERANCE):
             difference = (made - projection.output).abs().max().item()
             return _unobserved(

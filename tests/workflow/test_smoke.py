@@ -560,30 +560,30 @@ def header(content):
     return content.partition(b"\n")[0] + b"\n"
 
 
-# A damaged file, and what is made of it.
+# A damaged file, and what a job makes of it; no target depends on another.
 DAMAGED = {
     "scores/RTE/finetuned/seed-1.csv": (half, "tables/table1.csv"),
     "scores/STS-B/baselines.csv": (digit, "tables/baselines.csv"),
+    "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
     "tables/head_ablation.csv": (digit, "figures/figure8.svg"),
-    "samples/RTE.csv": (half, "annotation/RTE.jsonl"),
-    "models/STS-B/finetuned/seed-1/model.safetensors": (
+    "tables/learning_curves.csv": (header, "figures/learning_curves.svg"),
+    "samples/STS-B.csv": (half, "annotation/STS-B.jsonl"),
+    "models/SST-2/finetuned/seed-1/model.safetensors": (
         bit,
-        "attention_chunks/STS-B/finetuned/seed-1/1-of-1",
+        "attention_chunks/SST-2/finetuned/seed-1/1-of-1",
     ),
     "models/SST-2/finetuned/seed-2/model.safetensors": (
         half,
         "attention_chunks/SST-2/finetuned/seed-2/1-of-1",
     ),
-    "attention/RTE/pretrained/maps.npy": (zeros, "similarity/RTE/seed-1.csv"),
-    "data/SST-2/validation/data-00000-of-00001.arrow": (half, "samples/SST-2.csv"),
-    "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
-    "ablation/STS-B/finetuned/seed-1/predictions.npz": (
+    "attention/SST-2/pretrained/maps.npy": (zeros, "features/SST-2/pretrained/stripes.csv"),
+    "annotation/RTE.jsonl": (half, "features/RTE/finetuned/seed-1/stripes.csv"),
+    "data/RTE/validation/data-00000-of-00001.arrow": (
         half,
-        "ablation_effects/STS-B/finetuned/seed-1/head_ablation.csv",
+        "joint_chunks/RTE/finetuned/seed-1/1-of-1",
     ),
-    "annotation/STS-B.jsonl": (half, "features/STS-B/pretrained/stripes.csv"),
+    "ablation/STS-B/finetuned/seed-1/predictions.npz": (half, "atlas/STS-B.json"),
     "patterns/classifier/classifier.json": (half, "patterns/RTE/pretrained.parquet"),
-    "tables/cosine.csv": (header, "figures/figure5.svg"),
 }
 
 

@@ -264,6 +264,6 @@ figure(
     section=CHANGES,
     label="Figure 5",
     group="similarity",
-    options={"scale": lookup(dpath="figures/cosine_scale", within=config)},
+    options={"scale": config["figures"]["cosine_scale"]},
     table="<results>/tables/cosine.csv",
 )

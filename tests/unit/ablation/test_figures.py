@@ -188,9 +188,14 @@ def test_darker_is_greater(draw, what):
 
 @pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
 @pytest.mark.parametrize("size", [0.01, 8.0])
-def test_colours_cover_all_scores_and_two_standard_errors_around_the_baseline(draw, what, size):
-    table = effects(["RTE"], 4, 5, (1, 2))
-    table = table.assign(ci_low=table["delta"] - size, ci_high=table["delta"] + size / 2)
+def test_colours_cover_all_scores_and_two_standard_errors_of_what_is_not_significant(
+    draw, what, size
+):
+    table = effects(["RTE"], 4, 5, (1, 2)).reset_index(drop=True)
+    wide = size * (1 + table["layer"] / 4)
+    table = table.assign(ci_low=table["delta"] - wide, ci_high=table["delta"] + wide / 2)
+    table.loc[table["layer"] == 4, "q_value"] = 0.01  # the widest intervals
+    table.loc[table["layer"] < 4, "q_value"] = 0.06
     table = table if draw is figure8 else of_layers(table)
     low, high = mesh_of(draw(table, metrics_of(draw, ["RTE"]), LABEL), f"RTE {what}").get_clim()
     place = [name for name in ("layer", "head") if name in table]
@@ -198,7 +203,7 @@ def test_colours_cover_all_scores_and_two_standard_errors_around_the_baseline(dr
         mean(table, "RTE", "score", **cell)
         for cell in table[place].drop_duplicates().to_dict("records")
     ]
-    noise = 0.75 * size  # half of every interval
+    noise = 0.75 * size * (1 + 3 / 4)  # half of the interval of a head of layer 3
     assert low == pytest.approx(min(*scores, 81.5 - noise))
     assert high == pytest.approx(max(*scores, 81.5 + noise))
 

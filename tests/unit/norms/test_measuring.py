@@ -1,6 +1,7 @@
 """What is measured of every example, against loops in float64 over what transformers computes."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ from darksecrets.data.encoding import encode
 from darksecrets.models.hooks import observe
 from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
 from darksecrets.norms.measuring import Measured, measure
-from darksecrets.norms.tables import KINDS
+from darksecrets.norms.statistics import tables
+from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
 from darksecrets.run.errors import InputError
+from darksecrets.run.tables import identify
 
 IDX = [3, 1, 0, 2]
 EXAMPLES = {"idx": IDX, **PAIRS}
@@ -58,7 +61,8 @@ def tokens_of(folder: Path, example: int) -> np.ndarray:
 def test_shares_and_lengths_are_those_of_a_loop_over_pairs(folder: Path, found: Measured) -> None:
     """Of [CLS] and [SEP]; examples of different lengths are padded in one batch of the model."""
     assert found.weight.shape == (len(IDX), len(KINDS), LAYERS, HEADS)
-    for place, idx in enumerate(found.idx):
+    for place in (1, 2):  # padded, in the batch of the longest
+        idx = found.idx[place]
         kinds = tokens_of(folder, IDX.index(idx))
         for layer, (maps, vectors, uniform) in enumerate(alone(folder, IDX.index(idx))):
             length = len(kinds)
@@ -151,3 +155,17 @@ def test_an_encoder_that_hides_its_values_is_refused(tmp_path: Path) -> None:
     folder = FAMILIES["DeBERTa-v3"].save(tmp_path / "model")
     with pytest.raises(InputError, match="only its maps can be observed"):
         measure(folder, EXAMPLES, **SETTINGS)
+
+
+def test_one_example_one_layer_and_one_head_are_enough(tmp_path: Path) -> None:
+    small = {"num_hidden_layers": 1, "num_attention_heads": 1}
+    folder = replace(FAMILIES["BERT"], settings=small).save(tmp_path / "model")
+    one = {"idx": [4], "sentence1": ["She sleeps."]}
+    found = {
+        name: measure(folder, one, **SETTINGS, draw=draw)
+        for name, draw in (("pretrained", None), ("random/seed-1", Draw(1, 0.02)))
+    }
+    for name, both in tables(found, "random/seed-1", 1).items():
+        for table, declared in zip(both, (NORM_STATISTICS, NORM_LEVELS), strict=True):
+            declared.check(identify(table, "task", name), "table", "")
+            assert table.filter(regex="_(low|high)$").isna().all(axis=None)
