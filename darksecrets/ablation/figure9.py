@@ -22,6 +22,7 @@ from darksecrets.ablation.tables import LAYER_ABLATION
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel, panel_figure
 from darksecrets.plotting.style import BASELINE, INK, SCORE, SMALL, grid
+from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
 def _differences(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the difference of every layer and seed to the intact model, with its interval."""
     axes.axvline(0, color=BASELINE, linewidth=2, zorder=0)
-    axes.set_title(f"intact: {rows['baseline'].mean():.1f}", fontsize=SMALL, color=INK)
+    axes.set_title(f"intact: {written(rows['baseline'].mean(), '.1f')}", fontsize=SMALL, color=INK)
     seeds = sorted(set(rows["seed"]))
     for place, seed in zip(np.linspace(-0.25, 0.25, len(seeds) + 2)[1:-1], seeds, strict=True):
         own = rows[rows["seed"] == seed]

@@ -142,6 +142,7 @@ def _panel(axes: Axes, heads: pd.DataFrame) -> PathCollection | None:
         "va": "bottom",
         "fontsize": SMALL,
     }
+    corner |= {"bbox": {"color": "white", "alpha": 0.7, "pad": 0.5}, "zorder": 4}
     axes.text(1, 0.03, _names(marked), color=MARK, **corner)
     return dots
 

@@ -117,6 +117,7 @@ tbody tr:first-child td { border-top: 1px solid; }
   table { border: 0; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   tr { border-top: 1px solid; padding: .4em 0; }
+  tr:has(td:first-child:empty) { border-top-style: dotted; } /* another metric of the task */
   tbody tr td, tbody tr:first-child td { border: 0; padding: .1em 0; white-space: normal; }
   td { display: flex; justify-content: space-between; gap: 1em; }
   td::before { content: attr(data-heading); opacity: .75; }

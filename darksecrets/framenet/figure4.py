@@ -13,6 +13,7 @@ from matplotlib.textpath import TextPath
 from darksecrets.framenet.links import Annotation, read_table, words_of
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import COLUMN, INK, PAGE, label_run, new_figure, style
+from darksecrets.plotting.user_text import drawable
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def _width(text: str, size: float) -> float:
     """Width of a text in points."""
     if not text:
         return 0.0
+    text = drawable(text)
     return float(TextPath((0, 0), text, size=size, prop=FontProperties()).get_extents().x1)
 
 
@@ -120,7 +122,7 @@ def _draw(axes: Axes, annotation: Annotation) -> None:
         _box(axes, extent, colour)
         _label(axes, extent, label, rows)
     for (start, end), (left, _) in zip(words_of(sentence), _layout(sentence), strict=True):
-        axes.text(left, BASELINE, sentence[start:end], fontsize=TEXT, color=INK)
+        axes.text(left, BASELINE, drawable(sentence[start:end]), fontsize=TEXT, color=INK)
     for extent, _, _ in spans[1:]:
         _arc(axes, sum(source) / 2, sum(extent) / 2)
 

@@ -206,7 +206,8 @@ def _dots(axes: Axes, table: pd.DataFrame, tasks: Sequence[str], width: float) -
                 axes.plot(means["corrected"][some], y[some], _MARKERS[state], **look)  # type: ignore[arg-type]
     axes.set(xlim=(-0.03, width + 0.03), ylim=(places[-1][0] + 0.7, -0.7), yticks=[])
     ticks = np.arange(0, width + 0.01, 0.5 if width > 0.6 else 0.2 if width < 0.4 else 0.4)
-    axes.set_xticks(ticks, labels=[f"{100 * tick:.0f}{'%' if tick else ''}" for tick in ticks])
+    percent = [f"{100 * tick:.0f}" for tick in ticks]
+    axes.set_xticks(ticks, labels=[*percent[:-1], f"{percent[-1]}%"])
     axes.grid(axis="x", linewidth=0.25, color="0.85")
     axes.set_axisbelow(True)
 

@@ -36,8 +36,8 @@ STATES = ("pretrained", "finetuned")
 LETTERS = dict(zip(PATTERNS, "VD+BH", strict=True))
 """What is written on the square of every pattern."""
 
-_CELL = 0.11  # inches between two heads: room for a letter
-_MARGIN = 0.35  # inches of a panel that are not heads
+_CELL = 0.1  # inches between two heads: room for a letter
+_MARGIN = 0.3  # inches of a panel that are not heads
 _FULL = 0.94  # side of the square of a head with one pattern, in cells
 _LEGEND = (0.3, 0.6, 1.0)  # shares whose sizes the legend shows
 _DARK = "vertical"  # the only colour dark enough for white letters

@@ -29,6 +29,8 @@ METRICS: Mapping[str, Sequence[str]] = {
 }
 TOKENS = ["[CLS]", "$x^{2$", "<script>", "=cmd()", HEBREW, EMOJI, "_{", "[SEP]"]
 LABEL = f"run $x^{{2$ · <script> =cmd() {HEBREW}"
+OPTIONS = {"scale": "data"}
+"""Settings of figures."""
 SHAPE = (3, 4)
 SEEDS = (1, 2)
 _STEPS = (1, 2, 3)
@@ -66,7 +68,7 @@ def sources(root: Path, name: str, folder: Path) -> Sources:
         else:
             declared = TABLES[Path(file).stem]
             declared.write(table(declared), folder / file)
-    return Sources(lambda key: paths.get(key, []), METRICS, LABEL)
+    return Sources(lambda key: paths.get(key, []), METRICS, LABEL, OPTIONS)
 
 
 def table(declared: Table) -> pd.DataFrame:
@@ -79,6 +81,10 @@ def table(declared: Table) -> pd.DataFrame:
             frame[column.name] = _values(column, len(frame), rng)
         elif column.kind == "integer":
             frame = frame.astype({column.name: column.dtype})
+    if declared.name == "patterns":
+        frame["share"] /= frame.groupby(["task", "state", "seed", "reading"], dropna=False)[
+            "share"
+        ].transform("sum")
     for of in {column.interval_of for column in declared.columns if column.interval_of}:
         low, high = (column for column in declared.columns if column.interval_of == of)
         for end, shift in ((low, -0.1), (high, 0.1)):
@@ -112,8 +118,8 @@ def _keys(declared: Table) -> Iterator[dict[str, object]]:
 
 def _domain(column: Column, task: str) -> Sequence[object]:
     """The values of a key."""
-    if column.optional:  # of all layers, all patterns
-        return (None,)
+    if column.optional:  # of all patterns; of all layers, and of each
+        return (None, *range(1, SHAPE[0] + 1)) if column.name == "layer" else (None,)
     if column.values:
         return column.values
     tasks = list(METRICS)

@@ -256,7 +256,8 @@ def drawn(name, tasks, root):
             published = pd.read_csv(RESOURCES / "paper/pattern_shares_prasanna2020.csv")
             return figure2(shares(tasks), tasks, LABEL, published)
         case "heads":
-            return pattern_heads(heads(tasks, 12, 12), tasks, LABEL)
+            size = 12 if len(tasks) == 1 else 6  # every pair of letters is compared
+            return pattern_heads(heads(tasks, size, size), tasks, LABEL)
     return pattern_quality(*scores_of(predictions(200)), LABEL)
 
 
