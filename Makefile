@@ -57,9 +57,17 @@ verify: $(INSTALLED) ## check every result of a run, and list those to make agai
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
 	$(CHECK) $(CONFIG)
+	@python -m darksecrets.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+
+DEMO ?= results/demo
+REAL ?= results/real
+
+.PHONY: pictures
+pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO=folder REAL=folder)
+	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL)
 
 .PHONY: test
 test: $(INSTALLED) ## run every test and linter
@@ -100,6 +108,12 @@ lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, into req
 	pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
 	sed -i -E '/^#|^$$/d; s/\+cpu$$//' requirements.lock
+
+.PHONY: audit
+audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(VENV)-audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip
 
 .PHONY: clean
 clean: ## remove the demonstration's results (the environment stays)

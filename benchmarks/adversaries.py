@@ -1,22 +1,25 @@
 """How often does what knows nothing pass each inference, and how often are true effects found?
 
-    python benchmarks/adversaries.py
+    python benchmarks/adversaries.py [TRIALS ...]
 
 Heads that look at one place, one class of words or one distance, random weights, shuffled labels,
 equal models and tables without effects go through the project's own functions, as in
 ``tests/unit/test_adversaries.py`` but with more draws; so do heads and models with a known effect.
-About ten minutes on one core.
+About ten minutes on one core. With names of functions of ``tests/unit/adversarial/every.py``, such
+as ``layers_changed``, only these are tried again, and the table keeps all other rows: each function
+has its own seeds, so they are what a whole run would give, unless their code has changed.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pandas as pd
-from _machine import describe, write_results
+from _machine import RESULTS, describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
@@ -52,16 +55,33 @@ def row(trial: Trial) -> dict[str, object]:
 
 
 def main() -> None:
-    """Run all trials and write the table."""
+    """Run trials and write the table."""
+    known = {inference.__name__: inference for inference in ALL}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trials", nargs="*", metavar="TRIALS", help=", ".join(known))
+    names = parser.parse_args().trials
+    if unknown := set(names) - set(known):
+        parser.error(f"found {', '.join(sorted(unknown))}; expected some of {', '.join(known)}")
     rows = []
-    for inference in ALL:
+    for name in names or known:
         begin = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
-            rows += [row(trial) for trial in inference(LARGE, Path(folder))]
-        print(f"{inference.__name__}: {time.process_time() - begin:.0f} s", flush=True)
+            rows += [row(trial) for trial in known[name](LARGE, Path(folder))]
+        print(f"{name}: {time.process_time() - begin:.0f} s", flush=True)
+    table = pd.DataFrame(rows)
     notes = NOTES.format(layers=LARGE.layers, examples=LARGE.examples)
     title = "What knows nothing, put through every inference"
-    write_results("adversaries", title, pd.DataFrame(rows), describe("numpy", "scipy"), notes)
+    table = beside_others(table) if names else table
+    write_results("adversaries", title, table, describe("numpy", "scipy"), notes)
+
+
+def beside_others(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are there, those of the same trials replaced; new ones at the end."""
+    there = pd.read_csv(RESULTS / "adversaries.csv", keep_default_na=False)[list(table.columns)]
+    keys = ["inference", "tried on"]
+    again = pd.concat([there, table], ignore_index=True).drop_duplicates(keys, keep="last")
+    order = pd.concat([there, table])[keys].drop_duplicates()
+    return order.merge(again, on=keys, validate="one_to_one")
 
 
 if __name__ == "__main__":

@@ -20,40 +20,22 @@ from _machine import system
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.contracts import TABLES
+from darksecrets.run import history
 
 PARTS = ("data", "models", "attention")
 
 
 def costs(run: Path) -> pd.DataFrame:
     """Jobs, wall-clock and CPU seconds, and largest memory (MiB) of every measured rule."""
-    rows = []
-    for file in sorted((run / "benchmarks").rglob("*.tsv")):
-        measured = pd.read_csv(file, sep="\t").iloc[0]
-        rule = file.relative_to(run / "benchmarks").parts[0].removesuffix(".tsv")
-        rows.append((rule, measured["s"], measured["cpu_time"], measured["max_rss"]))
-    table = pd.DataFrame(rows, columns=["rule", "wall", "cpu", "memory"])
-    return (
-        table.groupby("rule")
-        .agg(
-            jobs=("wall", "size"),
-            wall=("wall", "sum"),
-            longest=("wall", "max"),
-            cpu=("cpu", "sum"),
-            memory=("memory", "max"),
-        )
-        .sort_values("wall", ascending=False)
-        .round(0)
-        .astype(int)
-        .reset_index()
-        .rename(
-            columns={
-                "wall": "wall clock, sum (s)",
-                "longest": "longest job (s)",
-                "cpu": "CPU, sum (s)",
-                "memory": "largest memory (MiB)",
-            }
-        )
-    )
+    columns = {
+        "jobs": "jobs",
+        "wall": "wall clock, sum (s)",
+        "longest": "longest job (s)",
+        "cpu": "CPU, sum (s)",
+        "memory": "largest memory (MiB)",
+    }
+    table = history.costs(run).set_index("rule")
+    return table[list(columns)].round(0).astype(int).rename(columns=columns).reset_index()
 
 
 def _read(run: Path, name: str) -> pd.DataFrame:

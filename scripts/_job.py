@@ -151,5 +151,10 @@ def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) ->
     folders = [folder for folder in outputs if folder.is_dir()]
     for path in [folder / PROVENANCE for folder in folders] + ([Path(target)] if target else []):
         write_json(record, path)
-    for each in made + ([integrity.Record.take(Path(target), snakemake.rule)] if target else []):
-        each.write()
+    if target:
+        made.append(integrity.Record.take(Path(target), snakemake.rule))
+    # With a storage provider, a record beside a file would be lost; that of a folder is inside.
+    outside = not snakemake.config.get("only_outputs_kept", False)
+    for each in made:
+        if outside or each.folder == each.result:
+            each.write()

@@ -12,11 +12,14 @@ def main(job: Job) -> None:
     from darksecrets.claims import registry
     from darksecrets.claims.tables import CLAIMS
     from darksecrets.contracts import TABLES
+    from darksecrets.run import history
     from darksecrets.run.files import write_text
 
     tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
     maps = {path.stem: json.loads(path.read_text("utf-8")) for path in job.input.all("maps")}
     papers = registry.read(job.input.all("registry"))
-    run = building.Run(**job.params.run)
+    records = history.records(job.output.page.parent)
+    made = history.facts(history.gather(records), **job.params.facts)
+    run = building.Run(**job.params.run, made=made)
     content, numbers = building.content(run, tables, CLAIMS.read(job.input.claims), papers, maps)
     write_text(html.page(content, numbers), job.output.page)

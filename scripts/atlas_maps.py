@@ -18,6 +18,6 @@ def main(job: Job) -> None:
     }
     sweeps = [SweepResult.load(folder) for folder in job.input.all("sweep")]
     settings = maps.Settings(**job.params.settings)
-    predictions = maps.read_predictions(job.input.predictions)
+    predictions = maps.read_predictions(job.input.predictions, settings.labels)
     content = maps.content(stores, predictions, sweeps[0] if sweeps else None, settings)
     write_text(maps.as_json(content), job.output.maps)

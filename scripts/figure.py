@@ -11,7 +11,8 @@ def main(job: Job) -> None:
     from darksecrets.plotting.drawing import Sources, write
 
     module, label = job.params.module, job.params.label
-    sources = Sources(job.input.all, job.params.tasks, label)
-    name = module.rpartition(".")[2]
+    sources = Sources(job.input.all, job.params.tasks, label, job.params.options)
+    shown, *details = job.params.caption.splitlines()
     drawn = import_module(module).draw(sources)
-    write(drawn, list(job.output), script=module, description=f"{name}, {label}")
+    described = {"title": f"{shown} {label}", "description": " ".join(details)}
+    write(drawn, list(job.output), script=module, **described)

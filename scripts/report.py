@@ -8,14 +8,20 @@ def main(job: Job) -> None:
     """Call Snakemake on the run's own configuration, under the lock of the calling Snakemake."""
     import subprocess
     import sys
+    import tempfile
+    from pathlib import Path
 
-    from darksecrets.run.files import atomic
+    from darksecrets.run.files import atomic, write_json
+    from darksecrets.run.opening import answers
 
-    with atomic(job.output.page) as page:
+    with atomic(job.output.page) as page, tempfile.TemporaryDirectory() as folder:
+        numbers = Path(folder) / "answers.json"
+        write_json(answers(job.input.claims), numbers)
         command = [
             *(sys.executable, "-m", "snakemake", "--nolock", "--profile", "none"),
             *("--snakefile", job.params.snakefile),
             *("--configfile", job.params.config),
             *("--report", str(page)),
+            *("--report-metadata", str(numbers), "--report-stylesheet", job.params.style),
         ]
         subprocess.run(command, check=True)

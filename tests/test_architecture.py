@@ -20,7 +20,7 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "ablation", "pretraining"}
+SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "ablation", "pretraining"}
 LEVELS: tuple[set[str], ...] = (
     {"run", "stats"},
     {"plotting", "data"},
@@ -309,8 +309,8 @@ def test_a_section_that_imports_another_is_found(tmp_path) -> None:
 
 def test_a_package_without_a_place_is_named(tmp_path) -> None:
     text = "from darksecrets.run import files"
-    found = made(tmp_path, {"norms/values.py": text, "run/files.py": ""})
-    with pytest.raises(LookupError, match="'norms' has no place"):
+    found = made(tmp_path, {"landscape/values.py": text, "run/files.py": ""})
+    with pytest.raises(LookupError, match="'landscape' has no place"):
         upward(found)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from darksecrets.ablation.panels import rows_of, title
 from darksecrets.ablation.results import PARTS
@@ -17,16 +18,17 @@ from darksecrets.ablation.tables import BEST_HEAD, HEAD_ABLATION
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     BAND,
+    COLUMN,
     GREY,
     HELPED,
     HURT,
     INK,
+    PAGE,
     SMALL,
     blocks,
     label_run,
     new_figure,
     style,
-    width_for,
 )
 from darksecrets.stats import LEVEL
 
@@ -39,8 +41,10 @@ if TYPE_CHECKING:
 _POINT = {"linestyle": "none", "markersize": 3, "color": INK, "markeredgewidth": 0.6}
 _NAIVE: dict[str, Any] = {**_POINT, "marker": "o", "markerfacecolor": "white"}
 _UNBIASED: dict[str, Any] = {**_POINT, "marker": "o"}
-# A panel reaches this many times further down than up; heads below its end are only counted.
-_DEPTH = 2.5
+_STEPS = [digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5)]
+_NAMED = 3  # heads at either end whose names are written
+_ROOM = -0.12, 0.25  # for names below and above the points, relative to their range
+_BESIDE = 3  # panels in a row
 
 
 def ablation_gains(
@@ -49,8 +53,10 @@ def ablation_gains(
     """Draw the sorted score differences of the heads, and beside them the gains of the best.
 
     Differences have intervals; coloured heads differ significantly from the intact model after
-    correction over all heads. The best head and layer are drawn twice: their gain on the examples
-    that chose them (ring), and on other examples (dot, with its interval). All seeds are drawn.
+    correction over all heads. The three lowest and highest are named. The best head and layer are
+    drawn twice: their gain on the examples that chose them (ring), and on other examples (dot, with
+    its interval). All seeds are drawn. The scale is linear within the noise and logarithmic beyond,
+    so that no head lies outside of the panel.
 
     Args:
         table: `head_ablation.csv`.
@@ -62,18 +68,20 @@ def ablation_gains(
         InputError: When columns or tasks are missing.
     """
     ends = ["ci_low", "ci_high"]
+    of_heads, of_best = (
+        ["layer", "head", "delta", "q_value"],
+        ["kind", "naive_gain", "unbiased_gain"],
+    )
     panels = {
         task: (
-            rows_of(table, task, metric, ["delta", "q_value", *ends], "head_ablation.csv"),
-            rows_of(
-                best, task, metric, ["kind", "naive_gain", "unbiased_gain", *ends], "best_head.csv"
-            ),
+            rows_of(table, task, metric, [*of_heads, *ends], "head_ablation.csv"),
+            rows_of(best, task, metric, [*of_best, *ends], "best_head.csv"),
         )
         for task, metric in tasks.items()
     }
-    rows, beside = blocks(len(tasks))
+    rows, beside = blocks(len(tasks), _BESIDE)
     with style():
-        figure = new_figure(width_for(beside), 1.75 * rows + 0.5)
+        figure = new_figure(COLUMN if beside == 1 else PAGE, 2 * rows + 0.5)
         slots = figure.add_gridspec(rows, beside)
         for index, (task, (heads, gains)) in enumerate(panels.items()):
             slot = slots[index // beside, index % beside]
@@ -95,22 +103,44 @@ def _panel(
     inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[1.5, 1], wspace=0.0)
     left = figure.add_subplot(inner[0, 0], label=f"{task} heads")
     right = figure.add_subplot(inner[0, 1], sharey=left, label=f"{task} best")
-    top = max(heads["ci_high"].max(), gains[["naive_gain", "ci_high"]].to_numpy().max(), 0.01)
-    lowest = gains["ci_low"].min()
-    bottom = min(lowest, max(heads["ci_low"].min(), -_DEPTH * top))
-    left.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
-    left.yaxis.set_major_locator(MaxNLocator(6))
+    _scale(left, heads, gains)
     for axes in (left, right):
+        axes.grid(axis="y", color="0.9", linewidth=0.3)
         axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
-    _heads(left, heads.sort_values("delta"), bottom)
+        axes.set_axisbelow(True)
+    _heads(left, heads.sort_values("delta"))
     left.set(title=title(heads), xlabel="Heads, in order", xticks=[])
     if slot.is_first_col():
         left.set_ylabel("Difference to intact model")
     _best(right, gains)
 
 
-def _heads(axes: Axes, heads: pd.DataFrame, bottom: float) -> None:
-    """Draw every head's difference and interval, and say how many lie below the panel."""
+def _scale(axes: Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
+    """Make the scale linear within half a typical interval, and logarithmic beyond."""
+    linear = _round(float(((heads["ci_high"] - heads["ci_low"]) / 2).median()))
+    drawn = [heads["ci_low"], heads["ci_high"], gains["ci_low"], gains["ci_high"]]
+    shown = np.concatenate([*drawn, gains["naive_gain"], [-linear, linear]]).astype(np.float64)
+    low, high = float(shown.min()), float(shown.max())
+    axes.set_yscale("symlog", linthresh=linear, linscale=1.0)
+    forward = axes.yaxis.get_transform()
+    ends = forward.transform(np.array([low, high]))
+    room = np.array(_ROOM) * (ends[1] - ends[0])
+    axes.set_ylim(*forward.inverted().transform(ends + room))
+    sizes = [size for size in _STEPS if linear <= size <= max(-low, high)]
+    sizes = sizes[:: math.ceil(len(sizes) / 4)]
+    places = [0.0, *sizes, *(-size for size in sizes)]
+    axes.yaxis.set_major_locator(FixedLocator([y for y in places if low <= y <= high]))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "−"))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def _round(size: float) -> float:
+    """The next of `_STEPS` that is as great, so that the ticks are round numbers."""
+    return next(step for step in _STEPS if step >= size)
+
+
+def _heads(axes: Axes, heads: pd.DataFrame) -> None:
+    """Draw every head's difference and interval, and name those at both ends."""
     real = (heads["q_value"] < LEVEL).to_numpy()
     deltas = heads["delta"].to_numpy()
     place = np.arange(1, len(heads) + 1)
@@ -130,9 +160,33 @@ def _heads(axes: Axes, heads: pd.DataFrame, bottom: float) -> None:
             color=colour,
             label=label,
         )
-    if below := int((deltas < bottom).sum()):
-        corner: dict[str, Any] = {"transform": axes.transAxes, "ha": "right", "va": "bottom"}
-        axes.text(0.98, 0.02, f"{below} below", fontsize=SMALL, **corner)
+    _name(axes, heads)
+
+
+def _name(axes: Axes, heads: pd.DataFrame) -> None:
+    """Write the lowest heads into the lower right corner, the highest into the upper left one."""
+    lowest = heads.head(min(_NAMED, (len(heads) + 1) // 2))
+    highest = heads.tail(min(_NAMED, len(heads) // 2))[::-1]
+    several = heads["seed"].nunique() > 1
+    for rows, side, edge, step in (
+        (lowest[::-1], "right", "bottom", 1),
+        (highest, "left", "top", -1),
+    ):
+        corner = {"right": 0.98, "left": 0.03}[side], {"bottom": 0.02, "top": 0.98}[edge]
+        for line, row in enumerate(rows.to_dict("records")):
+            seed = f" s{row['seed']}" if several else ""
+            text = f"L{row['layer']}H{row['head']}{seed} {row['delta']:+.1f}".replace("-", "−")
+            look: dict[str, Any] = {"ha": side, "va": edge, "fontsize": SMALL}
+            look |= {"xycoords": "axes fraction", "textcoords": "offset points"}
+            offset = (0, step * line * 1.2 * SMALL)
+            axes.annotate(text, corner, xytext=offset, color=_colour(row), **look)
+
+
+def _colour(head: Mapping[Hashable, Any]) -> str:
+    """Colour of a head: by its direction if it is significant."""
+    if head["q_value"] >= LEVEL or not head["delta"]:
+        return GREY
+    return HELPED if head["delta"] > 0 else HURT
 
 
 def _best(axes: Axes, gains: pd.DataFrame) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from darksecrets.ablation.panels import by_panel, legend, title
+from darksecrets.ablation.panels import EFFECT, by_panel, legend, mark, scale, significant, title
 from darksecrets.ablation.tables import HEAD_ABLATION
 from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.panels import limits, marked_bar, panel, panel_figure
+from darksecrets.plotting.panels import marked_bar, panel, panel_figure
 from darksecrets.plotting.style import SCORE, grid
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ def figure8(table: pd.DataFrame, metrics: Mapping[str, Sequence[str]], run_label
     """Draw a heatmap of layers × heads per task and metric, the baseline marked on its colour bar.
 
     As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
-    line for the intact model. Seeds are averaged.
+    line for the intact model. Seeds are averaged. Triangles mark significant differences to the
+    intact model, and every scale is at least as wide as the noise (`panels.scale`).
 
     Args:
         table: `head_ablation.csv`.
@@ -32,9 +33,8 @@ def figure8(table: pd.DataFrame, metrics: Mapping[str, Sequence[str]], run_label
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
     """
-    columns = ["layer", "head", "baseline", "score"]
-    tables = by_panel(table, metrics, columns, "head_ablation.csv")
-    return panel_figure(tables, _panel, lambda figure, _: legend(figure, "head"), run_label)
+    tables = by_panel(table, metrics, ["layer", "head", *EFFECT], "head_ablation.csv")
+    return panel_figure(tables, _panel, legend, run_label)
 
 
 def draw(sources: Sources) -> Figure:
@@ -43,8 +43,9 @@ def draw(sources: Sources) -> Figure:
 
 
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
-    values, baseline = grid(rows, "score"), float(rows["baseline"].mean())
-    low, high = limits(values, baseline)
+    values = grid(rows, "score")
+    low, high = scale(values, rows)
     colours: dict[str, Any] = {"cmap": SCORE, "vmin": low, "vmax": high}
-    _, bar, mesh = panel(figure, slot, task, values, title=title(rows), **colours)
-    marked_bar(figure, bar, mesh, baseline)
+    axes, bar, mesh = panel(figure, slot, task, values, title=title(rows), **colours)
+    mark(axes, significant(rows))
+    marked_bar(figure, bar, mesh, float(rows["baseline"].mean()))

@@ -1,19 +1,35 @@
-"""What the figures of disabled heads and layers share: rows, title and legend (section 4.6)."""
+"""What the figures of disabled heads and layers share: rows, scale, marks, legend (section 4.6)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from darksecrets.data.metrics import METRICS
-from darksecrets.plotting.style import BASELINE, PAGE, check_columns, wrapped
+from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.plotting.panels import limits
+from darksecrets.plotting.style import BASELINE, INK, PAGE, SCORE, check_columns, grid, wrapped
 from darksecrets.run.errors import InputError
+from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+EFFECT = ("baseline", "score", "delta", "ci_low", "ci_high", "q_value")
+"""Columns with the score of a disabled set, and what its difference to the baseline is worth."""
+
+MARKS: Mapping[int, tuple[str, str]] = {
+    1: ("^", "significantly higher"),
+    -1: ("v", "significantly lower"),
+}
+"""Marker of sets without which the score is significantly higher or lower, and what it means."""
 
 ACCURACY = "accuracy"
 STATE = "finetuned"
@@ -67,8 +83,65 @@ def title(rows: pd.DataFrame) -> str:
     return wrapped(f"{task} ({METRICS[rows['metric'].iloc[0]].title})", PAGE / 4)
 
 
-def legend(figure: Figure, what: str) -> None:
-    """Explain the colours and the line above the panels."""
-    line = Line2D([], [], color=BASELINE, linewidth=2)
-    label = f"no {what} disabled (value above the bar); darker = greater score"
-    figure.legend([line], [label], loc="outside upper center", handlelength=1.2)
+def scale(values: NDArray[np.float64], rows: pd.DataFrame) -> tuple[float, float]:
+    """Limits of a panel's colours.
+
+    They include all values and, around the intact model's score, at least two standard errors of a
+    difference to it (half of its interval, root mean square over the rows): where no set matters,
+    noise stays in the middle of the scale.
+
+    Args:
+        values: Scores to draw.
+        rows: The rows they are from, with the columns `EFFECT`.
+    """
+    noise = float(np.sqrt((((rows["ci_high"] - rows["ci_low"]) / 2) ** 2).mean()))
+    low, high = limits(values, float(rows["baseline"].mean()), noise)
+    return low, min(high, PERCENT)
+
+
+def significant(rows: pd.DataFrame) -> NDArray[np.int64]:
+    """[layer, head] 1 where the score is significantly higher without the head, -1 where lower.
+
+    It is for more than half of the seeds in the same direction, after correction; 0 elsewhere.
+    """
+    signs = np.sign(rows["delta"]).where(rows["q_value"] < LEVEL, 0)
+    of_seeds = [grid(rows.assign(own=signs.eq(sign).astype(float)), "own") for sign in (1, -1)]
+    higher, lower = ((share > 0.5).astype(np.int64) for share in of_seeds)
+    return higher - lower
+
+
+def mark(axes: Axes, signs: NDArray[np.int64], *, across: float = 0.0, size: float = 3.5) -> None:
+    """Put triangles on the cells of a heatmap whose scores are significantly higher or lower.
+
+    Args:
+        axes: The heatmap.
+        signs: From `significant`.
+        across: Where in the cell, from -0.5 (left) to 0.5.
+        size: Of the triangles, in points.
+    """
+    for sign, (marker, _) in MARKS.items():
+        layers, heads = np.nonzero(signs == sign)
+        line = Line2D(heads + 1 + across, layers + 1, label=f"significant {sign}", **_look(marker))
+        axes.add_line(line).set_markersize(size)
+
+
+def _look(marker: str) -> dict[str, Any]:
+    fill = {"markerfacecolor": "white", "markeredgecolor": INK, "markeredgewidth": 0.5}
+    return {"marker": marker, "linestyle": "none", "markersize": 4, **fill}
+
+
+def legend(figure: Figure, beside: int) -> None:
+    """Explain the line of the intact model, the colours and the marks above the panels.
+
+    Args:
+        figure: The figure.
+        beside: Number of panels in a row.
+    """
+    entries = {
+        "intact model": Line2D([], [], color=BASELINE, linewidth=2),
+        "greater score": Patch(color=mpl.colormaps[SCORE](0.9)),
+    }
+    entries |= {text: Line2D([], [], **_look(marker)) for marker, text in MARKS.values()}
+    columns = len(entries) if beside > 2 else 2
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": columns, "handlelength": 1.2}
+    figure.legend(list(entries.values()), list(entries), **place)

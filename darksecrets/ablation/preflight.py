@@ -99,13 +99,16 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     shape = Shape(size.layers, size.heads)
     sets.check(ablation["sets"], shape)
     sets.check_counts(ablation["joint"]["heads"], shape)
-    modes = [ablation["mode"], *ablation["compare_modes"]]
-    if set(modes) <= set(MODES) or importlib.util.find_spec("torch") is None:
-        return
-    from darksecrets.ablation import disable
+    for key, modes in (("mode", [ablation["mode"]]), ("compare_modes", ablation["compare_modes"])):
+        if set(modes) <= set(MODES) or importlib.util.find_spec("torch") is None:
+            continue
+        from darksecrets.ablation import disable
 
-    for mode in modes:
-        disable.check_mode(mode)
+        for mode in modes:
+            try:
+                disable.check_mode(mode)
+            except InputError as error:
+                raise InputError(f"ablation.{key} in the configuration: {error}") from None
 
 
 def check_states(config: Mapping[str, Any], left_out: str = "") -> None:

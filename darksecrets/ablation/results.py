@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.ablation.tables import KINDS, SWEEP_SETS
+from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
 SETS, PREDICTIONS = "sets.csv", "predictions.npz"
 PARTS = ("head", "layer")
 """Kinds of sets that are one part of the model; the statistics look for the best of each kind."""
-KINDS = ("baseline", *PARTS, "set")
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,8 @@ class SweepResult:
     """Predictions of one model on a validation set, for the intact model and every disabled set.
 
     Attributes:
-        sets: A row per disabled set: ``kind`` (one of ``KINDS``), ``layer`` and ``head`` from 1
-            (empty where they do not apply), ``name`` (the selector in words). The first row is the
-            intact model, kind ``baseline``; it is the only one of its kind.
+        sets: Rows of `tables.SWEEP_SETS`, one per disabled set. The first one is the intact model,
+            kind ``baseline``; it is the only one of its kind.
         predictions: [sets, examples] class numbers (int64), or scores of a regression (float32).
         labels: [examples] gold labels, of the same type.
         idx: [examples] the data set's ``idx`` of each example.
@@ -50,7 +50,7 @@ class SweepResult:
         """Write both files atomically: the folder appears complete or not at all."""
         with atomic(folder) as temporary:
             temporary.mkdir()
-            self.sets.to_csv(temporary / SETS, index=False)
+            SWEEP_SETS.write(self.sets, temporary / SETS)
             np.savez_compressed(
                 temporary / PREDICTIONS,
                 predictions=self.predictions,
@@ -63,7 +63,7 @@ class SweepResult:
         """Read what `save` wrote.
 
         Raises:
-            InputError: A file is missing.
+            InputError: A file is missing or damaged.
         """
         folder = Path(folder)
         missing = [name for name in (SETS, PREDICTIONS) if not (folder / name).is_file()]
@@ -71,6 +71,5 @@ class SweepResult:
             raise InputError(
                 f"{folder} is no sweep: {', '.join(missing)} is missing. Run it again."
             )
-        sets = pd.read_csv(folder / SETS).astype({"layer": "Int64", "head": "Int64"})
-        with np.load(folder / PREDICTIONS, allow_pickle=False) as arrays:
-            return cls(sets, arrays["predictions"], arrays["labels"], arrays["idx"])
+        arrays = read_arrays(folder / PREDICTIONS, *(names := ("predictions", "labels", "idx")))
+        return cls(SWEEP_SETS.read(folder / SETS), *(arrays[name] for name in names))

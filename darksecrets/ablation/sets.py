@@ -20,7 +20,7 @@ class HeadSet:
     """Heads to disable together.
 
     Attributes:
-        kind: ``baseline`` (none), ``head``, ``layer`` or ``set``; see ``results.KINDS``.
+        kind: ``baseline`` (none), ``head``, ``layer`` or ``set``; see ``tables.KINDS``.
         heads: The heads to disable, by layer.
         name: The set in words.
     """

@@ -40,6 +40,7 @@ from darksecrets.models import devices, precision
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run import resuming
+from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint, remove
 from darksecrets.run.progress import progress
@@ -333,7 +334,7 @@ def _compute_blocks(sweep: _Sweep, numbers: Iterable[int], folder: Path) -> int:
             for number in numbers:
                 rows, file = sweep.blocks[number], _file(folder, mode, number)
                 if file.is_file():
-                    backend.resume(Block(**resuming.read_arrays(file)))
+                    backend.resume(Block(**read_arrays(file)))
                     resumed += len(rows)
                 else:
                     resuming.write_arrays(vars(backend.block(rows)), file)
@@ -354,7 +355,7 @@ def _gather_blocks(sweep: _Sweep, mode: str, chunks: Sequence[Path]) -> Block:
                 f"{chunks[0].parent}: found block {number} of {len(sweep.blocks)} in {len(files)} "
                 f"of {len(chunks)} chunks, expected it in one. Remove the folder and run again."
             )
-        block = Block(**resuming.read_arrays(files[0]))
+        block = Block(**read_arrays(files[0]))
         backend.resume(block)
         found.screened[:, rows], found.exact[:, rows] = block.screened, block.exact
     return found

@@ -19,6 +19,19 @@ _TESTED = (
 )
 _KIND = Column("kind", "text", "what was disabled", values=("head", "layer"))
 
+KINDS = ("baseline", "head", "layer", "set")
+
+SWEEP_SETS = Table(
+    "sets",
+    "The sets of heads that a sweep disables, in the order of its predictions.",
+    (
+        Column("kind", "text", "what is disabled; `baseline`: nothing", values=KINDS),
+        replace(LAYER, optional=True),
+        replace(HEAD, optional=True),
+        Column("name", "text", "the set in words", optional=True),
+    ),
+)
+
 
 def _ablation(kind: str, title: str, *place: Column, every: bool = True) -> Table:
     """Effects of all disabled sets of a kind."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Run:
         comparable: Whether it has the paper's model and data.
         figures: Tables that each figure shows; figures are paths beside the page.
         left_out: Why there is no sweep; empty if there is one.
+        made: What made it, by name: the commit first, see `darksecrets.run.history.facts`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Run:
     comparable: bool
     figures: Mapping[str, Sequence[str]]
     left_out: str = ""
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
 def content(
@@ -71,6 +73,7 @@ def content(
             "label": run.label,
             "comparable": run.comparable,
             "leftOut": run.left_out,
+            "made": list(run.made.items()),
             "needs": [{"title": paper.title, "needs": paper.needs} for paper in papers],
         },
         "layers": shape[0],

@@ -32,9 +32,11 @@ def content(
         tasks: Tasks of the run.
     """
     known = {(paper.name, claim.id): claim for paper in papers for claim in paper.claims}
+    short = {paper.name: paper.short for paper in papers}
     rows = claims.astype(object).where(claims.notna(), None).to_dict("records")
     return [
-        _claim(row, known[row["paper"], str(row["id"])], series, figures, tasks)
+        {"paper": short[row["paper"]]}
+        | _claim(row, known[row["paper"], str(row["id"])], series, figures, tasks)
         for row in rows
         if (row["paper"], str(row["id"])) in known
     ]

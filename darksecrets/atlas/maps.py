@@ -16,6 +16,7 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.atlas import examples, packing
 from darksecrets.atlas.frame import OFFSETS, Frame, Weights, frame_of, place, profile, runs
 from darksecrets.attention.store import AttentionStore
+from darksecrets.finetuning import tables
 from darksecrets.run.errors import InputError
 
 _BEFORE, _AFTER = 0, 1
@@ -221,9 +222,14 @@ def _say(value: float, labels: Sequence[str]) -> str:
     return labels[int(value)] if labels else f"{value:.2f}"
 
 
-def read_predictions(path: Path) -> pd.DataFrame:
-    """Columns of a file of predictions that the atlas shows."""
-    return pd.read_csv(path, usecols=["idx", "label", "prediction"])
+def read_predictions(path: Path, labels: Sequence[str]) -> pd.DataFrame:
+    """Columns of a file of predictions that the atlas shows.
+
+    Args:
+        path: Table `finetuning.tables.predictions`.
+        labels: Names of the task's classes; empty for a regression.
+    """
+    return tables.predictions(len(labels) or 1).read(path, ["idx", "label", "prediction"])
 
 
 def as_json(content: Mapping[str, Any]) -> str:

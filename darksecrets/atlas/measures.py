@@ -6,6 +6,7 @@ from darksecrets.ablation import shown as ablation
 from darksecrets.features import shown as features
 from darksecrets.finetuning import shown as finetuning
 from darksecrets.framenet import shown as framenet
+from darksecrets.norms import shown as norms
 from darksecrets.patterns import shown as patterns
 from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
@@ -15,6 +16,7 @@ SHOWN: tuple[Shown, ...] = (
     *finetuning.SHOWN,
     *ablation.SHOWN,
     *features.SHOWN,
+    *norms.SHOWN,
     *framenet.SHOWN,
 )
 """A run shows those whose tables it has."""

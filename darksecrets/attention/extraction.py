@@ -98,7 +98,7 @@ def extract(
             map over the real tokens per layer and head.
     """
     tokenizer = load_tokenizer(Path(model_folder))
-    table, inputs = _encode_longest_first(examples, tokenizer, max_length)
+    table, inputs = encode_longest_first(examples, tokenizer, max_length)
     model = load_encoder(Path(model_folder))
     if draw is not None:
         draw_from_normal(model, draw.seed, draw.std)
@@ -292,10 +292,19 @@ def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tens
     }
 
 
-def _encode_longest_first(
+def encode_longest_first(
     examples: Mapping[str, Sequence[Any]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> tuple[pd.DataFrame, Inputs]:
-    """Tokenize and sort; return the rows of the store and the model's inputs."""
+    """Tokenize examples and sort them, longest first, those of equal length by ``idx``.
+
+    Args:
+        examples: See `extract`.
+        tokenizer: That of the model.
+        max_length: Longest sequence kept, in tokens.
+
+    Returns:
+        The rows of the store, see `attention.store`; and the model's inputs, in the same order.
+    """
     encoded = encode(examples, tokenizer, max_length, layout=True)
     numbers = examples.get("idx", range(len(encoded["input_ids"])))
     order = np.lexsort((numbers, [-len(ids) for ids in encoded["input_ids"]]))

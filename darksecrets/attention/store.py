@@ -21,10 +21,10 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -210,15 +210,13 @@ class AttentionStore:
         missing = [name for name in (METADATA, EXAMPLES, MAPS) if not (folder / name).is_file()]
         if missing:
             raise InputError(f"{folder} is no attention store: {', '.join(missing)} is missing.")
-        counts = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+        counts, table, (shape, dtype, header) = (
+            _read(folder / name, how)
+            for name, how in ((METADATA, _counts), (EXAMPLES, pd.read_parquet), (MAPS, _header))
+        )
         layers, heads = counts["layers"], counts["heads"]
-        table = pd.read_parquet(folder / EXAMPLES)
         lengths = table["tokens"].map(len).to_numpy(np.int64)
         starts = np.concatenate([[0], np.cumsum(layers * heads * lengths**2)])
-        with (folder / MAPS).open("rb") as stream:
-            np.lib.format.read_magic(stream)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-            header = stream.tell()
         size = (folder / MAPS).stat().st_size
         expected = header + int(starts[-1]) * DTYPE.itemsize
         if (len(table), shape, dtype, size) != (counts["examples"], (starts[-1],), DTYPE, expected):
@@ -329,3 +327,31 @@ class AttentionStore:
             shape=(len(examples), self.layers, self.heads, length, length),
         )
         return view.view(np.ndarray)
+
+
+def _read(file: Path, how: Callable[[Path], Any]) -> Any:  # noqa: ANN401 - what `how` returns
+    """Read a file of a store.
+
+    Raises:
+        InputError: It is damaged.
+    """
+    try:
+        return how(file)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{file}: found a damaged file ({error}), expected part of an attention store. Remove "
+            f"{file.parent} and run again."
+        ) from None
+
+
+def _counts(file: Path) -> dict[str, Any]:
+    counts: dict[str, Any] = json.loads(file.read_bytes())
+    return counts
+
+
+def _header(file: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape and type of the array, and the bytes before its first number."""
+    with file.open("rb") as stream:
+        np.lib.format.read_magic(stream)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        return shape, dtype, stream.tell()

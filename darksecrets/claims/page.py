@@ -10,6 +10,7 @@ import pandas as pd
 
 from darksecrets.claims.registry import Paper
 from darksecrets.claims.tables import HERE, NOT_COMPARABLE, VERDICTS
+from darksecrets.run.numbers import written
 
 _HEAD = ("#", "§", "claim", "paper", "this run", "holds here?", "why", "verdict")
 
@@ -120,10 +121,10 @@ def _number(row: Mapping[Any, Any]) -> str:
     """Our number with its interval; empty if there is none."""
     if pd.isna(row["value"]):
         return ""
-    value = f"{row['value']:.3g}"
+    value = written(row["value"], ".3g")
     if pd.isna(row["ci_low"]) or row["ci_low"] == row["ci_high"]:
         return value
-    return f"{value} [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
+    return f"{value} [{written(row['ci_low'], '.3g')}, {written(row['ci_high'], '.3g')}]"
 
 
 def _marked(text: str) -> str:

@@ -154,10 +154,16 @@ class Paper:
     tasks: tuple[str, ...]
     claims: tuple[Claim, ...]
 
+    @property
+    def short(self) -> str:
+        """First author and year."""
+        author, year = self.title.split(",")[0], self.title.partition("(")[2].split(")")[0]
+        return f"{author} et al. {year}"
+
 
 def files(folder: Path = FOLDER) -> list[Path]:
-    """The registry's files, one for each paper."""
-    return sorted(folder.glob("*.yaml"))
+    """The registry's files, one for each paper; by year, which ends their names."""
+    return sorted(folder.glob("*.yaml"), key=lambda path: (path.stem[-4:], path.stem))
 
 
 def read(paths: Sequence[Path]) -> list[Paper]:

@@ -15,6 +15,7 @@ from darksecrets.claims import tables as claims
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
+from darksecrets.norms import tables as norms
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.tables import Table
 
@@ -24,6 +25,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.2: relation-specific heads": framenet.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
+        "Section 4.4: weights and norms": norms.TABLES,
         "Section 4.6: disabling heads and layers": ablation.TABLES,
         "Claims of papers": claims.TABLES,
     }

@@ -5,7 +5,10 @@ from __future__ import annotations
 PATHS: tuple[tuple[str, str], ...] = (
     ("config.yaml", "the configuration with all defaults"),
     ("origin.json", "where data and model came from"),
-    ("left_out.txt", "why the sweep over heads is left out; there only if it is"),
+    (
+        "left_out.txt, norms_left_out.txt",
+        "why the sweep over heads, or norms, are left out; there only if they are",
+    ),
     (
         "data/<task>/",
         "a `datasets.DatasetDict` on disk: splits `train` and `validation`, columns `idx`, "
@@ -79,6 +82,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "[by example](#example_distancescsv), for `redundancy.csv`",
     ),
     (
+        "norms/<task>/",
+        "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
+        "`norm_levels.csv`",
+    ),
+    (
         "ablation/<task>/<state>/seed-<n>/",
         "a [sweep](#formats-other-than-tables): predictions on the whole validation split with "
         "heads disabled; `zero/` and so on: the same in each of `ablation.compare_modes`",
@@ -148,6 +156,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "what the atlas shows of a task's maps: mean maps and profiles of every model, chosen "
         "examples with labels, predictions and maps, packed by `darksecrets.atlas.packing`",
     ),
+    (
+        "run.html, run.json",
+        "what made the run: commits, dates, seeds, revisions, hardware, versions, time and memory "
+        "of every rule",
+    ),
     ("report.html", "Snakemake's self-contained report"),
     ("logs/, benchmarks/", "output of every job; its time and memory"),
     (
@@ -177,8 +190,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Sweep (`ablation/…`, `joint/…`)",
-        "`sets.csv`: a row per disabled set, with `kind` (`baseline`, `head`, `layer` or `set`), "
-        "`layer` and `head` (from 1, empty where they do not apply) and `name`. `predictions.npz`: "
+        "`sets.csv`: [table](#setscsv), a row per disabled set. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
         "`darksecrets.ablation.results.SweepResult`",
     ),
@@ -190,10 +202,12 @@ TARGETS = (
     *(
         "pattern_quality",
         "stripe_tokens",
+        "stripes_index",
         "stripes",
         "head_statistics",
         "token_pairs",
         "redundancy",
+        "weights_and_norms",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "learning_curves", "claims", "atlas", "report"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from darksecrets.ablation.tables import SWEEP_SETS
 from darksecrets.contracts import SECTIONS
 from darksecrets.contracts.files import FORMATS, OTHER_TARGETS, PATHS, TARGETS
 from darksecrets.data.tables import SAMPLE
@@ -38,7 +39,8 @@ Tables are tidy: one observation per row. They are CSV files; floats have 7 sign
 Layers and heads count from 1. An empty field is a missing value; it is allowed only if the column is *optional*. The columns of the *key* identify a row. Every
 table is checked when it is written and when it is read: columns and their order, types, missing values, bounds, keys, and that
 every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in
-brackets. A *control* is the same estimate where no effect is expected.
+brackets. A *control* is the same estimate where no effect is expected. Text that a spreadsheet would run as a formula, such as the
+token `@user`, has a single quote before it in CSV files; the project's own reader (`darksecrets.run.tables`) takes it off.
 
 Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model or task,
 so that one column or the rows of one of them can be read without the others:
@@ -77,7 +79,7 @@ def page() -> str:
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
             *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
-            *map(_table, (EXAMPLE_DISTANCES, *TEXT)),
+            *map(_table, (EXAMPLE_DISTANCES, SWEEP_SETS, *TEXT)),
             _LABELLING,
             *map(_table, LABELLING),
             "## The tiny BERT\n",

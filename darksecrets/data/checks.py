@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darksecrets.data.files import is_blank
 from darksecrets.data.sources import SPLITS, TRAIN, VALIDATION, require_every_class
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
@@ -138,7 +139,7 @@ def _listed(columns: dict[str, str]) -> str:
 def _check_values(table: pd.DataFrame, task: Task, where: str) -> None:
     low, high = task.label_range or (0, task.num_labels - 1)
     for column in task.columns:
-        empty = table[column].isna() | (table[column].str.strip() == "")
+        empty = table[column].isna() | table[column].fillna("").map(is_blank)
         _raise_first(table, empty, where, f"{column} is empty")
     label = table["label"]
     _raise_first(

@@ -11,6 +11,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +21,8 @@ from darksecrets.run.errors import InputError
 
 SUFFIXES = (".tsv", ".csv", ".jsonl")
 HEADERLESS = "or, if the file has no header, list them in the task's entry (`columns:`)"
+
+_INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Zs")  # Unicode's categories
 
 
 class Row(NamedTuple):
@@ -47,7 +51,7 @@ def read(path: Path, columns: Sequence[str], named: Sequence[str] = ()) -> list[
         InputError: The file is missing, is not UTF-8, has no rows or no such column, or cannot be
             parsed any further; the message says where. Other malformed rows have a ``flaw``.
     """
-    text = _text(path)
+    text = text_of(path)
     match path.suffix:
         case ".csv":
             rows = _table(_csv(text, path), path, columns, named, "comma")
@@ -66,16 +70,27 @@ def lines(path: Path) -> int:
         return sum(1 for _ in stream) - (path.suffix != ".jsonl")
 
 
-def _text(path: Path) -> str:
-    """Content of a file without byte-order mark and empty lines at its end."""
+def text_of(path: Path) -> str:
+    """Content of a file without byte-order mark and empty lines at its end.
+
+    Raises:
+        InputError: The file is missing, cannot be read, is not UTF-8, or is empty.
+    """
     if not path.is_file():
         raise InputError(f"No file {path}. Correct the path in the configuration.")
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}). Correct its permissions."
+        ) from None
     try:
         text = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}).") from error
+        raise InputError(
+            f"{path}, line {number}: not UTF-8 text ({error.reason}). Save it as UTF-8."
+        ) from None
     if not text:
         raise InputError(f"{path}: the file is empty. Download it again.")
     return text
@@ -88,6 +103,7 @@ def _tsv(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _csv(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(sys.maxsize)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     while True:
         number = reader.line_num + 1
@@ -143,7 +159,7 @@ def _json(text: str, columns: Sequence[str]) -> Iterator[Row]:
     for number, line in enumerate(text.split("\n"), start=1):
         try:
             values = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             yield Row(number, (), f"not valid JSON ({error}); found {short(line)}")
             continue
         if not isinstance(values, dict):
@@ -157,9 +173,25 @@ def _json(text: str, columns: Sequence[str]) -> Iterator[Row]:
         else:
             value = values[label]
             written = value if isinstance(value, str) else json.dumps(value)
-            yield Row(number, (*(values[column] for column in texts), written))
+            given = (*(values[column] for column in texts), written)
+            yield Row(number, given, _half_character(given))
+
+
+def _half_character(values: Sequence[str]) -> str:
+    """What is wrong if JSON's escapes name half of a character, which no file can hold."""
+    for value in values:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return f"half of a character (a lone surrogate) in {short(value)}, expected Unicode"
+    return ""
 
 
 def short(text: str) -> str:
     """A text in quotes, cut if it is long."""
     return repr(text if len(text) <= 80 else f"{text[:77]}...")
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has no visible character: only spaces, control and format characters."""
+    return all(unicodedata.category(character) in _INVISIBLE for character in text)

@@ -33,6 +33,8 @@ TRAIN, VALIDATION = SPLITS = ("train", "validation")
 # break), and a few questions are empty. Like other loaders, we skip such lines, but count them: a
 # file with more than this share of them is not the published file.
 FLAWED_SHARE = 0.001
+MOST_SHARED = 0.5
+"""Share of validation examples that may also be training examples without a warning."""
 
 
 # --- The common form --------------------------------------------------------------------------
@@ -232,7 +234,7 @@ def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
 
     filled = pd.Series(True, index=table.index)
     for column in task.columns:
-        filled &= table[column].fillna("").str.strip() != ""
+        filled &= ~table[column].fillna("").map(files.is_blank)
     if not filled.all():
         first = int(table.loc[~filled, "idx"].iloc[0])
         _leave_out(int((~filled).sum()), len(table), where, f"idx {first}, which has no text")
@@ -271,7 +273,14 @@ def check_files(task: Task) -> None:
             example, or the validation split has one label only; the message says where.
     """
     paths = paths_of(task)
-    labels = {split: [row.label for row in _read(path, task)] for split, path in paths.items()}
+    for split, path in paths.items():
+        if not path.is_file():
+            raise InputError(
+                f"tasks.{task.name}: No file {path}, expected the data of split {split}. Correct "
+                "the path in the configuration."
+            )
+    examples = {split: _read(path, task) for split, path in paths.items()}
+    labels = {split: [row.label for row in rows] for split, rows in examples.items()}
     validation = labels[VALIDATION]
     if len(set(validation)) < 2:
         raise InputError(
@@ -280,6 +289,28 @@ def check_files(task: Task) -> None:
             "model."
         )
     require_every_class(task, set(labels[TRAIN]), str(paths[TRAIN]))
+    if len(set(labels[TRAIN])) < 2:
+        raise InputError(
+            f"{paths[TRAIN]}: all {len(labels[TRAIN])} examples have the label {labels[TRAIN][0]}, "
+            "expected different labels: nothing can be learned from one. Correct the file."
+        )
+    seen = {row.texts for row in examples[TRAIN]}
+    say_shared(str(paths[VALIDATION]), [row.texts in seen for row in examples[VALIDATION]])
+
+
+def say_shared(where: str, shared: Sequence[bool]) -> None:
+    """Log a warning if most validation examples are training examples, too.
+
+    Args:
+        where: The validation split, in words.
+        shared: [examples] whether the text of each is that of a training example.
+    """
+    if (count := sum(shared)) > MOST_SHARED * len(shared):
+        logger.warning(
+            "%s: %d of %d validation examples have the text of a training example. Scores on them "
+            "show what a model remembers. Expected other texts: compare the two files.",
+            *(where, count, len(shared)),
+        )
 
 
 def require_every_class(task: Task, found: Iterable[float], where: str) -> None:
@@ -350,8 +381,9 @@ def _example(idx: int, row: files.Row, task: Task) -> _Example:
         raise _FlawError(row.flaw)
     *texts, label = row.values
     for column, text in zip(task.text, texts, strict=True):
-        if not text.strip():
-            raise _FlawError(f"column {column!r} is empty")
+        if files.is_blank(text):
+            found = "is empty" if not text.strip() else f"is {short(text)}, which shows nothing"
+            raise _FlawError(f"column {column!r} {found}; expected a text")
     number = _number(label, task) if task.is_regression else _class(label, task)
     return _Example(idx, tuple(texts), number)
 
@@ -381,5 +413,5 @@ def _number(label: str, task: Task) -> float:
     except ValueError:
         raise ValueError(f"label {short(label)} in column {task.label!r}, {expected}") from None
     if not low <= value <= high:  # also false for NaN
-        raise ValueError(f"label {label} in column {task.label!r}, {expected}")
+        raise ValueError(f"label {label[:80]} in column {task.label!r}, {expected}")
     return value

@@ -350,7 +350,8 @@ def _alike(name: str, meaning: str, low: float = -1) -> tuple[Column, ...]:
 ATTENTION_ORIGINS = Table(
     "attention_origins",
     "Whether the stripes of the fine-tuned model come from pre-training: correlations over heads "
-    "of `weight` in `stripes.csv`; empty if the weights of a model do not vary.",
+    "of `weight` in `stripes.csv`; empty if the weights of a model do not vary. Intervals are over "
+    "heads and seeds; encoders of fewer than four heads have none.",
     (
         TASK,
         _FEATURE,

@@ -13,9 +13,9 @@ from darksecrets.features.tables import ATTENTION_ORIGINS, ATTENTION_TRENDS, GRE
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import is_constant
-from darksecrets.stats.crossed import drawn_means, of_new_models
+from darksecrets.stats.crossed import drawn_correlations, drawn_means
 from darksecrets.stats.paired import mean_of_known
-from darksecrets.stats.resampling import bootstrap_weights, interval_of_known
+from darksecrets.stats.resampling import interval_of_known
 from darksecrets.stats.trend import rank_trends, trend_test
 from darksecrets.stats.weighted import pearson
 
@@ -82,7 +82,7 @@ def origins(models: Models, resamples: int, seed: int) -> pd.DataFrame:
 
     Args:
         models: All models of the run.
-        resamples: Bootstrap samples of heads and models, for the intervals.
+        resamples: Samples of heads and models, for the intervals.
         seed: Their seed.
     """
     wanted = ("pretrained", RANDOM, "finetuned")
@@ -106,24 +106,21 @@ def _alike(sources: Array, targets: Array, resamples: int, seed: int) -> dict[st
     Args:
         sources: [2, heads] weights of `pretrained` and of `random`.
         targets: [models, heads] weights of `finetuned`.
-        resamples: Number of bootstrap samples.
+        resamples: Number of samples of heads and models.
         seed: Their seed.
     """
-    rng = np.random.default_rng(seed)
-    heads = sources.shape[-1]
-    weights = np.concatenate(list(bootstrap_weights(resamples, heads, rng)))
-    every = np.ones((1, heads), dtype=np.int64)
-    scorers = [pearson(sources, target) for target in targets]
-    own, drawn = (np.stack([score(w) for score in scorers]) for w in (every, weights))
-    own, drawn = (np.concatenate([v, v[..., :1] - v[..., 1:]], -1) for v in (own[:, 0], drawn))
-    value, drawn = own.mean(axis=0), drawn.mean(axis=0) + of_new_models(own, resamples, rng)
+    every = np.ones((1, sources.shape[-1]), dtype=np.int64)
+    own = np.mean([pearson(sources, target)(every)[0] for target in targets], axis=0)
+    drawn = drawn_correlations(sources, targets, resamples, np.random.default_rng(seed))
+    ends = np.clip(interval_of_known(_with_difference(drawn)), [-1, -1, -2], [1, 1, 2])
+    found = np.column_stack([_with_difference(own), *ends])
     unknown = is_constant(sources) | bool(is_constant(targets).any())
-    missing = [*unknown, unknown.any()]
-    found: dict[str, float] = {}
-    for number, name in enumerate(("correlation", "random", "difference")):
-        bound = 2 if name == "difference" else 1
-        ends = np.clip(interval_of_known(drawn[:, number]), -bound, bound)
-        values = np.array([value[number], *ends])
-        values[:] = np.nan if missing[number] else values
-        found |= dict(zip((name, f"{name}_low", f"{name}_high"), values.tolist(), strict=True))
-    return found
+    found[[*unknown, unknown.any()]] = np.nan
+    names = ("correlation", "random", "difference")
+    columns = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+    return dict(zip(columns, found.ravel().tolist(), strict=True))
+
+
+def _with_difference(both: Array) -> Array:
+    """[..., 3] the two numbers and their difference, of [..., 2]."""
+    return np.concatenate([both, both[..., :1] - both[..., 1:]], axis=-1)

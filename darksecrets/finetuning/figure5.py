@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from darksecrets.finetuning.tables import COSINE
 from darksecrets.plotting.drawing import Sources
@@ -46,12 +48,19 @@ FLOORS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
 """Name and style of the line of every floor; the colours are Okabe and Ito's."""
 
 
-def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure:
+STEP = 0.05
+"""The colour scale begins at a multiple of this, and is at least as wide."""
+
+
+def figure5(
+    table: pd.DataFrame, tasks: Sequence[str], run_label: str, *, full_scale: bool = False
+) -> Figure:
     """Draw a heatmap of layers × heads per task, beside it the mean and spread of each layer.
 
-    Colours and orientation are the paper's: layer 1 at the top, the scale from 0 to 1, darker =
-    lower cosine = greater difference. Several seeds are averaged. Lines beside the mean of a layer
-    are its floors: cosines of different heads, and of two fine-tunings.
+    Colours and orientation are the paper's: layer 1 at the top, darker = lower cosine = greater
+    difference. All tasks share a scale, from the lowest cosine to 1. Several seeds are averaged.
+    Lines beside the mean of a layer are its floors: cosines of different heads, and of two
+    fine-tunings; their means are marked on the colour bar.
 
     Args:
         table: Columns ``task``, ``layer``, ``head`` (from 1), ``similarity``, and the floors
@@ -59,6 +68,7 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
             only rows of `finetuned` are drawn.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
+        full_scale: Begin the scale at 0, as the paper does.
 
     Raises:
         InputError: When columns, tasks, layers or heads are missing.
@@ -67,6 +77,7 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
     if "state" in table.columns:
         table = table[table["state"] == "finetuned"]
     of_tasks = {task: _rows(table, task) for task in tasks}
+    low = 0.0 if full_scale else _start(of_tasks.values())
     rows, columns = blocks(len(tasks))
     width = width_for(columns)
     panel = 1.0 + 0.3 * width / columns  # inches; a little higher if panels are wide
@@ -74,16 +85,18 @@ def figure5(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> Figure
         figure = new_figure(width, rows * panel + 0.5)
         slots = figure.add_gridspec(rows + 1, columns, height_ratios=[panel] * rows + [0.06])
         for index, (task, part) in enumerate(of_tasks.items()):
-            mesh = _panel(figure, slots[index // columns, index % columns], task, part)
-        _colour_bar(figure, slots[rows, :], mesh)
-        _legend(figure, [name for name in FLOORS if table[name].notna().any()])
+            mesh = _panel(figure, slots[index // columns, index % columns], task, part, low)
+        floors = _means_of_floors(of_tasks.values())
+        _colour_bar(figure, slots[rows, :], mesh, floors)
+        _legend(figure, list(floors))
         label_run(figure, run_label)
     return figure
 
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return figure5(sources.table(COSINE), sources.tasks, sources.label)
+    full_scale = sources.options["scale"] == "full"
+    return figure5(sources.table(COSINE), sources.tasks, sources.label, full_scale=full_scale)
 
 
 def _rows(table: pd.DataFrame, task: str) -> pd.DataFrame:
@@ -96,12 +109,26 @@ def _rows(table: pd.DataFrame, task: str) -> pd.DataFrame:
     return rows
 
 
-def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> QuadMesh:
+def _start(parts: Iterable[pd.DataFrame]) -> float:
+    """Where the colours begin: the last multiple of `STEP` below all cosines, and below 1."""
+    lowest = min(float(grid(part, "similarity").min()) for part in parts)
+    return STEP * min(math.floor(lowest / STEP), round(1 / STEP) - 1)
+
+
+def _means_of_floors(parts: Iterable[pd.DataFrame]) -> dict[str, float]:
+    """The mean of every floor over the tasks for which it is known; none that is unknown."""
+    means = pd.DataFrame([part[list(FLOORS)].mean() for part in parts]).mean()
+    return {str(name): float(mean) for name, mean in means.dropna().items()}
+
+
+def _panel(
+    figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame, low: float
+) -> QuadMesh:
     """Draw one task: the heatmap; mean ± standard deviation over a layer's heads; the floors."""
     values = grid(rows, "similarity")
     inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[2.7, 1], wspace=0.0)
     axes = figure.add_subplot(inner[0, 0], label=f"{task} heads")
-    mesh = heatmap(axes, values, cmap=SIMILARITY, vmin=0, vmax=1)
+    mesh = heatmap(axes, values, cmap=SIMILARITY, vmin=low, vmax=1)
     axes.set_title(task)
     if not slot.is_first_col():
         axes.set_ylabel("")
@@ -129,9 +156,18 @@ def _legend(figure: Figure, floors: Sequence[str]) -> None:
     figure.legend(lines, [name for name, _ in looks], loc="outside upper center", ncols=len(lines))
 
 
-def _colour_bar(figure: Figure, slot: SubplotSpec, mesh: QuadMesh) -> None:
-    """Draw one colour bar for all panels, which share one scale."""
+def _colour_bar(
+    figure: Figure, slot: SubplotSpec, mesh: QuadMesh, floors: Mapping[str, float]
+) -> None:
+    """Draw one colour bar for all panels, and mark the floors, or say that they lie below it."""
     axes = figure.add_subplot(slot, label="colour bar")
-    text = "Cosine similarity (darker = greater difference)"
-    ends: dict[str, Any] = {"orientation": "horizontal", "ticks": [0, 0.25, 0.5, 0.75, 1]}
-    colour_bar(figure, mesh, text, cax=axes, **ends)
+    text = "Cosine similarity (darker = greater difference"
+    low, _ = mesh.get_clim()
+    for name, value in floors.items():
+        called, look = FLOORS[name]
+        if value < low:
+            text += f"; {called}: {value:.2f}, below the scale"
+        else:
+            axes.axvline(value, **look)
+    bar = colour_bar(figure, mesh, f"{text})", cax=axes, orientation="horizontal")
+    bar.locator = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])

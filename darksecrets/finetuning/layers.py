@@ -18,7 +18,7 @@ import pandas as pd
 from darksecrets.finetuning.tables import LAST_LAYERS, SCALES
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.crossed import drawn_means
+from darksecrets.stats.crossed import drawn_means, of_new_examples, of_new_models
 from darksecrets.stats.paired import FEWEST, sign_flips
 from darksecrets.stats.resampling import interval
 
@@ -68,16 +68,16 @@ class Changes:
         return np.where(means > EQUAL, means, np.nan)
 
     def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
-        """[resamples, layers] every mean on the same samples, and the relative change."""
-        kinds = ("change", "between_heads", "between_seeds")
+        """[resamples, layers] `change` and `relative` of the same samples, to compare layers."""
+        kinds = ("change", "between_heads")
 
         def with_relative(means: Floats) -> Floats:
             divisor = np.where(np.isnan(self._divisor), np.nan, means[..., 1])
-            return np.concatenate([means, (means[..., 0] / divisor)[..., None]], axis=-1)
+            return np.stack([means[..., 0], means[..., 0] / divisor], axis=-1)
 
         values = np.stack([getattr(self, name) for name in kinds], axis=-1)
         drawn = drawn_means(values, RESAMPLES, rng, with_relative)
-        return dict(zip((*kinds, "relative"), np.moveaxis(drawn, -1, 0), strict=True))
+        return dict(zip(SCALES, np.moveaxis(drawn, -1, 0), strict=True))
 
 
 def changes_of(parts: Sequence[pd.DataFrame]) -> dict[str, Changes]:
@@ -118,12 +118,19 @@ def layer_changes(tasks: Mapping[str, Changes]) -> pd.DataFrame:
 def _of_task(task: str, changes: Changes) -> pd.DataFrame:
     seeds, examples, layers = changes.change.shape
     columns: dict[str, Any] = {"task": task, "layer": np.arange(layers) + 1}
-    for name, drawn in changes.resampled(np.random.default_rng(0)).items():
-        ends = interval(drawn) if examples >= FEWEST else np.full((2, layers), np.nan)
-        ends = np.maximum(ends, 0)
-        columns[name] = getattr(changes, name).mean(axis=(0, 1))
+    for name in ("change", "between_heads", "between_seeds", "relative"):
+        values: Floats = getattr(changes, name)
+        columns[name] = values.mean(axis=(0, 1))
+        ends = _interval(values) if examples >= FEWEST else np.full((2, layers), np.nan)
         columns |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     return pd.DataFrame(columns | {"examples": examples, "seeds": seeds})
+
+
+def _interval(values: Floats) -> Floats:
+    """[2, layers] ends of the means over seeds and examples; some examples change much more."""
+    rng, of_seeds = np.random.default_rng(0), values.mean(axis=1)
+    drawn = of_seeds.mean(axis=0) + of_new_examples(values.mean(axis=0), RESAMPLES, rng)
+    return np.maximum(interval(drawn + of_new_models(of_seeds, RESAMPLES, rng)), 0)
 
 
 def last_layers(tasks: Mapping[str, Changes]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -13,9 +14,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.data.metrics import METRICS
-from darksecrets.finetuning.tables import LEARNING_CURVES
+from darksecrets.finetuning.tables import BASELINES, LEARNING_CURVES
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
+    INK,
     STATES,
     blocks,
     check_columns,
@@ -23,28 +25,34 @@ from darksecrets.plotting.style import (
     new_figure,
     style,
     width_for,
+    wrapped,
 )
 from darksecrets.run.errors import InputError
 
+_MAJORITY: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": "--"}
 _COLUMNS = ["task", "state", "seed", "epoch", "split", "quantity", "value"]
 
 
-def learning_curves(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
+def learning_curves(
+    table: pd.DataFrame, tasks: Mapping[str, str], run_label: str, *, baselines: pd.DataFrame
+) -> Figure:
     """Draw training loss above the validation score over epochs, for every task.
 
     One colour per state, one thin line per seed and, with several seeds, their mean as a thick
-    line.
+    line. A dashed line is the score of a model that always predicts the most frequent label.
 
     Args:
         table: Columns ``task``, ``state``, ``seed``, ``epoch``, ``split`` (`train`,
             `validation`), ``quantity`` (`loss` or a metric) and ``value``.
         tasks: The tasks to draw, in this order, with their main metric.
         run_label: The run, its model and its data in a few words, for the small print.
+        baselines: The table `BASELINES`. A task whose majority has no score gets no line.
 
     Raises:
         InputError: When columns, or the curves of a task, are missing.
     """
     check_columns(table, _COLUMNS, "learning_curves.csv")
+    check_columns(baselines, ["task", "baseline", "metric", "score"], "baselines.csv")
     rows, columns = blocks(len(tasks))
     with style():
         figure = new_figure(width_for(columns), 2.3 * rows + 0.4)
@@ -57,7 +65,11 @@ def learning_curves(table: pd.DataFrame, tasks: Mapping[str, str], run_label: st
             )
             _curves(loss, _select(table, task, "train", "loss"))
             _curves(score, _select(table, task, "validation", metric), marker="o")
-            loss.set(title=task, ylabel="Training loss" if column == 0 else "")
+            _majority(score, baselines, task, metric)
+            loss.set(
+                title=wrapped(task, figure.get_figwidth() / columns),
+                ylabel="Training loss" if column == 0 else "",
+            )
             loss.set_ylim(bottom=0)
             loss.set_xlim(left=0)
             loss.set_xlabel("")
@@ -66,14 +78,21 @@ def learning_curves(table: pd.DataFrame, tasks: Mapping[str, str], run_label: st
             score.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         states = [state for state in STATES if state in set(table["state"])]
         lines = [Line2D([], [], color=STATES[state]) for state in states]
-        figure.legend(lines, states, loc="outside upper center", ncols=len(states))
+        lines.append(Line2D([], [], **_MAJORITY))
+        names = [*states, "most frequent label"]
+        figure.legend(lines, names, loc="outside upper center", ncols=2 if columns < 3 else 3)
         label_run(figure, run_label)
     return figure
 
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    return learning_curves(sources.table(LEARNING_CURVES), sources.main_metrics, sources.label)
+    return learning_curves(
+        sources.table(LEARNING_CURVES),
+        sources.main_metrics,
+        sources.label,
+        baselines=sources.table(BASELINES, "baselines"),
+    )
 
 
 def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.DataFrame:
@@ -86,6 +105,13 @@ def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.Dat
             " Make the table again."
         )
     return rows
+
+
+def _majority(axes: Axes, baselines: pd.DataFrame, task: str, metric: str) -> None:
+    """Draw the score of the most frequent label on the validation set."""
+    chosen = (baselines["task"] == task) & (baselines["baseline"] == "majority")
+    for score in baselines.loc[chosen & (baselines["metric"] == metric), "score"].dropna():
+        axes.axhline(score, label="majority", zorder=1, **_MAJORITY)
 
 
 def _curves(axes: Axes, rows: pd.DataFrame, marker: str | None = None) -> None:

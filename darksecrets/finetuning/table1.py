@@ -23,6 +23,7 @@ from darksecrets.finetuning.tables import (
 )
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
+from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
 STATES = {
@@ -88,18 +89,41 @@ class _Markup:
     constant: str
     """Mark of models that predict the same for every example."""
     absent: str
+    minus: str
+
+    def number(self, value: float, form: str) -> str:
+        """A number in a format such as ``.1f``, with a real minus sign."""
+        return written(value, form).replace("−", self.minus)
 
 
-_PLAIN = _Markup(interval="{value} ± {reach:.1f}", constant=CONSTANT, absent="—")
-_LATEX = _Markup(interval=r"${value}_{{\pm {reach:.1f}}}$", constant=r"$^\dagger$", absent="--")
+_PLAIN = _Markup(interval="{value} ± {reach:.1f}", constant=CONSTANT, absent="—", minus="−")
+_LATEX = _Markup(
+    interval=r"{value}$_{{\pm {reach:.1f}}}$", constant=r"$^\dagger$", absent="--", minus="$-$"
+)
 
 _CSS = """
-body { font: 14px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 1.5em; }
+:root { color-scheme: light dark; }
+body { font: 14px/1.5 system-ui, sans-serif; margin: 1.5em; color: #222; background: #fff; }
+div { overflow-x: auto; }
 table { border-collapse: collapse; border-block: 2px solid; font-variant-numeric: tabular-nums; }
 th, td { padding: .2em .7em; text-align: right; white-space: nowrap; }
 th[colspan] { text-align: center; }
 th:nth-child(-n+2):not([colspan]), td:nth-child(-n+2) { text-align: left; }
 tbody tr:first-child td { border-top: 1px solid; }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #16181c; } }
+@media (max-width: 700px) { /* a row becomes a list of its cells, each with its heading */
+  body { margin: 1em; }
+  table, tbody, tr, td { display: block; }
+  table { border: 0; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tr { border-top: 1px solid; padding: .4em 0; }
+  tbody tr td, tbody tr:first-child td { border: 0; padding: .1em 0; white-space: normal; }
+  td { display: flex; justify-content: space-between; gap: 1em; }
+  td::before { content: attr(data-heading); opacity: .75; }
+  td:empty { display: none; }
+  td:nth-child(1) { font-weight: bold; }
+  ul { padding-left: 1.2em; overflow-wrap: anywhere; }
+}
 """
 
 _Column = tuple[str, str, list[list[str]]]
@@ -120,8 +144,8 @@ def draw(sources: Sources) -> dict[str, str]:
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
         paper=read_paper(published[0]) if published else None,
     )
-    written = {"md": markdown(table), "html": html(table), "tex": latex(table)}
-    return {f"table1.{suffix}": text for suffix, text in written.items()}
+    formats = {"md": markdown(table), "html": html(table), "tex": latex(table)}
+    return {f"table1.{suffix}": text for suffix, text in formats.items()}
 
 
 def read_paper(path: Path) -> pd.DataFrame:
@@ -228,7 +252,9 @@ def _one_line(group: str, name: str) -> str:
 def html(table: Table1) -> str:
     """Write Table 1 as an HTML page: Snakemake's report shows HTML, but not Markdown."""
     lines = [
-        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Table 1</title>',
+        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        "<title>Table 1</title>",
         f"<style>{_CSS}</style>",
         *_html(_columns(table, _PLAIN), _notes(table)),
         *_html(_differences(table, _PLAIN), _notes_on_differences(table)),
@@ -239,22 +265,26 @@ def html(table: Table1) -> str:
 
 def _html(columns: Sequence[_Column], notes: Sequence[str]) -> list[str]:
     """Lines of an HTML table, one row for every metric of a task, and of the notes below."""
-
-    def row(tag: str, cells: Iterable[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
     groups = "".join(
         f'<th colspan="{width}">{group}</th>' for group, width in _spans([c[0] for c in columns])
     )
+    headings = [f"{group} {name}".strip() for group, name, _ in columns]
     return [
-        f"<table>\n<thead>\n<tr>{groups}</tr>",
-        row("th", [name for _, name, _ in columns]),
+        f"<div><table>\n<thead>\n<tr>{groups}</tr>",
+        "<tr>" + "".join(f"<th>{escape(name)}</th>" for _, name, _ in columns) + "</tr>",
         "</thead>\n<tbody>",
-        *(row("td", cells) for cells in _rows(columns)),
-        "</tbody>\n</table>\n<ul>",
+        *(_html_row(headings, cells) for cells in _rows(columns)),
+        "</tbody>\n</table></div>\n<ul>",
         *(f"<li>{escape(note)}</li>" for note in notes),
         "</ul>",
     ]
+
+
+def _html_row(headings: Sequence[str], cells: Sequence[str]) -> str:
+    """A row whose cells know their headings: on a phone, these stand beside them."""
+    pairs = zip(headings, cells, strict=True)
+    tags = (f'<td data-heading="{escape(name)}">{escape(cell)}</td>' for name, cell in pairs)
+    return f"<tr>{''.join(tags)}</tr>"
 
 
 def latex(table: Table1) -> str:
@@ -362,9 +392,9 @@ def _cells(
     ]
 
 
-def _plain(row: _Row, _: _Markup) -> str:
+def _plain(row: _Row, markup: _Markup) -> str:
     """A score without an interval."""
-    return f"{row['score']:.1f}"
+    return markup.number(row["score"], ".1f")
 
 
 def _score(row: _Row, markup: _Markup) -> str:
@@ -375,7 +405,7 @@ def _score(row: _Row, markup: _Markup) -> str:
 
 def _difference(row: _Row, markup: _Markup) -> str:
     """A difference with its interval, marked if it is significant."""
-    text = _with_interval(f"{row['difference']:+.1f}", row, markup)
+    text = _with_interval(markup.number(row["difference"], "+.1f"), row, markup)
     return f"{text}*" if row["q_value"] < LEVEL else text
 
 
@@ -434,16 +464,18 @@ def _notes_on_differences(table: Table1) -> list[str]:
         (table.averaged["model"] == "finetuned") & (table.averaged["reference"] == "pretrained")
     ]
     for row in chosen.to_dict("records"):
+        ends = (row[name] for name in ("difference", "ci_low", "ci_high"))
+        mean, low, high = (written(end, ".1f") for end in ends)
         over = f"mean over {row['tasks']} tasks of the " if row["tasks"] > 1 else ""
         notes.append(
-            f"Finetuned − pretrained: {row['difference']:.1f} points (95 % interval"
-            f" {row['ci_low']:.1f} to {row['ci_high']:.1f}), the {over}difference in"
+            f"Finetuned − pretrained: {mean} points (95 % interval {low} to {high}), the"
+            f" {over}difference in"
             f" {_gained(metrics)}."
         )
     if table.paper is not None:
         theirs, both = gain(table.paper, table.tasks)
         which = f"{len(both)} of these tasks" if len(both) < len(table.tasks) else "the same tasks"
-        notes.append(f"In the paper: {theirs:.1f} points over {which}.")
+        notes.append(f"In the paper: {written(theirs, '.1f')} points over {which}.")
     return notes
 
 

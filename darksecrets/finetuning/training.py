@@ -42,7 +42,7 @@ from darksecrets.models.loading import draw_from_normal, load_classifier, load_t
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.progress import progress
-from darksecrets.run.resuming import resuming
+from darksecrets.run.resuming import finish, resuming
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,8 +59,7 @@ CURVE_POINTS = 50  # training losses kept per run
 EXPLODED = 10.0
 MEMORY_OF_LOSS = 0.9
 
-_WHOLE = "whole"  # the file that is written last, when a checkpoint is complete
-_DONE = f"checkpoint-*/{_WHOLE}"
+_CHECKPOINTS = "checkpoint-*"
 
 _log = logging.getLogger(__name__)
 
@@ -96,9 +95,10 @@ def finetune(
 ) -> dict[str, Any]:
     """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
 
-    Checkpoints are saved beside ``output`` and removed at the end. When called again with the same
-    arguments, the function resumes from the last one; checkpoints of other arguments are deleted.
-    The number of threads may differ, but then sums are rounded differently.
+    The last two checkpoints are kept beside ``output`` and removed at the end. When called again
+    with the same arguments, the function resumes from the last one that is not damaged; checkpoints
+    of other arguments are deleted. The number of threads may differ, but then sums are rounded
+    differently.
 
     Args:
         model_folder: The pre-trained checkpoint.
@@ -141,8 +141,8 @@ def finetune(
         "model": fingerprint(model_folder),
         "data": [train.fingerprint(), validation.fingerprint()],
     }
-    with resuming(output, identity, _DONE) as checkpoints:
-        last = _last_checkpoint(checkpoints)
+    with resuming(output, identity, _CHECKPOINTS) as checkpoints:
+        last = next(reversed(_checkpoints(checkpoints)), None)
         with _deterministic(seed):
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
             trainer.run(last, checkpoint_seconds)
@@ -306,7 +306,9 @@ class FineTuner(Trainer):
 
 
 class _Checkpoints(TrainerCallback):
-    """Saves checkpoints from time to time and keeps only the last complete one.
+    """Saves checkpoints from time to time; all but the last one are removed before a new one.
+
+    So there are never more than two, and one remains if the other turns out to be damaged.
 
     A checkpoint is saved when a training loss is logged, so that the next loss is a mean over the
     same steps in a resumed run; at the end of an epoch, it is saved after the scores.
@@ -322,6 +324,9 @@ class _Checkpoints(TrainerCallback):
         due = time.monotonic() - self.last >= self.seconds
         logged = state.global_step % args.logging_steps == 0
         self.wanted = due and logged and state.global_step < state.max_steps
+        if self.wanted:
+            for old in _checkpoints(Path(str(args.output_dir)))[:-1]:
+                remove(old)
         if self.wanted and state.global_step % self.steps_per_epoch:
             control.should_save = True
 
@@ -333,12 +338,7 @@ class _Checkpoints(TrainerCallback):
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
     ) -> None:
-        folder = Path(str(args.output_dir))
-        saved = folder / f"checkpoint-{state.global_step}"
-        (saved / _WHOLE).touch()
-        for other in folder.glob("checkpoint-*"):
-            if other != saved:
-                remove(other)
+        finish(Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
         self.last, self.wanted = time.monotonic(), False
 
 
@@ -398,10 +398,9 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
     return arguments
 
 
-def _last_checkpoint(folder: Path) -> Path | None:
-    """Last complete checkpoint in a folder."""
-    whole = [path.parent for path in folder.glob(_DONE)]
-    return max(whole, key=_step, default=None)
+def _checkpoints(folder: Path) -> list[Path]:
+    """Checkpoints in a folder, the last one last."""
+    return sorted(folder.glob(_CHECKPOINTS), key=_step)
 
 
 def _step(checkpoint: Path) -> int:

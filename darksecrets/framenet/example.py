@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from darksecrets.attention.store import AttentionStore, HalfArray
 from darksecrets.framenet.heads import Array, Linked, Positions, Sentence, elsewhere, greatest
 from darksecrets.framenet.links import Annotation
 from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE
+from darksecrets.run.arrays import read_arrays
 from darksecrets.run.files import atomic
 
 PAPER = "he was becoming agitated"
@@ -51,11 +53,14 @@ class Example:
 
     @classmethod
     def load(cls, path: str | Path) -> Example:
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as arrays:
-            return cls(
-                **{name: arrays[name] for name in cls.__annotations__} | {"idx": int(arrays["idx"])}
-            )
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: The file is missing or damaged.
+        """
+        arrays = read_arrays(Path(path), *cls.__annotations__)
+        found: dict[str, Any] = {name: arrays[name] for name in cls.__annotations__}
+        return cls(**found | {"idx": int(arrays["idx"])})
 
 
 def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:

@@ -5,12 +5,12 @@ All sources pass through the same selection, see `darksecrets.framenet.links`.
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darksecrets.data import files
 from darksecrets.framenet.folder import INDEXES, allow, locate
 from darksecrets.framenet.links import (
     LEAST_BETWEEN,
@@ -142,7 +142,8 @@ def from_tsv(path: Path) -> list[Annotation]:
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file. Set framenet.file to a file of links.")
-    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    lines = files.text_of(path).split("\n")
+    lines = [line.removesuffix("\r") for line in lines]
     if tuple(lines[0].split("\t")) != HEADER:
         raise InputError(
             f"{path}: the first line is {lines[0]!r}, expected the tab-separated header "
@@ -168,23 +169,37 @@ def from_tsv(path: Path) -> list[Annotation]:
 def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> Annotation | None:
     """Find a target and its elements in a sentence; None if they are too near each other."""
     words = words_of(sentence)
-    runs = [_occurrences(phrase, sentence, words, where) for phrase in (target, *elements)]
-    distances = {}
-    for target_run, *element_runs in itertools.product(*runs):
-        gaps = [between(target_run, run) for run in element_runs]
-        if min(gaps) >= LEAST_BETWEEN:
-            distances[target_run, *element_runs] = sum(gaps)
-    if not distances:
+    if repeated := sorted({element for element in elements if elements.count(element) > 1}):
+        raise InputError(
+            f"{where}: found the element {repeated[0]!r} more than once, expected each once. "
+            "Remove one of them, or lengthen both until they differ."
+        )
+    runs = [_occurrences(element, sentence, words, where) for element in elements]
+    # Given an occurrence of the target, the choices of the elements are independent.
+    found: dict[Span, list[list[Span]]] = {}
+    for place in _occurrences(target, sentence, words, where):
+        choices = [_nearest(place, element_runs) for element_runs in runs]
+        if all(choices):
+            found[place] = choices
+    if not found:
         return None
-    nearest = [places for places, total in distances.items() if total == min(distances.values())]
-    if len(nearest) > 1:
+    totals = {place: sum(between(place, some[0]) for some in found[place]) for place in found}
+    nearest = [place for place, total in totals.items() if total == min(totals.values())]
+    if len(nearest) > 1 or any(len(some) > 1 for some in found[nearest[0]]):
         raise InputError(
             f"{where}: found {target!r} and {', '.join(map(repr, elements))} more than once and "
             f"equally near each other in {sentence!r}, expected a unique choice. Lengthen "
             "an element until it is unique, or leave the line out."
         )
-    spans = [(words[first][0], words[last - 1][1]) for first, last in nearest[0]]
+    chosen = [nearest[0], *(some[0] for some in found[nearest[0]])]
+    spans = [(words[first][0], words[last - 1][1]) for first, last in chosen]
     return Annotation(sentence, spans[0], tuple(Element(span) for span in spans[1:]))
+
+
+def _nearest(target: Span, elements: Sequence[Span]) -> list[Span]:
+    """The occurrences of an element that are nearest to a target at the selection's distance."""
+    gaps = {run: gap for run in elements if (gap := between(target, run)) >= LEAST_BETWEEN}
+    return [run for run, gap in gaps.items() if gap == min(gaps.values())]
 
 
 def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) -> list[Span]:

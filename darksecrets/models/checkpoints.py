@@ -6,12 +6,14 @@ Only `check_attention` needs torch.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.data import hub
+from darksecrets.models import weights as weight_files
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
@@ -100,8 +102,7 @@ def check(source: Mapping[str, Any], max_length: int) -> None:
 
 def _positions(folder: Path) -> int:
     """Positions of a BERT, from its ``config.json``."""
-    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    return int(settings["max_position_embeddings"])
+    return int(read_settings(folder / "config.json")["max_position_embeddings"])
 
 
 def check_hub(source: Mapping[str, Any]) -> None:
@@ -150,6 +151,49 @@ def _missing(folder: Path) -> Iterator[str]:
         yield f"a tokenizer (one of {', '.join(TOKENIZERS)})"
 
 
+def read_settings(file: Path) -> dict[str, Any]:
+    """Read a JSON file of a checkpoint that holds an object, such as ``config.json``.
+
+    Raises:
+        InputError: It cannot be read, or is something else; the message names the line.
+    """
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(
+            f"{file}{line}: cannot be read as JSON ({error}), expected the settings of a model in "
+            "UTF-8. Copy or download the file again."
+        ) from None
+    if not isinstance(settings, dict):
+        raise InputError(
+            f"{file}: found a {type(settings).__name__}, expected an object: {{...}}. Copy or "
+            "download the file again."
+        )
+    return settings
+
+
+def refuse_code(file: Path) -> None:
+    """Refuse a checkpoint that names code of its own, which would run if anything trusted it.
+
+    It is refused even if `transformers` has a class of the same type: with its own code the model
+    would be another one.
+
+    Args:
+        file: ``config.json`` or ``tokenizer_config.json``; need not exist.
+
+    Raises:
+        InputError: It has the key ``auto_map``.
+    """
+    if file.is_file() and (code := read_settings(file).get("auto_map")):
+        raise InputError(
+            f"{file}: found the key auto_map, which names code that comes with the model ({code}), "
+            "expected a model that transformers itself knows: code of a model is never run. Use "
+            "another checkpoint; if the class in transformers is the right one, remove the key "
+            "from a copy of the folder."
+        )
+
+
 def check_weights(folder: Path) -> None:
     """Check the size of a checkpoint's weight files against their headers.
 
@@ -158,7 +202,7 @@ def check_weights(folder: Path) -> None:
     """
     from safetensors import SafetensorError, safe_open
 
-    for file in sorted(folder.glob("model*.safetensors")):
+    for file in weight_files.files_of(folder):
         try:
             with safe_open(file, framework="numpy"):
                 pass
@@ -189,13 +233,14 @@ def check_attention(folder: Path, max_length: int = _SHORT) -> None:
     layers = min(2, getattr(config, "num_hidden_layers", 2))
     heads = getattr(config, "num_attention_heads", "all")  # a model without attention has none
     wanted = f"{layers} maps of {heads} heads"
-    try:
+    with _any_error_is(folder, config, wanted):
         config.num_hidden_layers = layers
+        weights = _count_weights(config)
+    _check_size(folder, weights)
+    with _any_error_is(folder, config, wanted):
         model = _trial_model(config)
         causal = _is_causal(model)
         maps = [] if causal else _trial_maps(model, _SHORT)
-    except Exception as error:  # unsupported models raise all kinds of errors
-        raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
     if causal:
         raise _no_encoder(folder, config, "a decoder")
     shapes = [tuple(m.shape) for m in maps]
@@ -207,6 +252,37 @@ def check_attention(folder: Path, max_length: int = _SHORT) -> None:
         if any(not (m.sum(-1) - 1).abs().max() <= 1e-4 for m in real):  # NaN is wrong, too
             raise _unusable(folder, config, "found rows that do not sum to 1", wanted)
     _check_reach(folder, model, max_length)
+
+
+@contextlib.contextmanager
+def _any_error_is(folder: Path, config: PreTrainedConfig, wanted: str) -> Iterator[None]:
+    """Turn an error into a message: unsupported models raise all kinds of errors."""
+    try:
+        yield
+    except Exception as error:
+        raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
+
+
+def _count_weights(config: PreTrainedConfig) -> int:
+    """Weights of the trial model, without memory for them."""
+    import torch
+
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in _trial_model(config).parameters())
+
+
+def _check_size(folder: Path, weights: int) -> None:
+    """Check that a trial model is not larger than the checkpoint, before it takes memory.
+
+    A weight takes at least a byte. Of a model on the Hub, only ``config.json`` may be there.
+    """
+    found = sum(file.stat().st_size for file in weight_files.files_of(folder))
+    if found and weights > found:
+        raise InputError(
+            f"{folder}/config.json: found sizes that mean {weights:.1e} weights in its first "
+            f"layers alone, but the files of weights have {found} bytes. Expected config.json and "
+            "weights of one model: copy or download both again."
+        )
 
 
 def _is_causal(model: PreTrainedModel) -> bool:
@@ -264,12 +340,14 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
     """Configuration of a checkpoint that transformers can load as a text classifier."""
     from transformers import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, AutoConfig
 
+    read_settings(folder / "config.json")
+    refuse_code(folder / "config.json")
     try:
         config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    except (ValueError, OSError, KeyError) as error:
+    except Exception as error:  # the classes of configurations raise all kinds of errors
         raise InputError(
-            f"{folder}/config.json: found a model that transformers does not know ({error}). "
-            "Expected a BERT-family checkpoint."
+            f"{folder}/config.json: found a model that transformers does not know "
+            f"({_line(error)}). Expected a BERT-family checkpoint."
         ) from error
     for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
         if getattr(config, key, False):
@@ -315,6 +393,11 @@ def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
         model: PreTrainedModel = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
     model.train(False)
     return model
+
+
+def _line(error: Exception) -> str:
+    """The message of an error in one line."""
+    return " ".join(str(error).split())
 
 
 def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputError:

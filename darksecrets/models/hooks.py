@@ -33,6 +33,8 @@ _NAME = "darksecrets"
 # Attributes of modules: the session, on all modules of an encoder while a context is open; and why
 # the attention cannot be reached (empty if it can), on the encoder, from its first check on.
 _SESSION, _PROBLEM = "_darksecrets_session", "_darksecrets_problem"
+# The same as the latter: why the projections cannot be observed.
+_NO_PROJECTIONS = "_darksecrets_no_projections"
 # Arguments by which some models change the scores, which `_attention` does not support.
 _UNSUPPORTED = ("softcap", "s_aux", "position_bias")
 # Outputs through the registered function may differ from the model's own by rounding.
@@ -130,6 +132,25 @@ class Layers(Mapping[int, torch.Tensor]):
         return torch.stack([self[layer] for layer in self], dim=1)
 
 
+@dataclass(frozen=True)
+class Projection:
+    """The linear map from the heads' outputs of a layer, concatenated, to its hidden states.
+
+    The contribution of a token to a head's output, in the space of the hidden states, is its value
+    vector times the head's weight, times its attention weight. The contributions of all heads and
+    tokens and the bias add up to the output.
+
+    Attributes:
+        weight: [head, size, hidden].
+        bias: [hidden]; 0 if there is none.
+        output: [example, token, hidden] what the layer made of the heads' outputs.
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor
+    output: torch.Tensor
+
+
 @dataclass
 class Observation:
     """What was observed in the last forward pass; earlier ones are discarded.
@@ -142,6 +163,7 @@ class Observation:
             concatenated and projected.
         hidden: By layer, hidden states [example, token, size] after the layer; layer 0 is the
             embeddings.
+        projections: By layer, how the outputs of the heads become hidden states.
     """
 
     maps: Layers = field(default_factory=lambda: Layers("maps"))
@@ -149,11 +171,13 @@ class Observation:
     values: Layers = field(default_factory=lambda: Layers("values"))
     outputs: Layers = field(default_factory=lambda: Layers("outputs"))
     hidden: Layers = field(default_factory=lambda: Layers("hidden", first=0))
+    projections: dict[int, Projection] = field(default_factory=dict)
 
     def clear(self) -> None:
         """Discard all observations."""
         for layers in (self.maps, self.reach, self.values, self.outputs, self.hidden):
             layers._tensors = []
+        self.projections.clear()
 
 
 @dataclass
@@ -165,16 +189,18 @@ class _Session:
         interventions: In order of application; those of the innermost context come last.
         observers: For each, what it keeps and where.
         layer: The layer called last in the current forward pass, from 1.
+        returned: The heads' outputs that it returned, [example, query, head, size].
     """
 
     layers: int
     interventions: list[Intervention] = field(default_factory=list)
     observers: list[tuple[frozenset[str], Observation]] = field(default_factory=list)
     layer: int = 0
+    returned: torch.Tensor | None = None
 
     def begin(self) -> None:
         """Start a forward pass."""
-        self.layer = 0
+        self.layer, self.returned = 0, None
         for _, observation in self.observers:
             observation.clear()
 
@@ -187,6 +213,23 @@ class _Session:
             if "reach" in kinds:
                 everywhere = weights.new_ones((1, 1, *weights.shape[2:]), dtype=torch.bool)
                 observation.reach._tensors.append(everywhere if call.real is None else call.real)
+
+    def project(self, linear: torch.nn.Linear, inputs: tuple[Any, ...], output: Any) -> None:  # noqa: ANN401 - of any model
+        """Store a linear map, if it is the one that is given the heads' outputs of the layer.
+
+        It is known by its input: the memory that the registered function returned.
+        """
+        heads = self.returned
+        if heads is None or not inputs or inputs[0].data_ptr() != heads.data_ptr():
+            return
+        self.returned = None
+        if inputs[0].shape[-1] != heads.shape[2] * heads.shape[3]:
+            return
+        weight = linear.weight.T.view(*heads.shape[2:], -1)
+        bias = weight.new_zeros(weight.shape[-1]) if linear.bias is None else linear.bias
+        for kinds, observation in self.observers:
+            if "projections" in kinds:
+                observation.projections[self.layer] = Projection(weight, bias, output)
 
 
 @contextlib.contextmanager
@@ -219,6 +262,7 @@ def observe(
     values: bool = False,
     outputs: bool = False,
     hidden: bool = False,
+    projections: bool = False,
 ) -> Iterator[Observation]:
     """Observe a model's attention within the context.
 
@@ -233,6 +277,8 @@ def observe(
         values: Whether to keep value vectors.
         outputs: Whether to keep the outputs of the heads.
         hidden: Whether to keep hidden states.
+        projections: Whether to keep how the outputs of the heads become hidden states. Whether
+            they are seen depends on the model, see `require_projections`.
 
     Yields:
         What was observed in the last forward pass.
@@ -242,6 +288,7 @@ def observe(
     """
     seen = Observation()
     wanted = {"maps": maps, "reach": reach, "values": values, "outputs": outputs}
+    wanted |= {"projections": projections}
     kinds = frozenset(name for name, asked in wanted.items() if asked)
     reported = {"hidden"} if hidden else set()
     if kinds == {"maps"} and _problem(model):
@@ -252,6 +299,8 @@ def observe(
             session = contexts.enter_context(_session(model))
             session.observers.append((kinds, seen))
             contexts.callback(session.observers.pop)
+        if projections:
+            contexts.enter_context(_linear_maps(model, session))
         if reported:
             contexts.enter_context(_reported(model, reported, seen))
         yield seen
@@ -280,6 +329,68 @@ def require_reachable(model: PreTrainedModel) -> None:
     """
     if problem := _problem(model):
         raise InputError(problem)
+
+
+def require_projections(model: PreTrainedModel) -> None:
+    """Check that what every layer makes of its value vectors can be observed.
+
+    On two texts, the outputs of the heads, times their projection, must add up to the output that
+    the layer computed. The result is cached on the model.
+
+    Raises:
+        InputError: Says what was found instead; or the model's attention cannot be reached.
+    """
+    require_reachable(model)
+    encoder = model.base_model
+    if _NO_PROJECTIONS not in encoder.__dict__:
+        encoder.__dict__[_NO_PROJECTIONS] = _find_no_projections(model)
+    if problem := encoder.__dict__[_NO_PROJECTIONS]:
+        raise InputError(problem)
+
+
+def _find_no_projections(model: PreTrainedModel) -> str:
+    inputs, training = trial_inputs(model, 6), model.training
+    model.train(False)
+    try:
+        with torch.inference_mode(), observe(model, outputs=True, projections=True) as seen:
+            model(**inputs)
+    finally:
+        model.train(training)
+    layers, found = model.config.num_hidden_layers, len(seen.projections)
+    expected = "every layer to map its heads' outputs by one linear module"
+    if found != layers:
+        return _unobserved(model, f"such a module in {found} of {layers} layers", expected)
+    for layer, projection in seen.projections.items():
+        made = torch.einsum("bhqd,hdo->bqo", seen.outputs[layer], projection.weight)
+        made = made + projection.bias
+        if not torch.allclose(made, projection.output, rtol=_TOLERANCE, atol=_TOLERANCE):
+            difference = (made - projection.output).abs().max().item()
+            return _unobserved(
+                model, f"a difference of {difference:.2g} in layer {layer}", expected
+            )
+    return ""
+
+
+def _unobserved(model: PreTrainedModel, found: str, expected: str) -> str:
+    return (
+        f"{type(model).__name__}: the values of this model cannot be observed. Found {found}; "
+        f"expected {expected}. Use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another "
+        "encoder."
+    )
+
+
+@contextlib.contextmanager
+def _linear_maps(model: PreTrainedModel, session: _Session) -> Iterator[None]:
+    """Show all linear maps of a model to the session when they are called."""
+    linear = [
+        module for module in model.base_model.modules() if isinstance(module, torch.nn.Linear)
+    ]
+    handles = [module.register_forward_hook(session.project) for module in linear]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 @contextlib.contextmanager
@@ -456,7 +567,8 @@ def _attention(
     for intervention in session.interventions:
         outputs = intervention.outputs(outputs, call)
     session.observe(call, weights, outputs)
-    return outputs.transpose(1, 2).contiguous(), weights
+    session.returned = outputs.transpose(1, 2).contiguous()
+    return session.returned, weights
 
 
 AttentionInterface.register(_NAME, _attention)

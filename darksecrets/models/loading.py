@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from darksecrets.models import checkpoints
+from darksecrets.models import checkpoints, weights
+from darksecrets.models.size import read_size
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 ENCODER, CLASSIFIER = "AutoModel", "AutoModelForSequenceClassification"
 
 _SEGMENT_IDS = "token_type_ids"
+_LAYERS_AT_LEAST = 100  # that share their weights
 
 _log = logging.getLogger(__name__)
 
@@ -51,9 +53,9 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
     folder = checkpoints.fetch(source)
     checkpoints.check_files(folder)
     checkpoints.check_attention(folder, max_length)
-    tokenizer = check_tokenizer(folder, max_length)
+    check_fit(folder, max_length)
+    tokenizer = load_tokenizer(folder)
     encoder, info = _load(folder, ENCODER)
-    _check_vocabulary(folder, tokenizer, encoder.config)
     missing = info["missing_keys"]
     weights = {k: v for k, v in encoder.state_dict().items() if k not in missing}
     with atomic(output) as temporary, quiet():
@@ -66,6 +68,32 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
         "not_in_checkpoint": sorted(missing),
         "left_out": sorted(info["unexpected_keys"]),
     }
+
+
+def check_fit(folder: Path, max_length: int) -> None:
+    """Check that weights, tokenizer and configuration of a checkpoint belong together.
+
+    The weights' names and shapes are read from the headers of their files; their numbers are
+    checked as far as `weights.BUDGET` goes.
+
+    Args:
+        folder: The checkpoint.
+        max_length: Longest sequence of the run, in tokens.
+
+    Raises:
+        InputError: Says what does not fit, or which weights are no numbers.
+    """
+    tokenizer = check_tokenizer(folder, max_length)
+    layers, tensors = read_size(folder / "config.json").layers, weights.tensors_of(folder)
+    if layers > _LAYERS_AT_LEAST + tensors:  # a model of as many layers would be built
+        raise InputError(
+            f"{folder}/config.json: found {layers} layers, but the files of weights have only "
+            f"{tensors} tensors. Expected config.json and weights of one model: copy or download "
+            "both again."
+        )
+    encoder, _ = _load(folder, ENCODER, device_map="meta")
+    _check_vocabulary(folder, tokenizer, encoder.config)
+    weights.check_numbers(folder)
 
 
 def load_encoder(folder: Path) -> PreTrainedModel:
@@ -134,6 +162,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
             f"{folder}: found no tokenizer, expected one of {', '.join(checkpoints.TOKENIZERS)}. "
             "Save it there with save_pretrained."
         )
+    checkpoints.refuse_code(folder / "tokenizer_config.json")
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False
@@ -227,6 +256,7 @@ def _load(
     attention: str | None = "eager",
     seed: int = 0,
     dtype: str = "auto",
+    device_map: str | None = None,
     **settings: Any,  # noqa: ANN401 - keys of the model's configuration
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
     """Load a model and the loading report of transformers; draw new parameters from ``seed``.
@@ -238,6 +268,7 @@ def _load(
             model has it.
         seed: Seed of parameters that the checkpoint lacks.
         dtype: Data type of the weights.
+        device_map: ``meta`` reads only names and shapes of weights; None reads all to memory.
         settings: Keys to set in the model's configuration.
 
     Raises:
@@ -256,19 +287,36 @@ def _load(
                 config=config,
                 attn_implementation=attention,
                 dtype=dtype,
+                device_map=device_map,
+                ignore_mismatched_sizes=True,  # `_check_shapes` names them
                 use_safetensors=True,
                 trust_remote_code=False,
                 local_files_only=True,
                 output_loading_info=True,
             )
     except (RuntimeError, ValueError, OSError) as error:
-        outputs = f"classifier with {config.num_labels} outputs"
+        raise InputError(f"{folder}: {_cannot_be(kind, config)} ({error}).") from error
+    if info["mismatched_keys"]:
         raise InputError(
-            f"{folder}: the weights cannot be loaded as a '{config.model_type}' "
-            f"{outputs if kind == CLASSIFIER else 'encoder'} ({error})."
-        ) from error
+            f"{folder}: {_cannot_be(kind, config)}: {_mismatch(info)}. Expected weights and "
+            "config.json of one model: copy or download both again."
+        )
     _check_mapping(folder, model, info)
     return model, info
+
+
+def _cannot_be(kind: str, config: PreTrainedConfig) -> str:
+    outputs = f"classifier with {config.num_labels} outputs"
+    what = outputs if kind == CLASSIFIER else "encoder"
+    return f"the weights cannot be loaded as a '{config.model_type}' {what}"
+
+
+def _mismatch(info: Mapping[str, Any]) -> str:
+    """The first parameter whose shape in the file is not that of the model."""
+    name, *shapes = min(info["mismatched_keys"])
+    found, expected = (" × ".join(map(str, shape)) for shape in shapes)
+    others = f" (and {more} more)" if (more := len(info["mismatched_keys"]) - 1) else ""
+    return f"found {name} of {found} numbers{others}, but config.json describes {expected}"
 
 
 def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:

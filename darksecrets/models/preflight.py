@@ -23,7 +23,7 @@ def check(config: Mapping[str, Any]) -> None:
         model, max_length = config["model"], config["fine_tuning"]["max_length"]
         checkpoints.check(model, max_length)
         if model["source"] == "folder":
-            loading.check_tokenizer(Path(model["folder"]), max_length)
+            loading.check_fit(Path(model["folder"]), max_length)
 
 
 def check_hub(config: Mapping[str, Any]) -> None:

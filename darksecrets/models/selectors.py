@@ -24,7 +24,8 @@ ALL = "all"
 
 Heads = dict[int, frozenset[int]]
 
-_NUMBERS = r"\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*"
+_NUMBER = r"\d{1,9}"
+_NUMBERS = rf"{_NUMBER}(?:-{_NUMBER})?(?:, ?{_NUMBER}(?:-{_NUMBER})?)*"
 _LAYERS = rf"(?:every layer|layers? (?P<layers>{_NUMBERS}))"
 _HEADS = rf"(?:all|heads? (?P<heads>{_NUMBERS}))"
 _PHRASES = tuple(
@@ -86,18 +87,20 @@ class Shape:
         """Read numbers, lists of them, ranges and ``all``, and check that the encoder has them."""
         if words == ALL:
             return frozenset(range(1, count + 1))
-        numbers = set(_read(words, selector))
-        if not numbers:
+        ranges = list(_read(words, selector))
+        if not ranges:
             raise InputError(
                 f"In the selector {selector!r}, {words!r} names no {what}. {_EXPECTED}"
             )
-        if unknown := sorted(n for n in numbers if not 1 <= n <= count):
+        # Ranges are checked by their ends, and only then written out: they may be of any length.
+        ends = {end for numbers in ranges for end in (numbers[0], numbers[-1])}
+        if unknown := sorted(n for n in ends if not 1 <= n <= count):
             raise InputError(
                 f"The selector {selector!r} names {what} {', '.join(map(str, unknown))}, but the "
                 f"model has {self.layers} layers of {self.heads} heads, counted from 1. Name a "
                 f"{what} from 1 to {count}."
             )
-        return frozenset(numbers)
+        return frozenset(number for numbers in ranges for number in numbers)
 
 
 def _parts(selector: object) -> Iterator[tuple[object, object]]:
@@ -116,10 +119,10 @@ def _parts(selector: object) -> Iterator[tuple[object, object]]:
         yield ALL, selector
 
 
-def _read(words: object, selector: object) -> Iterator[int]:
-    """Yield the numbers in a number, in text such as ``1, 3-5``, or in a list of these."""
+def _read(words: object, selector: object) -> Iterator[range]:
+    """Yield the ranges in a number, in text such as ``1, 3-5``, or in a list of these."""
     if isinstance(words, int) and not isinstance(words, bool):
-        yield words
+        yield range(words, words + 1)
     elif isinstance(words, str) and re.fullmatch(_NUMBERS, words):
         for part in words.split(","):
             first, *rest = (int(end) for end in part.split("-"))
@@ -129,7 +132,7 @@ def _read(words: object, selector: object) -> Iterator[int]:
                     f"Found the range {part.strip()!r} in the selector {selector!r}, expected the "
                     f"smaller number first. Write '{last}-{first}'."
                 )
-            yield from range(first, last + 1)
+            yield range(first, last + 1)
     elif isinstance(words, list | tuple | set | frozenset):
         for word in words:
             yield from _read(word, selector)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -70,18 +69,24 @@ def read_size(file: Path) -> Size:
     """Read the size of an encoder from its ``config.json``.
 
     Raises:
-        InputError: A number is missing; the message names the keys that would give it.
+        InputError: A number is missing or none; the message names the keys that would give it.
     """
-    settings = json.loads(file.read_text(encoding="utf-8"))
+    settings = checkpoints.read_settings(file)
     return Size(**{name: _number(settings, name, file) for name in KEYS})
 
 
 def _number(settings: Mapping[str, Any], name: str, file: Path) -> int:
     for key in KEYS[name]:
-        if isinstance(settings.get(key), int):
-            return int(settings[key])
+        value = settings.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
         if key == "n_inner" and key in settings:  # GPT-2's null
             return 4 * _number(settings, "hidden", file)
+    if wrong := [f"{key}: {settings[key]!r}" for key in KEYS[name] if key in settings]:
+        raise InputError(
+            f"{file}: found {wrong[0]}, expected a positive whole number. Copy or download the "
+            "file again."
+        )
     raise InputError(
         f"{file}: found none of the keys {', '.join(KEYS[name])}, expected one of them with a "
         "number. Add the missing key to the model's configuration."

@@ -28,6 +28,12 @@ def _label(options: argparse.Namespace) -> None:
     serve(options.annotations, options.maps, options.annotator, options.number, options.port)
 
 
+def _check(options: argparse.Namespace) -> None:
+    from darksecrets.patterns.page.server import check
+
+    check(options.annotator, options.port)
+
+
 def _agreement(options: argparse.Namespace) -> None:
     from darksecrets.patterns.agreement import agreements, by_pair, describe, write_tables
 
@@ -82,10 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     label.set_defaults(command=_label)
     label.add_argument("--annotations", type=Path, required=True, help="folder of maps and labels")
     label.add_argument("--maps", type=Path, help="sampled maps to copy into a new folder")
-    label.add_argument(
-        "--port", type=_port, default=8419, help="default %(default)s; 0: any free one"
-    )
     _add_rater(label)
+    _add_port(label)
+
+    check = commands.add_parser("check", help="check name, pass and port before sampling maps")
+    check.set_defaults(command=_check)
+    _add_rater(check)
+    _add_port(check)
 
     agreement = commands.add_parser("agreement", help="compare annotators and passes")
     agreement.set_defaults(command=_agreement)
@@ -127,6 +136,12 @@ def _add_rater(parser: argparse.ArgumentParser) -> None:
         choices=range(1, SETTLED + 1),
         default=1,
         help=f"1, 2, or {SETTLED} to settle the maps on which passes disagree (default 1)",
+    )
+
+
+def _add_port(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--port", type=_port, default=8419, help="default %(default)s; 0: any free one"
     )
 
 

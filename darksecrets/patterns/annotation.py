@@ -34,6 +34,7 @@ from darksecrets.patterns.mapset import (
     answers,
 )
 from darksecrets.patterns.tables import EARLIER_LABELS, SHOWN
+from darksecrets.run.cells import would_run
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import PROVENANCE, atomic
 
@@ -80,12 +81,14 @@ def check_annotator(name: str) -> str:
     """Return an annotator's name, stripped, if it can be written to a CSV file unquoted.
 
     Raises:
-        InputError: The name is empty, or has a comma, a quote or a line break.
+        InputError: The name is empty, or has a comma, a quote or a line break, or begins as a
+            formula of a spreadsheet does.
     """
-    if not name.strip() or not name.isprintable() or set(name) & set(',"'):
+    formula = would_run(name.strip())
+    if formula or not name.strip() or not name.isprintable() or set(name) & set(',"'):
         raise InputError(
             f"The annotator's name {name!r} cannot be used: expected a name or initials without "
-            "commas, quotes and line breaks."
+            "commas, quotes and line breaks, the first character no = + - or @."
         )
     return name.strip()
 

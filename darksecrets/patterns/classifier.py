@@ -9,6 +9,7 @@ classifies a run's maps, and the cross-validation compares it with the network.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +34,10 @@ COMPOSED = 0.1
 """Weight of a composed map in training; that of the labelled ones is 1 on average."""
 _LEAST = 1e-12
 WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
+_REMEDY = (
+    "Remove the folder and run again; the classifier that ships is made again by "
+    "`make pattern-classifier`."
+)
 
 
 @dataclass(frozen=True)
@@ -218,19 +223,41 @@ def load(folder: Path) -> Classifier:
     """Read a trained classifier.
 
     Raises:
-        InputError: A file is missing, or the classifier has other classes.
+        InputError: A file is missing or damaged, or the classifier has other classes.
     """
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     missing = [name for name in (WEIGHTS, SETTINGS) if not (folder / name).is_file()]
     if missing:
-        raise InputError(f"{folder} is not a pattern classifier: {', '.join(missing)} is missing.")
-    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    if settings["classes"] != list(PATTERNS):
         raise InputError(
-            f"{folder}: found the classes {', '.join(settings['classes'])}, expected "
-            f"{', '.join(PATTERNS)}. Train the classifier again."
+            f"{folder} is not a pattern classifier: {', '.join(missing)} is missing. {_REMEDY}"
         )
-    classifier = untrained(settings["temperature"])
-    classifier.load_state_dict(load_file(folder / WEIGHTS))
+    classifier = untrained(_temperature(folder / SETTINGS))
+    try:
+        classifier.load_state_dict(load_file(folder / WEIGHTS))
+    except (SafetensorError, RuntimeError, OSError) as error:
+        raise _damaged(folder / WEIGHTS, "the weights of a pattern classifier", error) from None
     return classifier
+
+
+def _temperature(file: Path) -> float:
+    """The temperature of a classifier with today's classes."""
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        classes, temperature = list(map(str, settings["classes"])), float(settings["temperature"])
+        if not 0 < temperature < math.inf:
+            raise ValueError(f"a temperature of {temperature}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(file, "classes and a temperature above 0", error) from None
+    if classes != list(PATTERNS):
+        raise InputError(
+            f"{file}: found the classes {', '.join(classes)}, expected {', '.join(PATTERNS)}. "
+            f"{_REMEDY}"
+        )
+    return temperature
+
+
+def _damaged(file: Path, expected: str, error: Exception) -> InputError:
+    found = " ".join(str(error).split()) or "nothing"
+    return InputError(f"{file}: found a damaged file ({found}), expected {expected}. {_REMEDY}")

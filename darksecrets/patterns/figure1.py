@@ -49,12 +49,12 @@ def figure1(
     check_columns(table, _COLUMNS, "typical_maps.csv")
     rows = -(-len(table) // _COLUMNS_OF_MAPS)
     with style():
-        figure = new_figure(PAGE, 2.45 * rows + 0.15)
+        figure = new_figure(PAGE, 2.5 * rows + 0.15)
         axes = figure.subplots(rows, _COLUMNS_OF_MAPS, squeeze=False).ravel()
         for place, row, weights in zip(axes, table.to_dict("records"), maps, strict=False):
             place.set_label(row["label"])
             draw_map(place, weights, row["tokens"].split(), saturation(weights))
-            place.set_title(row["label"].capitalize(), fontweight="bold", pad=10)
+            place.set_title(row["label"].capitalize(), fontweight="bold", pad=18)
             _origin(place, row)
         for place in axes[len(table) :]:
             place.set_axis_off()
@@ -72,10 +72,10 @@ def draw(sources: Sources) -> Figure:
 
 def _origin(axes: Axes, row: Mapping[Hashable, object]) -> None:
     """Write the origin of a map, as far as it is known, below its title."""
-    where = [row["model"], row["task"], row["state"]]
+    where = [", ".join(str(row[name]) for name in ("task", "state") if row[name])]
     if row["layer"]:
         where.append(f"layer {row['layer']} head {row['head']}")
-    text = ", ".join(str(part) for part in where if part)
+    text = "\n".join([str(row["model"]), ", ".join(filter(None, where))])
     axes.text(*(0.5, 1.02), text, transform=axes.transAxes, ha="center", fontsize=SMALL, color=GREY)
 
 
@@ -91,5 +91,5 @@ def _scale(figure: Figure, axes: Axes) -> None:
         *(0, 2.2),
         "Row: the token that attends.\nColumn: the token attended to.",
         transform=inner.transAxes,
-        fontsize=6.5,
+        fontsize=SMALL,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,32 +32,38 @@ from darksecrets.plotting.style import STATES as COLOURS
 from darksecrets.run.columns import RANDOM, STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
-SHORT = {RANDOM: "ran-\ndom", "pretrained": "pre-\ntrained", "finetuned": "fine-\ntuned"}
-"""Bars of a task, from the left, and what is written below them."""
 PAPER_RANGE = (0.32, 0.61)
 """Smallest (MRPC) and largest (QQP) share of heterogeneous maps that the paper's text reports."""
 STACK = tuple(reversed(PATTERNS))
-"""From the bottom. Heterogeneous is first, so that its share, which the paper reports, is easy to
+"""From the left. Heterogeneous is first, so that its share, which the paper reports, is easy to
 read."""
 TITLES: dict[str, str] = {
     WIDE: "Wide reading: columns of any tokens count",
     STRICT: "Strict reading, the paper's: only columns of special tokens count",
 }
 _STATES = {RANDOM: GREY, **{state: COLOURS[state] for state in STATES_OF_FIGURES[1:]}}
+"""Rows of a task, from the top, with the colours of their dots."""
 _MARKERS = dict(zip(_STATES, "Dso", strict=True))
 
-_WIDTH, _APART = 0.27, 0.29  # of the bars of a task; tasks are 1 apart
-_WRITTEN = 0.08  # the smallest share whose number is written into its bar
+_ROW = 0.1  # inches
+_NAME = 0.75  # width of a task's name, in inches
+_APART = 0.6  # rows between tasks
+_BAR = 0.86  # height of a bar, in rows
+_BARS = 1.6  # width of the bars relative to 100% of the dots
+_BOLD: dict[str, Any] = {"fontweight": "bold", "fontsize": 7}
+_WRITTEN = 0.09  # the smallest share whose number is written into its bar
 _LUMINOUS = 0.45  # text on colours below this luminance is white
 
 
 def figure2(
     table: pd.DataFrame, tasks: Sequence[str], run_label: str, published: pd.DataFrame | None = None
 ) -> Figure:
-    """Draw the shares of every state under both readings.
+    """Draw the shares of every state under both readings, a row per task and state.
 
-    Above, stacked bars of the shares as classified, as in the paper; below, a panel per pattern
-    with the shares corrected for the classifier's confusions and their 95% intervals. Shares and
+    At the left, stacked bars of the shares as classified, as in the paper; beside them, a panel per
+    pattern with the shares corrected for the classifier's confusions and their 95% intervals. A
+    percentage point has the same length in all panels. Markers are filled if the classifier knows
+    the encoder, because maps of it were labelled; other shares are not corrected. Shares and
     intervals of several seeds are averaged.
 
     Args:
@@ -73,19 +80,20 @@ def figure2(
     needed = ["task", "state", "reading", "pattern", "share", "corrected", "confusions_of"]
     check_columns(table, [*needed, "corrected_low", "corrected_high"], "patterns.csv")
     readings = [name for name in TITLES if name in set(table["reading"])]
-    dots = 0.16 * len(tasks) + 0.75
-    heights = [1.55 + dots] * len(readings) + [1.5] * (published is not None)
+    states = [list(_STATES)] * len(readings) + [list(_STATES)[1:]] * (published is not None)
+    heights = [_ROW * _places(tasks, rows)[-1][0] + 0.95 for rows in states]
     with style():
-        figure = new_figure(PAGE, sum(heights) + 0.3)
+        figure = new_figure(PAGE, sum(heights) + 0.5)
         parts = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+        widths = {str(name): _width(rows) for name, rows in table.groupby("pattern")}
         for part, reading in zip(parts, readings, strict=False):
             rows = table[table["reading"] == reading]
-            _reading(part, rows, tasks, reading, dots, paper=published is not None)
+            _reading(part, rows, tasks, reading, widths, paper=published is not None)
         if published is not None:
             axes = parts[-1].subplots()
             axes.set_label("published")
-            _bars(axes, published.rename(columns={"model": "state"}), tasks, [*SHORT][1:])
-            axes.set_title("Published (follow-up)", loc="left")
+            _bars(axes, published.rename(columns={"model": "state"}), tasks, states[-1])
+            parts[-1].suptitle("Published (follow-up)", x=0.01, ha="left", **_BOLD)
             _range(axes)
         _legend(figure)
         label_run(figure, f"{run_label}. {_whose(table)}")
@@ -103,50 +111,46 @@ def _reading(
     table: pd.DataFrame,
     tasks: Sequence[str],
     reading: str,
-    dots: float,
+    widths: dict[str, float],
     *,
     paper: bool,
 ) -> None:
-    above, below = part.subfigures(2, 1, squeeze=False, height_ratios=[1.55, dots])[:, 0]
-    axes = above.subplots()
+    """Draw one reading: the bars, and a panel of dots per pattern, with the same rows."""
+    ratios = [_BARS, *(widths[pattern] for pattern in PATTERNS)]
+    axes, *panels = part.subplots(1, 1 + len(PATTERNS), width_ratios=ratios)
     axes.set_label(f"as classified, {reading}")
-    _bars(axes, table, tasks, list(SHORT))
-    axes.set_title(TITLES[reading], loc="left", fontweight="bold")
-    panels = below.subplots(1, len(PATTERNS), sharey=True)
+    _bars(axes, table, tasks, list(_STATES))
+    part.suptitle(TITLES[reading], x=0.01, ha="left", **_BOLD)
     for place, pattern in zip(panels, PATTERNS, strict=True):
         place.set_label(f"{pattern}, {reading}")
-        _dots(place, table[table["pattern"] == pattern], tasks)
-        place.set_title(pattern, fontsize=SMALL + 1)
+        _dots(place, table[table["pattern"] == pattern], tasks, widths[pattern])
+        place.set_title(pattern.replace("+", "+\n"), fontsize=SMALL)
         if paper and pattern == STACK[0]:
             place.axvspan(*PAPER_RANGE, color=GREY, alpha=0.2, linewidth=0)
-    panels[0].set_yticks(range(len(tasks)), labels=tasks)
-    panels[0].invert_yaxis()
-    panels[len(panels) // 2].set_xlabel(
-        "Share of maps, corrected where the encoder is known (95% interval)"
+    axes.set_title("As classified", fontsize=SMALL)
+    part.supxlabel(
+        "Share of maps. Dots: corrected if the encoder is known, 95% interval", fontsize=SMALL
     )
     if paper:
         _range(axes)
 
 
-def _bars(axes: Axes, table: pd.DataFrame, tasks: Sequence[str], states: Sequence[str]) -> None:
-    for number, task in enumerate(tasks):
-        for place, state in zip(_places(number), SHORT, strict=True):
-            if state in states:
-                _bar(axes, _select(table, task, state, ["share"])["share"], place)
-    axes.set(xlim=(-0.5, len(tasks) - 0.5), ylim=(0, 1), ylabel="As classified")
-    axes.set_yticks([0, 0.5, 1], labels=["0", "50%", "100%"])
-    axes.tick_params(axis="x", length=0)
-    _name_bars(axes, tasks)
+def _places(tasks: Sequence[str], states: Sequence[str]) -> list[tuple[float, str, str]]:
+    """Where the row of every task and state is, from the top."""
+    return [
+        (number * (len(states) + _APART) + row, task, state)
+        for number, task in enumerate(tasks)
+        for row, state in enumerate(states)
+    ]
 
 
-def _places(task: int) -> list[float]:
-    """Where the bars of a task are."""
-    middle = (len(SHORT) - 1) / 2
-    return [task + (side - middle) * _APART for side in range(len(SHORT))]
+def _width(rows: pd.DataFrame) -> float:
+    """The end of the axis that holds these shares: a multiple of 20%."""
+    return float(max(0.2, np.ceil(5 * rows["corrected_high"].max() - 1e-9) / 5))
 
 
 def _select(table: pd.DataFrame, task: str, state: str, columns: list[str]) -> pd.DataFrame:
-    """Numbers of one model, averaged over seeds: a row per pattern, from the bottom of its bar."""
+    """Numbers of one model, averaged over seeds: a row per pattern, from the left of its bar."""
     rows = table[(table["task"] == task) & (table["state"] == state)]
     means = rows.groupby("pattern")[columns].mean().reindex(STACK)
     if means.isna().to_numpy().any():
@@ -156,30 +160,55 @@ def _select(table: pd.DataFrame, task: str, state: str, columns: list[str]) -> p
     return means
 
 
+def _bars(axes: Axes, table: pd.DataFrame, tasks: Sequence[str], states: Sequence[str]) -> None:
+    places = _places(tasks, states)
+    for place, task, state in places:
+        _bar(axes, _select(table, task, state, ["share"])["share"], place)
+    axes.set(xlim=(0, 1), ylim=(places[-1][0] + 0.7, -0.7))
+    axes.set_xticks([0, 0.5, 1], labels=["0", "50%", "100%"])
+    axes.set_yticks([place for place, *_ in places], labels=[state for *_, state in places])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    for place, task, state in places:
+        if state == states[0]:
+            where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            name = wrapped(task, _NAME)
+            axes.annotate(name, (0, place - 0.5), (-42, 0), ha="right", va="top", **where)  # type: ignore[arg-type]
+
+
 def _bar(axes: Axes, shares: pd.Series[float], place: float) -> None:
     end = 0.0
     for pattern, share in shares.items():
         colour = PATTERNS[str(pattern)]
-        axes.bar(place, share, _WIDTH, bottom=end, color=colour, linewidth=0)
+        axes.barh(place, share, _BAR, left=end, color=colour, linewidth=0)
         if share >= _WRITTEN:
             ink = "white" if _luminance(colour) < _LUMINOUS else INK
-            middle = (place, end + share / 2)
-            text = f"{100 * share:.0f}"
-            axes.text(*middle, text, ha="center", va="center", fontsize=SMALL, color=ink)
+            where = {"ha": "center", "va": "center_baseline", "fontsize": SMALL, "color": ink}
+            axes.text(end + share / 2, place, f"{100 * share:.0f}", **where)  # type: ignore[arg-type]
         end += share
 
 
-def _dots(axes: Axes, table: pd.DataFrame, tasks: Sequence[str]) -> None:
-    """Draw one pattern's corrected shares, a row per task, with their intervals."""
+def _dots(axes: Axes, table: pd.DataFrame, tasks: Sequence[str], width: float) -> None:
+    """Draw one pattern's corrected shares and intervals; hollow if the encoder is unknown."""
     columns = ["corrected", "corrected_low", "corrected_high"]
-    for side, (state, colour) in enumerate(_STATES.items()):
-        rows = table[table["state"] == state].groupby("task")[columns].mean().reindex(list(tasks))
-        y = np.arange(len(tasks)) + 0.24 * (side - 1)
-        axes.hlines(y, rows["corrected_low"], rows["corrected_high"], color=colour, linewidth=0.8)
-        axes.plot(rows["corrected"], y, _MARKERS[state], color=colour, markersize=2.2)
-    axes.set(xlim=(-0.03, 1.03), ylim=(-0.6, len(tasks) - 0.4))
-    axes.set_xticks([0, 0.5, 1], labels=["0", "50%", "100%"])
-    axes.tick_params(axis="y", length=0)
+    places = _places(tasks, list(_STATES))
+    for state, colour in _STATES.items():
+        rows = table[table["state"] == state]
+        means = rows.groupby("task")[columns].mean().reindex(list(tasks))
+        y = np.array([place for place, _, of in places if of == state])
+        unknown = set(rows.loc[rows["confusions_of"] == OTHERS, "task"])
+        axes.hlines(y, means["corrected_low"], means["corrected_high"], color=colour, linewidth=0.9)
+        for hollow in (False, True):
+            some = np.array([(task in unknown) == hollow for task in tasks])
+            if some.any():
+                look = {"color": colour, "markersize": 2.8, "markeredgewidth": 0.6}
+                look |= {"markerfacecolor": "white"} if hollow else {}
+                axes.plot(means["corrected"][some], y[some], _MARKERS[state], **look)  # type: ignore[arg-type]
+    axes.set(xlim=(-0.03, width + 0.03), ylim=(places[-1][0] + 0.7, -0.7), yticks=[])
+    ticks = np.arange(0, width + 0.01, 0.5 if width > 0.6 else 0.2 if width < 0.4 else 0.4)
+    axes.set_xticks(ticks, labels=[f"{100 * tick:.0f}{'%' if tick else ''}" for tick in ticks])
+    axes.grid(axis="x", linewidth=0.25, color="0.85")
+    axes.set_axisbelow(True)
 
 
 def _luminance(colour: str) -> float:
@@ -204,39 +233,25 @@ def _legend(figure: Figure) -> None:
     entries: list[Patch | Line2D] = [
         Patch(color=colour, label=name) for name, colour in PATTERNS.items()
     ]
-    entries += [
-        Line2D([], [], color=colour, marker=_MARKERS[state], markersize=2.5, label=state)
-        for state, colour in _STATES.items()
-    ]
-    figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), fontsize=SMALL)
-
-
-def _range(axes: Axes) -> None:
-    """Draw the paper's range of the share of heterogeneous maps, behind bars and numbers."""
-    for end in PAPER_RANGE:
-        axes.axhline(end, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), zorder=0)
-    low, high = (f"{100 * end:.0f}" for end in PAPER_RANGE)
-    axes.text(
-        *(1.0, 1.01),
-        f"dashed: heterogeneous in the paper's text, {low} to {high}%",
-        transform=axes.transAxes,
-        ha="right",
-        va="bottom",
-        fontsize=SMALL,
+    dots = {"linestyle": "none", "color": INK, "markersize": 2.8, "markeredgewidth": 0.6}
+    filled = Line2D([], [], marker="o", label="known encoder: corrected", **dots)  # type: ignore[arg-type]
+    dots |= {"markerfacecolor": "white"}
+    hollow = Line2D([], [], marker="o", label="unknown encoder: not corrected", **dots)  # type: ignore[arg-type]
+    entries += [filled, hollow]
+    figure.legend(
+        handles=entries,
+        loc="outside upper center",
+        ncols=len(entries),
+        columnspacing=0.9,
+        handlelength=1,
+        handletextpad=0.5,
     )
 
 
-def _name_bars(axes: Axes, tasks: Sequence[str]) -> None:
-    """Write its state under every bar, and the task under all of its bars."""
-    places = [place for number in range(len(tasks)) for place in _places(number)]
-    axes.set_xticks(places, labels=[*SHORT.values()] * len(tasks), fontsize=SMALL)
-    for number, task in enumerate(tasks):
-        axes.annotate(
-            wrapped(task, PAGE / (len(tasks) + 1)),
-            (number, 0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, -16),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-        )
+def _range(axes: Axes) -> None:
+    """Draw the paper's range of the share of heterogeneous maps."""
+    for end in PAPER_RANGE:
+        axes.axvline(end, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+    low, high = (f"{100 * end:.0f}" for end in PAPER_RANGE)
+    text = f"dashed: heterogeneous in the paper, {low} to {high}%"
+    axes.set_title(text, fontsize=SMALL)

@@ -51,7 +51,12 @@ class Logistic(nn.Module):
         return torch.log_softmax(odds, dim=1)
 
 
-def train(known: torch.Tensor, possible: torch.Tensor, weights: torch.Tensor) -> Logistic:
+def train(
+    known: torch.Tensor,
+    possible: torch.Tensor,
+    weights: torch.Tensor,
+    inverse_penalty: float = INVERSE_PENALTY,
+) -> Logistic:
     """Fit the regression to labelled maps.
 
     Args:
@@ -59,6 +64,7 @@ def train(known: torch.Tensor, possible: torch.Tensor, weights: torch.Tensor) ->
         possible: [maps, kinds] which kinds each map may be; one that may be several counts as a
             part of each.
         weights: [maps] weight of each map.
+        inverse_penalty: See `INVERSE_PENALTY`.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -67,7 +73,7 @@ def train(known: torch.Tensor, possible: torch.Tensor, weights: torch.Tensor) ->
     net.spread.copy_(known.std(dim=0, correction=0).clamp(min=1e-3))
     rows, kinds = possible.nonzero(as_tuple=True)
     parts = (weights / possible.sum(dim=1))[rows].double().numpy()
-    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=1000)
+    model = LogisticRegression(C=inverse_penalty, max_iter=1000)
     model.fit(net.standardize(known)[rows].double().numpy(), kinds.numpy(), parts)
     slopes, constants = model.coef_, model.intercept_
     if len(model.classes_) == 2:  # scikit-learn then gives the second one's alone

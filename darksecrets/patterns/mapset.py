@@ -11,9 +11,11 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -152,16 +154,13 @@ def _read_table(folder: Path) -> pd.DataFrame:
 
 
 def _header(path: Path) -> str:
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
         return stream.readline().rstrip("\r\n")
 
 
 def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.float16]]:
     """Split the flat array into maps; their length is the number of tokens."""
-    with np.load(folder / MAPS, allow_pickle=False) as arrays:
-        if "values" not in arrays:
-            raise InputError(f"{folder / MAPS}: expected an array `values`, found {arrays.files}.")
-        values = arrays["values"]
+    values = _read_array(folder / MAPS, "values")
     lengths = table["special"].str.len().to_numpy()
     if len(values) != (lengths**2).sum():
         raise InputError(
@@ -172,6 +171,27 @@ def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.flo
     for length in lengths:
         yield values[start : start + length**2].reshape(length, length)
         start += length**2
+
+
+def _read_array(path: Path, name: str) -> npt.NDArray[Any]:
+    """Read one of the arrays of an archive of NumPy's.
+
+    Raises:
+        InputError: The file is damaged, is something else, or lacks the array.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            found = [*getattr(arrays, "files", [])]
+            if name in found:
+                array: npt.NDArray[Any] = arrays[name]
+                return array
+    except (AttributeError, EOFError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{path}: found {path.stat().st_size} bytes that are not a complete file of arrays "
+            f"({str(error).splitlines()[0]}), expected the maps of {TABLE} beside it. Restore the "
+            "file."
+        ) from None
+    raise InputError(f"{path}: expected an array `{name}`, found {found}. Restore the file.")
 
 
 def _read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:

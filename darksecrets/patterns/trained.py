@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.patterns import annotations as labelled_maps
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import PROVENANCE
 from darksecrets.run.provenance import identify, read_record
 
 CLASSIFIER = labelled_maps.SHIPPED / "classifier"
-"""The network, as `cnn.save` writes it."""
+"""The regression, as `classifier.save` writes it."""
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 CODE = (
@@ -40,12 +42,23 @@ def serves(patterns: Mapping[str, Any]) -> bool:
 
     Args:
         patterns: Section ``patterns`` of a resolved configuration.
+
+    Raises:
+        InputError: Its provenance is missing or damaged.
     """
-    made = read_record(CLASSIFIER)
-    if made["params"]["training"] != training_settings(patterns):
+    try:
+        made = read_record(CLASSIFIER)
+        settings, inputs = made["params"]["training"], _by_name(made["inputs"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{CLASSIFIER / PROVENANCE}: found a damaged file ({error}), expected how the "
+            "classifier of patterns was trained. Restore the file, or make it again: "
+            "`make pattern-classifier`."
+        ) from None
+    if settings != training_settings(patterns):
         return False
     found = identify(map(str, labelled_maps.files(labelled_maps.SHIPPED)))
-    return _by_name(found).items() <= _by_name(made["inputs"]).items()
+    return _by_name(found).items() <= inputs.items()
 
 
 def training_code() -> str:

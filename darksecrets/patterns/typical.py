@@ -12,6 +12,7 @@ import pandas as pd
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.tables import TYPICAL_MAPS
+from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -65,10 +66,10 @@ def read(table: pd.DataFrame, path: Path) -> list[npt.NDArray[np.float16]]:
     """Read the arrays of the maps of a table.
 
     Raises:
-        InputError: One is missing.
+        InputError: One is missing, or the file is damaged.
     """
-    with np.load(path, allow_pickle=False) as arrays:
-        missing = [name for name in table["map"] if name not in arrays]
-        if missing:
-            raise InputError(f"{path}: the map {missing[0]} is missing. Choose the maps again.")
-        return [arrays[name] for name in table["map"]]
+    arrays = read_arrays(path)
+    missing = [name for name in table["map"] if name not in arrays]
+    if missing:
+        raise InputError(f"{path}: the map {missing[0]} is missing. Choose the maps again.")
+    return [arrays[name] for name in table["map"]]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.plotting.style import MAP
-from darksecrets.plotting.user_text import as_written, drawable
+from darksecrets.plotting.style import MAP, SMALL
+from darksecrets.plotting.user_text import drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-_LARGEST, _SMALLEST = 7.0, 2.5
-"""Limits of the tokens' font size in points; within them, as large as fits."""
+_LARGEST = 7.0
+"""Largest font size of tokens, in points; the smallest is that of all small print."""
+_LINE = 1.05
+"""Least distance between the middles of two tokens, relative to their size."""
 
 
 def saturation(weights: npt.NDArray[np.floating]) -> float:
@@ -35,20 +38,37 @@ def draw_map(
     """Draw a map, darker = more attention.
 
     Args:
-        axes: Where to draw; its size determines the font size.
+        axes: Where to draw; its size determines the font size, and how many tokens are written.
         weights: [query, key] weights, rows sum to 1.
-        tokens: [L] word pieces, written along both axes.
+        tokens: [L] word pieces, written along both axes; see `written`.
         darkest: The weight at the dark end of the colour map, see `saturation`.
     """
     image = axes.imshow(
         weights.astype(np.float32), cmap=MAP, vmin=0, vmax=darkest, interpolation="nearest"
     )
-    height = axes.get_window_extent().height / axes.figure.dpi * 72
-    size = float(np.clip(0.8 * height / len(tokens), _SMALLEST, _LARGEST))
-    names = [drawable(token) for token in tokens]
-    axes.set_xticks(range(len(tokens)), names, rotation=90, fontsize=size)
-    axes.set_yticks(range(len(tokens)), names, fontsize=size)
-    as_written([*axes.get_xticklabels(), *axes.get_yticklabels()])
-    axes.tick_params(length=0, pad=1)
+    box = axes.get_window_extent()
+    cell = min(box.width, box.height) / axes.figure.dpi * 72 / len(tokens)
+    size = float(np.clip(cell / _LINE, SMALL, _LARGEST))
+    places = written(weights, apart=math.ceil(_LINE * size / cell))
+    names = [drawable(tokens[place]) for place in places]
+    axes.set_xticks(places, names, rotation=90, fontsize=size)
+    axes.set_yticks(places, names, fontsize=size)
+    axes.tick_params(length=0 if len(places) == len(tokens) else 1.5, pad=1)
     axes.spines[:].set_visible(True)
     return image
+
+
+def written(weights: npt.NDArray[np.floating], apart: int) -> list[int]:
+    """Places of the tokens to write, from 0, any two of them at least ``apart``.
+
+    All tokens if ``apart`` is 1; else those that get most attention, as far as there is room.
+
+    Args:
+        weights: [query, key] weights.
+        apart: Least distance between two tokens.
+    """
+    chosen: list[int] = []
+    for place in np.argsort(-weights.astype(np.float64).sum(axis=0), kind="stable").tolist():
+        if all(abs(place - other) >= apart for other in chosen):
+            chosen.append(place)
+    return sorted(chosen)

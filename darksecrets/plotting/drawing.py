@@ -8,7 +8,7 @@ figure and writes what ``draw`` returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -29,11 +29,13 @@ class Sources:
         paths: Returns the files of an input by its name; empty if the run has no such input.
         metrics: Metrics of the tasks to draw, in this order; the main metric of a task is first.
         label: Short description of the run, its model and its data, for the small print.
+        options: Settings of the figure by name.
     """
 
     paths: Callable[[str], Sequence[Path]]
     metrics: Mapping[str, Sequence[str]]
     label: str
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tasks(self) -> list[str]:
@@ -55,14 +57,17 @@ class Sources:
         return declared.read(self.file(name))
 
 
-def write(drawn: Drawn, paths: Iterable[Path], *, script: str, description: str) -> None:
+def write(
+    drawn: Drawn, paths: Iterable[Path], *, script: str, title: str, description: str = ""
+) -> None:
     """Write what ``draw`` returned to the output files of a rule.
 
     Args:
         drawn: One figure for all files; or figures or texts, by name.
         paths: Files to write, each atomically; the suffix determines a figure's format.
         script: The module that draws, such as ``darksecrets.finetuning.figure5``.
-        description: What the figure shows and from which run.
+        title: What the figure shows, from which run.
+        description: The same in detail, for readers who do not see the figure.
     """
     for path in paths:
         if isinstance(drawn, Figure):
@@ -72,4 +77,4 @@ def write(drawn: Drawn, paths: Iterable[Path], *, script: str, description: str)
         if isinstance(page, str):
             write_text(page, path)
         else:
-            save(page, [path], script=script, description=description)
+            save(page, [path], script=script, title=title, description=description)

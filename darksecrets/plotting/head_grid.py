@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from darksecrets.plotting.style import (
     COLUMN,
     GREY,
+    MARK,
     PAGE,
     SMALL,
     UNKNOWN,
@@ -31,6 +32,7 @@ from darksecrets.plotting.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.gridspec import GridSpec
     from numpy.typing import NDArray
 
@@ -51,6 +53,7 @@ class Row:
         limit: Value of the darkest colour.
         notes: Short notes under the heatmaps of some tasks.
         marks: [layer, head] for some tasks: which heads get a dot.
+        reference: A value that is marked on the colour bar, such as that of uniform attention.
     """
 
     name: str
@@ -60,25 +63,68 @@ class Row:
     cmap: str = WEIGHT
     notes: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    reference: float | None = None
+
+    @property
+    def colours(self) -> tuple[str, str, float, float | None]:
+        """What rows must have in common to share a colour bar."""
+        return self.scale, self.cmap, self.limit, self.reference
 
 
-def head_grid(rows: Sequence[Row], tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw rows of heatmaps, each with a colour bar; tasks are columns, layer 1 is at the top.
+def head_grid(
+    rows: Sequence[Row], tasks: Sequence[str], run_label: str, *, title: str = ""
+) -> Figure:
+    """Draw rows of heatmaps with colour bars; tasks are columns, layer 1 is at the top.
 
-    All rows are repeated for every `MOST` tasks.
+    Neighbouring rows with the same scale share a bar. All rows are repeated for every `MOST` tasks.
+
+    Args:
+        rows: What to draw.
+        tasks: The tasks, in this order.
+        run_label: The run, its model and its data in a few words, for the small print.
+        title: What all rows show, above them.
     """
     width = COLUMN if len(tasks) <= 3 else PAGE
     groups, beside = blocks(len(tasks), MOST)
     with style():
-        figure = new_figure(width, 0.95 * len(rows) * groups + 0.45)
+        figure = new_figure(width, 0.95 * len(rows) * groups + (0.65 if title else 0.45))
         ratios = [1.0] * beside + [0.07]
         slots = figure.add_gridspec(len(rows) * groups, beside + 1, width_ratios=ratios)
+        meshes = []
         for number, (group, row) in enumerate(itertools.product(range(groups), rows)):
             some = tasks[group * beside : (group + 1) * beside]
             ends = {"first": row is rows[0], "last": row is rows[-1]}
-            _draw_row(figure, slots, number, row, some, **ends)
+            meshes.append(_draw_row(figure, slots, number, row, some, **ends))
+        for group in range(groups):
+            of_group = meshes[group * len(rows) : (group + 1) * len(rows)]
+            _draw_bars(figure, slots, group * len(rows), rows, of_group)
+        if title:
+            figure.suptitle(wrapped(title, width), fontsize="medium")
         label_run(figure, run_label)
     return figure
+
+
+def _draw_bars(
+    figure: Figure,
+    slots: GridSpec,
+    first: int,
+    rows: Sequence[Row],
+    meshes: Sequence[QuadMesh | None],
+) -> None:
+    """Draw a colour bar beside every stretch of rows that have the same scale."""
+    drawn = zip(itertools.count(first), rows, meshes, strict=False)
+    for _, stretch in itertools.groupby(drawn, key=lambda each: each[1].colours):
+        numbers, of_scale, of_rows = zip(*stretch, strict=True)
+        mesh = next((mesh for mesh in of_rows if mesh is not None), None)
+        if mesh is None:
+            continue
+        row = of_scale[0]
+        place = slots[numbers[0] : numbers[-1] + 1, -1]
+        beside = figure.add_subplot(place, label=f"{row.name} colour bar")
+        colour_bar(figure, mesh, cax=beside).set_label(row.scale, fontsize=SMALL)
+        beside.tick_params(labelsize=SMALL)
+        if row.reference is not None:
+            beside.axhline(row.reference, color=MARK, linewidth=1.5)
 
 
 def _draw_row(
@@ -90,7 +136,8 @@ def _draw_row(
     *,
     first: bool,
     last: bool,
-) -> None:
+) -> QuadMesh | None:
+    """Draw the heatmaps of a row; returns one of them, None if no task has values."""
     low = -row.limit if row.cmap == DIFFERENCE else 0
     mesh = None
     for column, task in enumerate(tasks):
@@ -113,10 +160,7 @@ def _draw_row(
         axes.tick_params(labelleft=column == 0, labelbottom=last, labelsize=SMALL)
         below = [row.notes.get(task, "")] * bool(row.notes) + ["Head"] * last
         axes.set_xlabel("\n".join(below), fontsize=SMALL if row.notes else None)
-    if mesh is not None:
-        beside = figure.add_subplot(slots[number, -1], label=f"{row.name} colour bar")
-        colour_bar(figure, mesh, cax=beside).set_label(row.scale, fontsize=SMALL)
-        beside.tick_params(labelsize=SMALL)
+    return mesh
 
 
 def _say_none(axes: Axes) -> None:
@@ -145,6 +189,18 @@ def subtract(
     """Difference of each task's heatmaps; None where one is missing."""
     return {
         task: None if one is None or other is None else one - other
+        for task, one in first.items()
+        for other in [second[task]]
+    }
+
+
+def divide(
+    first: Mapping[str, NDArray[np.float64] | None],
+    second: Mapping[str, NDArray[np.float64] | None],
+) -> dict[str, NDArray[np.float64] | None]:
+    """Ratio of each task's heatmaps, NaN where the second is 0; None where one is missing."""
+    return {
+        task: None if one is None or other is None else one / np.where(other > 0, other, np.nan)
         for task, one in first.items()
         for other in [second[task]]
     }

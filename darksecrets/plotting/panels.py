@@ -98,9 +98,12 @@ def panel(
     return axes, figure.add_subplot(inner[0, 1], label=f"{task} bar"), mesh
 
 
-def limits(values: NDArray[np.float64], reference: float) -> tuple[float, float]:
-    """Limits of a colour scale that covers all values and the reference; never equal."""
-    low, high = float(min(values.min(), reference)), float(max(values.max(), reference))
+def limits(
+    values: NDArray[np.float64], reference: float, margin: float = 0.0
+) -> tuple[float, float]:
+    """Limits of a colour scale that covers all values and reference ± margin; never equal."""
+    low = float(min(values.min(), reference - margin))
+    high = float(max(values.max(), reference + margin))
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 

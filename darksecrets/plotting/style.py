@@ -11,6 +11,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from matplotlib.figure import Figure
 from darksecrets import __version__
 from darksecrets.plotting.colours import PATTERNS as PATTERNS
 from darksecrets.plotting.colours import STATES as STATES
+from darksecrets.plotting.user_text import FONT, as_written
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -38,8 +40,9 @@ COLUMN = 3.03
 PAGE = 6.3
 """Width of both columns, in inches."""
 DPI = 300
-SMALL = 5.0
-"""Size of the small print, in points."""
+SMALL = 6.0
+"""Size of the small print, in points. Figures are drawn at the width that they are meant for, so no
+text may be smaller."""
 
 SIMILARITY = "Blues_r"
 """Colour map of the paper for similarities between 0 and 1: darker = greater difference."""
@@ -64,8 +67,12 @@ UNKNOWN = "0.85"  # cells of heatmaps without a value
 BAND = "#D9D9D9"
 
 _RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib: the same figure on every machine
+    # DejaVu Sans ships with matplotlib: the same figure on every machine. A browser that lacks it
+    # draws the text of an SVG in Verdana, which has almost the same widths.
+    "font.family": "sans-serif",
+    "font.sans-serif": [FONT, "Verdana"],
     "font.size": 7,
+    "text.parse_math": False,  # names may have dollar signs
     "axes.titlesize": 7,
     "axes.titlepad": 3,
     "axes.labelsize": 6.5,
@@ -74,15 +81,15 @@ _RC: dict[str, Any] = {
     "axes.edgecolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "xtick.labelsize": 5.5,
-    "ytick.labelsize": 5.5,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
     "xtick.major.size": 1.8,
     "ytick.major.size": 1.8,
     "xtick.major.width": 0.5,
     "ytick.major.width": 0.5,
     "xtick.major.pad": 1.5,
     "ytick.major.pad": 1.5,
-    "legend.fontsize": 6,
+    "legend.fontsize": SMALL,
     "legend.frameon": False,
     "lines.linewidth": 1.0,
     "lines.markersize": 2.5,
@@ -91,7 +98,7 @@ _RC: dict[str, Any] = {
     "figure.constrained_layout.hspace": 0.02,
     "figure.constrained_layout.wspace": 0.02,
     "pdf.fonttype": 42,  # TrueType: publishers refuse matplotlib's default Type 3
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text stays text: it can be searched, selected and read aloud
     "svg.hashsalt": "darksecrets",  # the same ids, hence the same file, on every run
 }
 
@@ -192,23 +199,23 @@ def mark_heads(axes: Axes, marks: NDArray[np.bool_], size: float = 2.0) -> None:
 def label_run(figure: Figure, text: str) -> None:
     """Print the run and data of a figure at its foot, wrapped to its width."""
     letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))  # 0.58 em: DejaVu Sans on average
-    label = figure.supxlabel(
-        textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY
-    )
-    label.set_parse_math(False)  # names of folders may have dollar signs
+    figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY)
 
 
-def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str) -> None:
+def save(
+    figure: Figure, paths: Iterable[Path], *, script: str, title: str, description: str = ""
+) -> None:
     """Write a figure in the format that each path's suffix names: pdf, svg or png.
 
-    The files name the script and the run that made them, but no time, so the same table gives the
-    same bytes.
+    Text is drawn as it is written, see `darksecrets.plotting.user_text`. The files name the script
+    and the run that made them, but no time, so the same table gives the same bytes.
 
     Args:
         figure: The figure.
         paths: Files to write, each atomically.
         script: The module that draws, such as ``darksecrets.finetuning.figure5``.
-        description: What the figure shows, from which run.
+        title: What the figure shows, from which run.
+        description: The same in detail, for readers who do not see the figure.
 
     Raises:
         InputError: A suffix is none of the three.
@@ -217,27 +224,41 @@ def save(figure: Figure, paths: Iterable[Path], *, script: str, description: str
     with style():
         _lay_out(figure)
     for path in paths:
-        metadata = _metadata(path.suffix, f"darksecrets {__version__}, {script}", description)
+        creator = f"darksecrets {__version__}, {script}"
+        metadata = _metadata(path.suffix, creator, title, description)
         with style(), atomic(path) as temporary:
             figure.savefig(temporary, dpi=DPI, metadata=metadata)
+            if path.suffix == ".svg":
+                _describe(temporary, description)
 
 
 def _lay_out(figure: Figure) -> None:
     """Lay a figure out once for all formats; matplotlib would do so for each, each differently."""
+    as_written(figure)
     figure.draw_without_rendering()
     figure.set_layout_engine(None)  # with any other, even "none", each format is drawn twice
 
 
-def _metadata(suffix: str, creator: str, description: str) -> dict[str, str | None]:
+def _metadata(suffix: str, creator: str, title: str, description: str) -> dict[str, str | None]:
     """Metadata under each format's own keys; None omits a format's time stamp."""
+    about: dict[str, str | None] = {"Creator": creator, "Title": title}
     match suffix:
         case ".pdf":
-            return {"Creator": creator, "Title": description, "CreationDate": None}
+            return {**about, "Subject": description or None, "CreationDate": None}
         case ".svg":
-            return {"Creator": creator, "Title": description, "Date": None}
+            return {**about, "Date": None}
         case ".png":
-            return {"Creator": creator, "Title": description}
+            return {**about, "Description": description} if description else about
     raise InputError(f"A figure cannot be written as `{suffix}`; use .pdf, .svg or .png.")
+
+
+def _describe(path: Path, description: str) -> None:
+    """Make an SVG an image with a title and a description for screen readers."""
+    text = path.read_text(encoding="utf-8")
+    text = text.replace("<svg ", '<svg role="img" aria-labelledby="title desc" ', 1)
+    described = f'</title>\n <desc id="desc">{escape(description)}</desc>'
+    text = text.replace("<title>", '<title id="title">', 1).replace("</title>", described, 1)
+    path.write_text(text, encoding="utf-8")
 
 
 def blocks(count: int, most: int = 4) -> tuple[int, int]:

@@ -6,27 +6,61 @@ figures' font lacks. Text from right to left is laid out by matplotlib itself.
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter, FuncFormatter
+
 if TYPE_CHECKING:
-    from matplotlib.text import Text
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 _RIGHT_TO_LEFT = {"R", "AL"}
+
+_NUMBER = re.compile(r"-[\d.,]+(e[+-]?\d+)?[*%]?")
 
 FONT = "DejaVu Sans"
 """Font of all figures, see `darksecrets.plotting.style`."""
 
 
-def as_written(texts: Iterable[Text]) -> None:
-    """Draw texts without formulas, and with a font for every character."""
-    for text in texts:
-        text.set_parse_math(False)
-        fonts = (font_of(letter) for letter in text.get_text())
-        text.set_fontfamily(list(dict.fromkeys([FONT, *filter(None, fonts)])))
+def as_written(figure: Figure) -> None:
+    """Draw all texts of a figure without formulas, and with a font for every character.
+
+    Characters without a font become code points, see `drawable`; the hyphen of a negative number
+    becomes a minus sign.
+    """
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            _make_drawable(axis)
+    for text in figure.findobj(Text):
+        _as_written(text)
+
+
+def _as_written(text: Text) -> None:
+    content = text.get_text()
+    text.set_parse_math(False)
+    if _NUMBER.fullmatch(content):
+        text.set_text(content.replace("-", "−"))
+    if content.isascii():
+        return
+    if (possible := drawable(content)) != content:
+        text.set_text(possible)
+    others = {font_of(letter) for letter in possible} - {FONT, None}
+    if others:
+        text.set_fontfamily([FONT, *sorted(filter(None, others)), "sans-serif"])
+
+
+def _make_drawable(axis: Axis) -> None:
+    """The names along an axis: matplotlib writes them again whenever it draws."""
+    written = axis.get_major_formatter()
+    if isinstance(written, FuncFormatter | FixedFormatter) and any(
+        drawable(label.get_text()) != label.get_text() for label in axis.get_ticklabels()
+    ):
+        axis.set_major_formatter(FuncFormatter(lambda value, at: drawable(written(value, at))))
 
 
 def drawable(content: str) -> str:

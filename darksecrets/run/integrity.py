@@ -170,10 +170,15 @@ class Damage:
     def __str__(self) -> str:
         return (
             f"{self.file}: found {self.found}, expected {self.expected}, as the rule "
-            f"`{self.record.rule}` wrote it: the file was damaged or edited since. "
+            f"`{self.record.rule}` wrote it. The file was damaged or edited since. "
             f"{_remake(self.record.result)} To use an edited file, remove its fingerprint instead: "
             f"rm {_quoted(self.record.file)}"
         )
+
+
+def is_recorded(result: Path) -> bool:
+    """Whether a result has a record."""
+    return _place(result).is_file()
 
 
 def forget(results: Iterable[Path]) -> None:
@@ -209,8 +214,8 @@ def damages_of(result: Path, *, verify: bool = False) -> Iterator[Damage]:
     memory = _Memory(record)
     for name, expected in record.files.items():
         file = record.folder / name
-        if found := _difference(file, expected, memory, verify=verify):
-            yield Damage(record, file, found, _say(expected))
+        if difference := _difference(file, expected, memory, verify=verify):
+            yield Damage(record, file, *difference)
     memory.keep()
 
 
@@ -288,26 +293,29 @@ class _Memory:
                 write_json(self._entries, self._file)
 
 
-def _difference(file: Path, expected: Fingerprint, memory: _Memory, *, verify: bool) -> str:
-    """What a file is instead of what is expected; empty if it is as expected."""
+def _difference(
+    file: Path, expected: Fingerprint, memory: _Memory, *, verify: bool
+) -> tuple[str, str] | None:
+    """What a file is, and what it was when it was written; None if that is the same."""
+    size = f"{expected.size:,} bytes"
     try:
         now = file.stat()
         if now.st_size != expected.size:
-            return f"{now.st_size:,} bytes"
+            return f"{now.st_size:,} bytes", size
         large = now.st_size > ALWAYS
         if not verify and large and (expected.chunks or memory.knows(file, expected, now)):
-            return ""
+            return None
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except FileNotFoundError:
-        return "no such file"
+        return "no such file", size
     except OSError as error:
-        return f"a file that cannot be read ({error.strerror})"
+        return f"a file that cannot be read ({error.strerror})", size
     if digest != expected.sha256:
-        return f"{now.st_size:,} bytes with the SHA-256 {digest[:12]}…"
+        return f"the SHA-256 {digest[:12]}…", f"{expected.sha256[:12]}…"
     if large:
         memory.learn(file, expected, now)
-    return ""
+    return None
 
 
 def _signature(now: os.stat_result) -> list[int]:
@@ -323,10 +331,6 @@ def _place(result: Path) -> Path:
 
 def _memory_of(record: Path) -> Path:
     return record.with_suffix(".seen")
-
-
-def _say(expected: Fingerprint) -> str:
-    return f"{expected.size:,} bytes with the SHA-256 {expected.sha256[:12]}…"
 
 
 def _remake(result: Path) -> str:

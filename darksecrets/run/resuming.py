@@ -1,7 +1,8 @@
 """Resume a killed computation.
 
 Finished steps are kept in a hidden folder beside the output, with the computation's identity:
-everything that its result depends on. A computation with another identity never uses them.
+everything that its result depends on. A computation with another identity never uses them, and a
+step that is not as it was written is computed again.
 """
 
 from __future__ import annotations
@@ -9,19 +10,18 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, remove, write_json
+from darksecrets.run.integrity import Record, damages_of, forget, is_recorded
 
 IDENTITY = "identity.json"
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 _log = logging.getLogger(__name__)
 
@@ -30,40 +30,87 @@ _log = logging.getLogger(__name__)
 def resuming(output: Path, identity: Mapping[str, Any], done: str) -> Iterator[Path]:
     """Keep the finished steps of a computation in a hidden folder until its output is written.
 
-    Steps of a computation with another identity are removed first; the folder is removed when the
-    context ends. After an error or an interruption, it stays if any step is finished, unless the
-    error is an `InputError`, which would occur again.
+    Steps of a computation with another identity, unfinished steps and damaged ones are removed
+    first; the folder is removed when the context ends. After an error or an interruption, it stays
+    if any step is finished, unless the error is an `InputError`, which would occur again.
 
     Args:
         output: Output of the computation; the folder is beside it.
         identity: Everything that the result depends on, serialisable as JSON.
-        done: Glob pattern of the files that finished steps leave in the folder.
+        done: Glob pattern of steps, files or folders. A step is finished once `finish` was called.
 
     Yields:
         The folder.
     """
     folder = output.with_name(f".{output.name}.partial")
-    steps = len(list(folder.glob(done)))
-    if steps and read_identity(folder) == _as_json(identity):
-        _log.info("Resuming from %d finished steps in %s", steps, folder)
+    if _is_of(folder, identity) and (steps := whole(folder.glob(done))):
+        _log.info("Resuming from %d finished steps in %s", len(steps), folder)
     else:
         remove(folder)
         write_json(identity, folder / IDENTITY)
     try:
         yield folder
     except BaseException as error:
-        if isinstance(error, InputError) or not any(folder.glob(done)):
+        if isinstance(error, InputError) or not any(map(is_recorded, folder.glob(done))):
             remove(folder)
         raise
     remove(folder)
 
 
+def finish(step: Path) -> None:
+    """Record the fingerprints of a step, a file or folder, once it is complete."""
+    Record.take(step, "").write()
+
+
+def whole(steps: Iterable[Path]) -> list[Path]:
+    """Those steps that are as they were when they were finished; the others are removed."""
+    kept = []
+    for step in sorted(steps):
+        if problem := _problem(step):
+            _log.warning("Threw away %s, which is not used: %s", step, problem)
+            remove(step)
+            forget([step])
+        else:
+            kept.append(step)
+    return kept
+
+
+def _problem(step: Path) -> str:
+    """Why a step cannot be used; empty if it can."""
+    try:
+        if not is_recorded(step):
+            return "it was not finished"
+        damage = next(damages_of(step, verify=True), None)
+    except InputError as error:
+        return str(error)
+    return f"found {damage.found} in {damage.file}, expected {damage.expected}" if damage else ""
+
+
+def _is_of(folder: Path, identity: Mapping[str, Any]) -> bool:
+    """Whether the steps in a folder, if any, are those of a computation with this identity."""
+    try:
+        return read_identity(folder) == _as_json(identity)
+    except InputError as error:
+        _log.warning("Threw away %s, which is not used: %s", folder, error)
+        return False
+
+
 def read_identity(folder: Path) -> dict[str, Any] | None:
-    """Identity of the computation that wrote a folder; None if there is none."""
+    """Identity of the computation that wrote a folder; None if there is none.
+
+    Raises:
+        InputError: It is damaged.
+    """
     record = folder / IDENTITY
     if not record.is_file():
         return None
-    identity: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+    try:
+        identity: dict[str, Any] = json.loads(record.read_bytes())
+    except ValueError as error:
+        raise InputError(
+            f"{record}: found no JSON ({error}), expected what the computation depends on. "
+            f"Remove {folder} and run again."
+        ) from None
     return identity
 
 
@@ -74,15 +121,10 @@ def different(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str
 
 
 def write_arrays(arrays: Arrays, file: Path) -> None:
-    """Write named arrays to an ``.npz`` file, atomically."""
+    """Write named arrays to an ``.npz`` file, a finished step, atomically."""
     with atomic(file) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
-
-
-def read_arrays(file: Path) -> Arrays:
-    """Read what `write_arrays` wrote."""
-    with np.load(file, allow_pickle=False) as arrays:
-        return dict(arrays)
+    finish(file)
 
 
 def _as_json(identity: Mapping[str, Any]) -> dict[str, Any]:

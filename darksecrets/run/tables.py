@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from darksecrets.run import cells
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -171,7 +172,8 @@ class Table:
     def write(self, frame: pd.DataFrame, path: Path) -> None:
         """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV files have `DIGITS` significant digits; Parquet files have one row group.
+        CSV files have `DIGITS` significant digits, and text that a spreadsheet would run is quoted (see
+        `cells`); Parquet files have one row group.
 
         Raises:
             InputError: See `check`; an old file at ``path`` is kept.
@@ -183,6 +185,8 @@ class Table:
                 self._model(table, path)
                 _write_parquet(self, [table], temporary)
             else:
+                for name in self._texts:
+                    table[name] = cells.quote(table[name])
                 table.to_csv(temporary, index=False, float_format=f"%.{DIGITS}g")
 
     def read(self, path: str | Path, columns: Collection[str] | None = None) -> pd.DataFrame:
@@ -281,6 +285,11 @@ class Table:
                 f"in each part ({self._what()}). {_NOT_WRITTEN}"
             )
         return tuple(value for value in models.iloc[0] if not pd.isna(value))
+
+    @property
+    def _texts(self) -> list[str]:
+        """Names of the columns that may hold any text."""
+        return [column.name for column in self.columns if column.kind == "text"]
 
     @property
     def _remedy(self) -> str:
@@ -415,7 +424,7 @@ def _say(frame: pd.DataFrame, names: list[str], which: pd.Series[bool]) -> str:
 def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.DataFrame:
     """Read a CSV file and check its header; words such as `null` stay text."""
     with path.open("rb") as stream:
-        header = stream.readline().decode("utf-8", errors="replace").rstrip("\r\n")
+        header = stream.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
         stream.seek(-min(1, path.stat().st_size), 2)
         ended = stream.read() == b"\n"
     if header.split(",") != list(table.names):
@@ -429,7 +438,7 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
             f"({table._what()}). {table._remedy}"
         )
     wanted = None if columns is None else [name for name in table.names if name in columns]
-    options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted}
+    options: dict[str, Any] = {"keep_default_na": False, "usecols": wanted, "encoding": "utf-8-sig"}
     # An empty field is a missing number, but empty text.
     numbers = {c.name: [""] for c in table.columns if c.kind != "text"}
     types = {c.name: c.dtype for c in table.columns}
@@ -437,7 +446,9 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
         frame: pd.DataFrame = pd.read_csv(path, dtype=types, na_values=numbers, **options)
     except (ValueError, TypeError):
         # A value has the wrong type. Read as text, so that `check` finds which.
-        return _as_text(table, path, options)
+        frame = _as_text(table, path, options)
+    for name in {*table._texts} & {*frame}:
+        frame[name] = cells.unquote(frame[name])
     return frame
 
 

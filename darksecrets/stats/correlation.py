@@ -71,3 +71,22 @@ def permuted_correlation(
     drawn = rng.permuted(np.tile(second, (permutations, 1)), axis=1)
     extreme = np.abs(drawn @ first) >= abs(first @ second) - EQUAL
     return float((1 + extreme.sum()) / (1 + permutations))
+
+
+def from_moments(moments: Floats, least: float) -> Floats:
+    """Pearson's correlation from sums, which can be added up over parts of the observations.
+
+    Args:
+        moments: [..., 6] number of observations (x, y), and their sums of x, y, x², y² and xy. All
+            may be divided by the same number.
+        least: Smallest standard deviation that counts as varying.
+
+    Returns:
+        [...]; NaN where x or y does not vary.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x, y, xx, yy, xy = np.moveaxis(moments[..., 1:] / moments[..., :1], -1, 0)
+        variances = np.stack([xx - x**2, yy - y**2])
+        found = (xy - x * y) / np.sqrt(variances.prod(axis=0))
+    varies = (variances > least**2).all(axis=0)
+    return np.where(varies, np.clip(found, -1.0, 1.0), np.nan)

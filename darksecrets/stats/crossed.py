@@ -4,6 +4,10 @@ An interval over examples alone is about the models at hand. With several seeds,
 other seeds would add is drawn from Student's t, not from the few seeds; see
 `darksecrets.stats.seeds`. What is said of a model's heads in common also allows for other heads, in
 the same way.
+
+A bootstrap needs more units than a layer has heads, and more than a few dozen if values are skewed.
+So correlations over heads, and means over examples that differ much in how far they are from the
+others, are drawn from Student's t, too.
 """
 
 from __future__ import annotations
@@ -13,10 +17,18 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.stats.correlation import ratio
 from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.resampling import resampled_means
+from darksecrets.stats.weighted import pearson
 
 Floats = npt.NDArray[np.float64]
+
+FEWEST_UNITS = 4
+"""Correlations of fewer units are anywhere between -1 and 1."""
+
+_STRAIGHT = 1e-6  # skewness that changes nothing
+_NEAR_ONE = 1 - 1e-12  # greatest correlation that has a finite Fisher's z
 
 
 def drawn_means(
@@ -71,6 +83,69 @@ def of_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floa
     size = np.sqrt(models * rng.chisquare(models - 1, size=(resamples, 1)))
     deviations: Floats = np.tensordot(normal / size, own - own[0], axes=1)
     return deviations
+
+
+def of_new_examples(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """How far means over examples may be from those over all examples, also if values are skewed.
+
+    Student's t would miss the mean of skewed values on one side much more often than on the other,
+    and a bootstrap of a few dozen examples misses it too often on both. Each mean's t is
+    transformed so that its distribution is that of t to second order (Hall 1992, "On the removal of
+    skewness by transformation"). Means share their draws, so those that vary together move
+    together.
+
+    Args:
+        values: [examples, ...] numbers of each example.
+        resamples: Number of samples.
+        rng: Source of randomness.
+
+    Returns:
+        [resamples, ...] deviations; 0 where the examples are equal.
+    """
+    centred = values - values.mean(axis=0)
+    spread = values.std(axis=0)
+    skewness = ratio((centred**3).mean(axis=0), spread**3) / np.sqrt(len(values))
+    error = spread / np.sqrt(max(1, len(values) - 1))
+    t = ratio(of_new_models(values, resamples, rng), error)
+    shifted = t - skewness / 6
+    curved = np.abs(skewness) > _STRAIGHT
+    divisor = np.where(curved, skewness, 1)
+    removed = np.where(curved, 3 * (np.cbrt(1 + divisor * shifted) - 1) / divisor, shifted)
+    deviations: Floats = -removed * error
+    return deviations
+
+
+def drawn_correlations(
+    sources: Floats, targets: Floats, resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Correlations over units, means over models, as other units and models would give them.
+
+    Over units, Fisher's z moves by Student's t. Its standard error is that of the jackknife, which
+    holds for skewed values, or that of uncorrelated values, 1 / √(n - 3), if it is greater: where a
+    few units are far from all others, a jackknife finds too little of what chance can do. Over
+    models, see `of_new_models`. Correlations share their draws, so differences can be drawn, too.
+
+    Args:
+        sources: [sources, units], for example weights of heads in other encoders.
+        targets: [models, units] what they are correlated with.
+        resamples: Number of samples.
+        rng: Source of randomness.
+
+    Returns:
+        [resamples, sources], beyond ±1 where models differ much; NaN for fewer units than
+        `FEWEST_UNITS`.
+    """
+    units = sources.shape[-1]
+    if units < FEWEST_UNITS:
+        return np.full((resamples, len(sources)), np.nan)
+    all_and_one_less = np.concatenate([np.ones((1, units)), 1 - np.eye(units)]).astype(np.int64)
+    scores = np.stack([pearson(sources, target)(all_and_one_less) for target in targets], axis=1)
+    z = np.arctanh(np.clip(scores, -_NEAR_ONE, _NEAR_ONE))
+    influence = (units - 1) * (z[0] - z[1:])
+    error = influence.std(axis=0, ddof=1) / np.sqrt(units)
+    influence *= ratio(np.maximum(error, 1 / np.sqrt(units - 3)), error)
+    of_units = np.tanh(z[0] + of_new_models(influence, resamples, rng)).mean(axis=1)
+    return np.asarray(of_units + of_new_models(scores[0], resamples, rng))
 
 
 def probability_greatest(drawn: Floats, tolerance: float) -> Floats:

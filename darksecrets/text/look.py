@@ -30,14 +30,14 @@ from darksecrets.plotting.style import (
     style,
     ticks,
 )
-from darksecrets.plotting.user_text import as_written, lines
+from darksecrets.plotting.user_text import lines
 from darksecrets.text.tables import EXAMPLES, SHOWN
 
 Maps = npt.NDArray[np.floating]
 
 _HALF = 0.44
 """Half of a small map's side, where 1 is the distance between two of them."""
-_TOKEN = 0.075
+_TOKEN = 0.11
 """Inches along the axes of a large map for each token."""
 _SMALLEST, _LARGEST = 2.0, 10.0
 """Inches of a large map's side, unless there are so many maps that they must be smaller."""
@@ -186,7 +186,7 @@ def _title(figure: Figure, sentences: Sequence[str]) -> None:
     """Write the sentences above; the rest of long ones is on the axes."""
     letters = int(figure.get_figwidth() * 72 / (0.6 * 7))
     text = "\n".join(line for sentence in sentences for line in lines(sentence, letters))
-    as_written([figure.suptitle(text, x=0.01, ha="left", fontsize=7)])
+    figure.suptitle(text, x=0.01, ha="left", fontsize=7)
 
 
 def _legend(axes: Axes, patterns: pd.DataFrame) -> None:

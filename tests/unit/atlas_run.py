@@ -45,7 +45,8 @@ def table(
     if "task" not in names:
         models = [models[0], models[-1]]
     kinds = {c.name: c.values for c in declared.columns if c.name in names and c.values}
-    kind = [name for name in kinds if name not in ("state", "metric", "kind")]
+    of_others = {"state", "metric", *(["kind"] if declared is SEED_EFFECTS else [])}
+    kind = [name for name in kinds if name not in of_others]
     rows = []
     for task, (state, seed), name, layer, head in itertools.product(
         tasks if "task" in names else [""],
@@ -177,7 +178,8 @@ def page(
     swept = None if "head_ablation" in without else sweep(shape)
     own = maps.content(stores(folder, seeds, shape), predictions(), swept, settings)
     found = {k: v for k, v in tables(metrics, seeds, shape).items() if k not in without}
-    run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {})
+    made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}
+    run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {}, made=made)
     papers = registry.read(registry.files())
     content, numbers = building.content(run, found, claims(), papers, dict.fromkeys(metrics, own))
     return html.page(content, numbers)

@@ -34,6 +34,9 @@ from darksecrets.framenet import heads
 from darksecrets.framenet.links import Annotation, Element
 from darksecrets.models import checkpoints, loading
 from darksecrets.models.reach import windows_of
+from darksecrets.norms import preflight
+from darksecrets.norms.measuring import measure as measure_norms
+from darksecrets.norms.statistics import tables as norms
 from darksecrets.patterns.classification import classify
 from darksecrets.patterns.classifier import untrained
 from darksecrets.run.columns import MAPS
@@ -88,6 +91,7 @@ def _try(model: Path, results: Path, data: Path) -> Outcome:
     columns["cosine"] = _tried(lambda: cosine.table(cosine.compare(*stores)), of_more)
     columns["patterns"] = _tried(lambda: classify(stores[0], untrained()))
     columns |= _measures(stores[0])
+    columns["norms"] = _norms(model)
     columns["FrameNet"] = _tried(
         lambda: _framenet(model, results / "framenet"), _optional(heads.HEADS)
     )
@@ -190,6 +194,19 @@ def _framenet(model: Path, output: Path) -> Any:
     extract(model, {"sentence1": [text]}, output)
     weights = heads.measure(heads.Linked(AttentionStore.open(output), [annotation]))
     return heads.table(weights, 99, 1)
+
+
+def _norms(model: Path) -> str:
+    if preflight.unobserved(model):
+        return "left out"
+    found = measure_norms(
+        model, {"idx": IDX, **PAIRS}, max_length=128, batch_size=4, seed=1, draw=None
+    )
+    heads, levels = norms({"random": found}, "random", 1)["random"]
+    intervals = [name for name in levels if name.endswith(("_low", "_high", "correlation"))]
+    for table in (heads, levels.drop(columns="layer")):
+        _tried(lambda table=table: table, [name for name in intervals if name in table])
+    return "yes"
 
 
 def _sweep(model: Path, data: Path) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+import transformers
 
 from darksecrets.run.files import RESOURCES
 
@@ -127,15 +128,22 @@ def test_model_without_attention_maps(refused, root, tmp_path):
 
 def _deberta(root, tmp_path):
     config = _model(root, tmp_path / "model")
-    deberta = {"model_type": "deberta-v2", "hidden_size": 32, "num_hidden_layers": 2}
-    deberta |= {"num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100}
-    (tmp_path / "model" / "config.json").write_text(json.dumps(deberta))
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    sizes |= {"intermediate_size": 64, "vocab_size": 1499}
+    deberta = transformers.DebertaV2Model(transformers.DebertaV2Config(**sizes))
+    deberta.save_pretrained(tmp_path / "model")
     return config
 
 
 def test_figure_of_a_model_whose_heads_cannot_be_disabled(refused, root, tmp_path):
     message = refused(_deberta(root, tmp_path), "figure8")
     for word in ("cannot be reached", "0 calls", "Figures 8 and 9", str(tmp_path / "model")):
+        assert word in message
+
+
+def test_norms_of_a_model_whose_values_cannot_be_observed(refused, root, tmp_path):
+    message = refused(_deberta(root, tmp_path), "weights_and_norms")
+    for word in ("only its maps can be observed", "Norms cannot be measured", "0 calls"):
         assert word in message
 
 
@@ -147,10 +155,11 @@ def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
     run = snakemake(tmp_path, "--dry-run", "--quiet", "rules", config=str(file))
     output = run.stdout + run.stderr
     assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
+    assert "Norms (section 4.4, beside weights) are left out, too." in output
     assert output.count("cannot be reached") == 1
     jobs = planned(output)
     assert {"figure5", "figure6", "figure7", "figure2", "figure3", "table1"} <= set(jobs)
-    assert not {name for name in jobs if "sweep" in name or "ablation" in name}
+    assert not {name for name in jobs if "sweep" in name or "ablation" in name or "norms" in name}
 
 
 @pytest.mark.parametrize(

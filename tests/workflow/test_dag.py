@@ -40,7 +40,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert not {"get_framenet", "compare_framenet_heads"} & set(jobs)
     assert (jobs["annotate_examples"], jobs["measure_attention"]) == (7, 23)
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
-    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == 1
+    assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
+    assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -56,7 +57,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["evaluate_pretrained"] == tasks * seeds
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
-    assert jobs["measure_redundancy"] == tasks
+    assert jobs["measure_redundancy"] == jobs["measure_norms"] == tasks
     assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
     assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
@@ -123,6 +124,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
+        ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
@@ -329,7 +331,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
-        *("compare_layers", "summarize_redundancy", "atlas"),
+        *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
     }
 
 

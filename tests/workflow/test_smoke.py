@@ -1,10 +1,12 @@
 """A small run of the whole workflow, from the corpus to the report, checked by its outputs."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -178,6 +180,22 @@ def test_random_weights_are_measured_and_their_maps_removed(run):
     assert np.allclose(own, stripes.reindex(own.index), rtol=1e-5)
 
 
+def test_weights_beside_norms_are_those_of_the_stores(run):
+    """Both come from passes of their own; the stores are in half precision."""
+    table = pd.read_csv(run / "tables" / "norm_statistics.csv")
+    stored = pd.read_csv(run / "tables" / "head_statistics.csv")
+    keys = ["task", "state", "seed", "layer", "head"]
+    for kind, statistic in (("first special", "[CLS]"), ("separator", "[SEP]")):
+        ours = table[table["kind"] == kind].set_index(keys)
+        theirs = stored[stored["statistic"] == statistic].set_index(keys).reindex(ours.index)
+        assert len(ours) == len(TASKS) * (2 + len(SEEDS)) * 36
+        assert np.allclose(ours["weight"], theirs["value"], rtol=0, atol=1e-4)
+        assert np.allclose(ours["uniform"], theirs["uniform"], rtol=0, atol=1e-4)
+    levels = pd.read_csv(run / "tables" / "norm_levels.csv").query("layer != layer")
+    norms = levels.query("kind == 'separator'").groupby("state")["kept"].mean()
+    assert norms["pretrained"] < 0.9 < norms["random"] < 1.1
+
+
 def test_stripes_agree_with_the_stores(run):
     from darksecrets.attention.store import AttentionStore
 
@@ -300,7 +318,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
-        "stripe_tokens",
+        *("stripe_tokens", "stripes_index", "weights_and_norms"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -318,13 +336,17 @@ def test_report_holds_figures_and_captions(run):
         "stripes_negation.svg",
         "table1.md",
         "Section 4.3",
+        "Tables to download",
+        "cosine.csv",
+        "claims that hold",
+        "Measured steps",
     ):
         assert text in page
 
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
-    assert len(claims) == 48
+    assert len(claims) == 48 + 4
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()
@@ -480,7 +502,7 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
         found = TABLES[name].read(folder / "features" / f"{name}.csv")
         pd.testing.assert_frame_equal(found, TABLES[name].check(table, "", ""), rtol=1e-8)
     assert set(SHOWN.read(folder / "shown.csv")["idx"]) == {0}
-    drawn = {path.name for path in (folder / "figures").iterdir()}
+    drawn = {path.name for path in (folder / "figures").glob("[!.]*")}
     names = ("statistics", "heads-1", "maps-1")
     assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
     record = json.loads((folder / "features" / "provenance.json").read_text())
@@ -505,3 +527,108 @@ def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (project / "figure5.pdf").is_file()
+
+
+def edit(file, change):
+    """Change a file in place, and set its modification time back."""
+    before = file.stat()
+    file.write_bytes(change(file.read_bytes()))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def half(content):
+    return content[: len(content) // 2]
+
+
+def digit(content):
+    """Change the last digit of a table's first number with decimals."""
+    return re.sub(
+        rb"(\d\.\d*)(\d)", lambda m: m[1] + (b"%d" % ((int(m[2]) + 1) % 10)), content, count=1
+    )
+
+
+def zeros(content):
+    return content[:3000] + bytes(64) + content[3064:]
+
+
+def bit(content):
+    place = len(content) // 2
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def header(content):
+    return content.partition(b"\n")[0] + b"\n"
+
+
+# A damaged file, and what is made of it.
+DAMAGED = {
+    "scores/RTE/finetuned/seed-1.csv": (half, "tables/table1.csv"),
+    "scores/STS-B/baselines.csv": (digit, "tables/baselines.csv"),
+    "tables/head_ablation.csv": (digit, "figures/figure8.svg"),
+    "samples/RTE.csv": (half, "annotation/RTE.jsonl"),
+    "models/STS-B/finetuned/seed-1/model.safetensors": (
+        bit,
+        "attention_chunks/STS-B/finetuned/seed-1/1-of-1",
+    ),
+    "models/SST-2/finetuned/seed-2/model.safetensors": (
+        half,
+        "attention_chunks/SST-2/finetuned/seed-2/1-of-1",
+    ),
+    "attention/RTE/pretrained/maps.npy": (zeros, "similarity/RTE/seed-1.csv"),
+    "data/SST-2/validation/data-00000-of-00001.arrow": (half, "samples/SST-2.csv"),
+    "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
+    "ablation/STS-B/finetuned/seed-1/predictions.npz": (
+        half,
+        "ablation_effects/STS-B/finetuned/seed-1/head_ablation.csv",
+    ),
+    "annotation/STS-B.jsonl": (half, "features/STS-B/pretrained/stripes.csv"),
+    "patterns/classifier/classifier.json": (half, "patterns/RTE/pretrained.parquet"),
+    "tables/cosine.csv": (header, "figures/figure5.svg"),
+}
+
+
+@pytest.fixture(scope="module")
+def damaged(run, project, tmp_path_factory):
+    """A copy of the run in which files of every kind are damaged, their times kept."""
+    copy = tmp_path_factory.mktemp("damaged") / "project"
+    shutil.copytree(project, copy, symlinks=True)
+    for name, (change, _) in DAMAGED.items():
+        edit(copy / "results" / "smoke" / name, change)
+    return copy
+
+
+def test_a_job_that_reads_a_damaged_file_names_it_and_what_to_do(damaged, snakemake, smoke_config):
+    targets = [f"results/smoke/{target}" for _, target in DAMAGED.values()]
+    done = snakemake(
+        *(damaged, "--force", "--keep-going", *targets),
+        config=smoke_config,
+        root=damaged,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    for name in DAMAGED:
+        folder = name if name.endswith((".csv", ".jsonl")) else str(Path(name).parent)
+        folder = folder.removesuffix("/validation")
+        message = rf"results/smoke/{name}: found .*, expected .* To make it again: rm -r "
+        assert re.search(f"{message}results/smoke/{folder}, then run the same", done.stderr), name
+    assert f"{len(DAMAGED)} steps failed" in done.stderr
+
+
+def test_verify_lists_what_to_remake_and_the_commands(damaged, run):
+    command = [sys.executable, "-m", "darksecrets.run.verifying", "results/smoke"]
+    whole = subprocess.run(command, cwd=run.parents[1], capture_output=True, text=True, check=False)
+    assert whole.returncode == 0, whole.stdout
+    found = subprocess.run(command, cwd=damaged, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    named = re.findall(r"^  results/smoke/(\S+) \(rule \w+\): found", found.stdout, re.MULTILINE)
+    assert set(DAMAGED) <= set(named)
+
+
+def test_a_damaged_origin_is_named_before_any_job(damaged, snakemake, smoke_config):
+    origin = damaged / "results" / "smoke" / "origin.json"
+    edit(origin, half)
+    done = snakemake(damaged, "-n", "table1", config=smoke_config, root=damaged, check=False)
+    assert done.returncode != 0
+    assert "origin.json: found no JSON" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr

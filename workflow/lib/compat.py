@@ -18,7 +18,7 @@ from typing import Any
 
 from snakemake.benchmark import benchmarked
 from snakemake.exceptions import WorkflowError
-from snakemake.io import sourcecache_entry
+from snakemake.io import report, sourcecache_entry
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 from snakemake.script import PythonScript
@@ -50,6 +50,12 @@ def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
         rule.set_params(**{name: value})
 
 
+def keeps_only_outputs(workflow: Any) -> bool:  # noqa: ANN401
+    """Whether results are kept by a storage provider, which takes only what rules declare."""
+    settings = workflow.storage_settings
+    return bool(settings and settings.default_storage_provider)
+
+
 def script_of(rule: Any) -> str | None:  # noqa: ANN401
     """A rule's script as given in the rule file, relative to that file."""
     script: str | None = rule.script
@@ -64,6 +70,22 @@ def parameter(rule: Any, name: str) -> Any:  # noqa: ANN401
 def describe(rule: Any, text: str) -> None:  # noqa: ANN401
     """Set the docstring that ``snakemake --list-rules`` shows; in a rule it must be a literal."""
     rule.rule.docstring = text
+
+
+def show_in_report(
+    output: Any,  # noqa: ANN401
+    category: str,
+    labels: Callable[[Any], dict[str, str]],
+) -> None:
+    """Flag an output as a result of the report after its rule's definition.
+
+    Args:
+        output: An output of a rule.
+        category: The report's chapter.
+        labels: What the chapter's list says of the result, given the wildcards of its job.
+    """
+    flagged = report("", category=category, labels=labels)
+    output.set_flags({**output.flags, **flagged.flags})
 
 
 def resource_function(rule: Any, name: str) -> Any:  # noqa: ANN401

@@ -11,6 +11,7 @@ import contextlib
 import copy
 import difflib
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -34,6 +35,18 @@ _ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
     },
     "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
 }
+
+_IN_WORDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "maxLength": "at most {} characters",
+    "enum": "one of {}",
+}
+"""What keywords of the schema expect, where the keyword itself is no plain English."""
+
+_DEEPEST, _MOST_VALUES = 50, 1_000_000
+_LONGEST_FOUND = 200  # characters of a value that a message shows
 
 # Local sources, and the key that holds their path.
 _LOCAL = (("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file"))
@@ -60,6 +73,16 @@ class _Loader(yaml.SafeLoader):
             lines[name] = line
         return super().construct_mapping(node, deep)
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as error:  # a date or a number that does not exist
+            raise InputError(
+                f"line {node.start_mark.line + 1}: found {_short(node.value)}, which YAML reads as "
+                f"a date or a number ({error}), expected a value that exists. Correct it, or put "
+                "it in quotes."
+            ) from None
+
 
 def read(file: Path) -> dict[str, Any]:
     """Read a configuration file, YAML or JSON.
@@ -72,16 +95,24 @@ def read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         found = "a folder" if file.is_dir() else "no such file"
         raise InputError(f"{file}: found {found}, {expected}. Correct the path.")
-    content = file.read_bytes()
+    content = b""
     try:
-        text = content.decode("utf-8")
+        content = file.read_bytes()
+        text = content.decode("utf-8-sig")
         config = yaml.load(text, _Loader)
+        _check_depth(config)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         found = f"found the byte 0x{content[error.start]:02x}, expected UTF-8"
         raise InputError(f"{file}, line {line}: {found}. Save the file as UTF-8.") from None
     except InputError as error:
         raise InputError(f"{file}, {error}") from None
+    except RecursionError:
+        raise InputError(
+            f"{file}: found keys nested without end, {expected}. Correct the aliases (*name)."
+        ) from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
     except yaml.YAMLError as error:
         with contextlib.suppress(ValueError):  # JSON may be indented with tabs
             return cast("dict[str, Any]", json.loads(text))
@@ -89,6 +120,31 @@ def read(file: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise InputError(f"{file}: found no keys, {expected}.")
     return config
+
+
+def _check_depth(value: object, depth: int = 0) -> int:
+    """Number of values in a tree of YAML, aliases written out.
+
+    Raises:
+        RecursionError: There is no end to it, or it would not fit into memory.
+    """
+    parts: Iterable[object] = ()
+    if isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, list):
+        parts = value
+    count = 1
+    for part in parts:
+        count += _check_depth(part, depth + 1)
+        if depth > _DEEPEST or count > _MOST_VALUES:
+            raise RecursionError
+    return count
+
+
+def _short(value: object) -> str:
+    """A value as it is written in Python, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_FOUND else f"{text[: _LONGEST_FOUND - 1]}…"
 
 
 def _problem(error: yaml.YAMLError) -> str:
@@ -118,7 +174,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     """
     schema = load_schema()
     config = _as_meant(config, schema)
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
+    errors = _validator()(schema).iter_errors(config)
     mistakes = sorted({line for error in errors for line in _explain(error)})
     if mistakes:
         lines = "\n".join(f"  - {line}" for line in mistakes)
@@ -188,13 +244,30 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
     return value
 
 
+def _validator() -> Any:  # noqa: ANN401 - a class that jsonschema makes
+    """A validator that takes 1.0 for no integer, and NaN and infinity for no number.
+
+    A seed of 1.0 would be another folder than one of 1, and no bound excludes NaN.
+    """
+    draft = jsonschema.Draft202012Validator
+
+    def is_integer(_: object, value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    def is_number(_: object, value: object) -> bool:
+        return is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
+
+    types = draft.TYPE_CHECKER.redefine_many({"integer": is_integer, "number": is_number})
+    return jsonschema.validators.extend(draft, type_checker=types)  # type: ignore[no-untyped-call]
+
+
 def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
     """Yield a line per mistake: where, what was found, what was expected."""
     where = ".".join(str(part) for part in error.path) or "top level"
     instance, schema = cast("Any", error.instance), cast("dict[str, Any]", error.schema)
     if error.validator == "additionalProperties":
         known = list(schema["properties"])
-        for key in sorted(set(instance) - set(known)):
+        for key in sorted(set(instance) - set(known), key=str):
             close = difflib.get_close_matches(str(key), known, n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
             yield f"{where}: found the unknown key '{key}'; {hint}"
@@ -203,8 +276,18 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
         yield f"{where}: expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
     else:
         kind = type(instance).__name__
-        expected = json.dumps(error.validator_value)
-        yield f"{where}: found {instance!r} ({kind}), expected {error.validator} {expected}"
+        finite = " that is finite" if kind == "float" and not math.isfinite(instance) else ""
+        found = f"{_short(instance)} ({kind})"
+        yield f"{where}: found {found}, expected {_expected(error)}{finite}"
+
+
+def _expected(error: jsonschema.ValidationError) -> str:
+    """What the schema expects where it found a mistake."""
+    schema, name = cast("dict[str, Any]", error.schema), str(error.validator)
+    if name in ("pattern", "anyOf") and "$comment" in schema:
+        return str(schema["$comment"])
+    words = _IN_WORDS.get(name, f"{name} {{}}")
+    return words.format(json.dumps(error.validator_value))
 
 
 def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,12 +319,25 @@ def check_results_folder(
     The data are not compared if they are not needed, or if only text was looked at until now.
 
     Raises:
-        InputError: Names what differs.
+        InputError: Names what differs, or a file that is where a folder should be.
     """
+    for path in (results, *results.parents):
+        if path.exists() and not path.is_dir():
+            raise InputError(
+                f"run: found the file {path} where the folder of the results should be. Give this "
+                "run another name (`run:`), or move that file away."
+            )
     record = results / "origin.json"
     if not record.is_file():
         return
-    found, expected = json.loads(record.read_text(encoding="utf-8")), origin(config)
+    try:
+        found, expected = json.loads(record.read_bytes()), origin(config)
+    except ValueError as error:
+        raise InputError(
+            f"{record}: found no JSON ({error}), expected where the data and the model of this run "
+            "came from. If they are those of the configuration, remove the file, and the next run "
+            "writes it again; if you do not know, remove the folder."
+        ) from None
     for content in (found, expected):
         if "data" not in found or not needs_data:
             content.pop("data", None)
@@ -301,6 +397,45 @@ def describe_model(config: Mapping[str, Any]) -> str:
         "hub": model["id"],
     }
     return of_model[model["source"]]
+
+
+def origins(config: Mapping[str, Any]) -> dict[str, str]:
+    """Where the model, the data and the frame-semantic links of a run come from, with revisions."""
+    model, data, links = (config[name] for name in ("model", "data", "framenet"))
+    on_hub = {"hub": f", revision {model['revision']}"}
+    of_data = {
+        None: "",
+        "builtin": f"built-in corpus, seed {data['seed']}",
+        "tsv": f"files in {data['folder']}",
+        "hub": f"{data['repository']}, revision {data['revision']}",
+    }
+    own = own_data(config)
+    shared = [of_data[data["source"]]] if len(own) < len(config["tasks"]) else []
+    return {
+        "Model": describe_model(config) + on_hub.get(model["source"], ""),
+        "Data": "; ".join([*shared, *(f"{name}: {_place(config['tasks'][name])}" for name in own)]),
+        "Links": {
+            "builtin": f"built-in, seed {links['seed']}",
+            "nltk": "FrameNet 1.7",
+            "tsv": str(links["file"]),
+        }.get(links["source"], ""),
+    }
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    """Where a task of one's own comes from."""
+    if "hub" in entry:
+        return f"{entry['hub']['repository']}, revision {entry['hub']['revision']}"
+    return f"{entry['files']['train']} and {entry['files']['validation']}"
+
+
+def seeds_in_words(config: Mapping[str, Any]) -> str:
+    """The fine-tuning seeds of a run; with the tasks that have them, unless all have the same."""
+    tasks: dict[tuple[int, ...], list[str]] = {}
+    for name, entry in config["tasks"].items():
+        tasks.setdefault(tuple(entry["seeds"]), []).append(name)
+    parts = [(", ".join(map(str, seeds)), ", ".join(names)) for seeds, names in tasks.items()]
+    return parts[0][0] if len(parts) == 1 else "; ".join(f"{s} ({names})" for s, names in parts)
 
 
 def results_folder(config: Mapping[str, Any]) -> Path:

@@ -17,15 +17,17 @@ from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
 from darksecrets.framenet import preflight as framenet
 from darksecrets.models import preflight as models
+from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_json, write_text
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
 
-#: Record of why a run leaves out the sweep over heads; there is none if it does not.
-LEFT_OUT = "left_out.txt"
-DERIVED = ("left_out", "most_seeds")
+#: What a run may have to leave out, and how to find why; the record is a file of the key's name,
+#: which is there only if it does.
+LEFT_OUT = {"left_out": ablation.left_out, "norms_left_out": norms.left_out}
+DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 """Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.
@@ -51,7 +53,38 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
     if not looking:
         configuration.check_places(config)
     for check_section in OF_A_LOOK if looking else OF_A_PLAN:
-        check_section(config)
+        try:
+            check_section(config)
+        except OSError as error:  # no permission, a name that is too long, a broken disk
+            raise InputError(
+                f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder "
+                "that you may read. Correct the path, or its permissions."
+            ) from None
+    if not looking:
+        check_chunks(config)
+
+
+def check_chunks(config: Mapping[str, Any]) -> None:
+    """Check that work is not split into more chunks than there are examples.
+
+    Raises:
+        InputError: Every task has fewer examples than chunks, so that some would always be empty.
+    """
+    validation = {task: resources.examples(config, task)[1] for task in config["tasks"]}
+    swept = config["ablation"]["tasks"] if config["ablation"]["states"] else []
+    least = {
+        "attention.chunks": [
+            min(config["samples"]["size"], count) for count in validation.values()
+        ],
+        "ablation.chunks": [validation[task] for task in swept],
+    }
+    for key, counts in least.items():
+        section, name = key.split(".")
+        if counts and config[section][name] > max(counts):
+            raise InputError(
+                f"{key}: found {config[section][name]}, expected at most {max(counts)}, the "
+                "validation examples of the largest task: a chunk has at least one. Lower it."
+            )
 
 
 def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> None:
@@ -66,15 +99,23 @@ def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> N
         check_section(config)
 
 
-def left_out(config: Mapping[str, Any]) -> str:
-    """Why a run has to leave out the sweep over heads; see `ablation.preflight.left_out`."""
-    return ablation.left_out(config, configuration.results_folder(config) / "models" / "pretrained")
+def left_out(config: Mapping[str, Any]) -> dict[str, str]:
+    """Why a run has to leave out the sweep over heads, and norms; empty if it does not."""
+    fetched = configuration.results_folder(config) / "models" / "pretrained"
+    return {key: find(config, fetched) for key, find in LEFT_OUT.items()}
 
 
-def recorded_left_out(config: Mapping[str, Any]) -> str:
+def recorded_left_out(config: Mapping[str, Any]) -> dict[str, str]:
     """The same, as the run that started this job has found it."""
-    record = configuration.results_folder(config) / LEFT_OUT
-    return record.read_text(encoding="utf-8") if record.is_file() else ""
+    records = {key: _record(config, key) for key in LEFT_OUT}
+    return {
+        key: record.read_text(encoding="utf-8") if record.is_file() else ""
+        for key, record in records.items()
+    }
+
+
+def _record(config: Mapping[str, Any], key: str) -> Path:
+    return configuration.results_folder(config) / f"{key}.txt"
 
 
 def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
@@ -83,7 +124,7 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
     A look at text records only the model, and changes nothing that a run has recorded.
 
     Args:
-        config: A resolved configuration, and ``left_out``, from `left_out`.
+        config: A resolved configuration, and what `left_out` has found.
         looking: Whether all jobs are those of a look at text.
     """
     results, origin = configuration.results_folder(config), configuration.origin(config)
@@ -95,10 +136,11 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
     given = {key: value for key, value in config.items() if key not in DERIVED}
     write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
     write_json(origin, record)
-    if config["left_out"]:
-        write_text(config["left_out"], results / LEFT_OUT)
-    else:
-        (results / LEFT_OUT).unlink(missing_ok=True)
+    for key in LEFT_OUT:
+        if config[key]:
+            write_text(config[key], _record(config, key))
+        else:
+            _record(config, key).unlink(missing_ok=True)
 
 
 def check_disk(results: Path, needed: int) -> None:

@@ -443,6 +443,20 @@ def redundancy_of_run(work: Work) -> Need:
     return table(400 + 2e-4 * models * pairs, seconds=1 + models * (0.05 + 3e-5 * pairs))
 
 
+def norms(work: Work) -> Need:
+    """One pass of the sample through every model of a task, of which sums are kept."""
+    one, longest = all_maps(work), work.config["fine_tuning"]["max_length"]
+    tokens = longest * work.config["attention"]["batch_size"]
+    vectors = 8 * tokens * work.model.heads * work.model.hidden / MB
+    models = _models(work)
+    return Need(
+        memory=one.memory + vectors,
+        operations=models * one.operations,
+        start=_START,
+        seconds=models * one.seconds,
+    )
+
+
 def shares(work: Work) -> Need:
     """Shares of the patterns of all models, with intervals and tests."""
     return table(seconds=_PER_MODEL * len(work.config["tasks"]) * _models(work))

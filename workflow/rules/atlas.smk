@@ -64,6 +64,7 @@ rule atlas:
             "figures": tables_of_figures(),
             "left_out": config["left_out"],
         },
+        facts=FACTS,
         page=imports.digest(page_of_atlas.files()),
     message:
         "Make the atlas of heads"

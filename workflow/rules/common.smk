@@ -1,3 +1,4 @@
+import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -24,17 +25,20 @@ from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
+from darksecrets.norms import preflight as of_norms
 from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus, parent
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
 from workflow.lib import (
+    captions,
     compat,
     configuration,
     forks,
     imports,
     locks,
+    places,
     plan,
     preflight,
     resources,
@@ -43,6 +47,7 @@ from workflow.lib import (
 
 SCREEN = terminal.install(workflow)
 
+given = copy.deepcopy(config)  # without defaults
 try:
     if workflow.is_main_process and terminal.is_own(workflow):
         for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
@@ -53,15 +58,23 @@ try:
     config.update(configuration.resolve(config, needs_data=not with_text))
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
-    of_sweep = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
-    config["left_out"] = "" if with_text else of_sweep(config)
+    found = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
+    config.update({key: "" if with_text else why for key, why in found(config).items()})
+    config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    files_of_config = [Path(os.path.relpath(file)) for file in workflow.configfiles]
+    raise WorkflowError(places.name_lines(str(error), given, files_of_config)) from None
 
 if config["left_out"] and workflow.is_main_process:
     logger.warning(
         f"The sweep over heads (section 4.6, Figures 8 and 9) is left out; everything else runs. {config['left_out']}"
+    )
+if config["norms_left_out"] and workflow.is_main_process:
+    same = config["norms_left_out"] == config["left_out"]
+    logger.warning(
+        "Norms (section 4.4, beside weights) are left out"
+        + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
     )
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
@@ -108,6 +121,8 @@ RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
 SCORED_STATES = ("pretrained", "frozen", *FINETUNED_STATES)
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
+# What the configuration says about where the run's results come from.
+FACTS = {"seeds": configuration.seeds_in_words(config), "origins": configuration.origins(config)}
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
@@ -159,6 +174,15 @@ def measured_models(task: str) -> list[str]:
     """The models of a task whose maps are measured."""
     seeds = config["tasks"][task]["seeds"]
     return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
+
+
+def finetuned_folders(wildcards) -> list[str]:
+    """The fine-tuned models of a task, one for each seed."""
+    return expand(
+        "<results>/models/{task}/finetuned/seed-{seed}",
+        task=wildcards.task,
+        seed=config["tasks"][wildcards.task]["seeds"],
+    )
 
 
 def measured_stores(wildcards) -> list[str]:
@@ -300,6 +324,11 @@ def measured(wildcards) -> list[str]:
     return per_task_and_model(pattern, tasks, table=table)
 
 
+def norms_of_tasks(wildcards) -> list[str]:
+    """The parts of a table of weights and norms, one for every task."""
+    return per_task(f"<results>/norms/{{task}}/{wildcards.table}.csv")
+
+
 def classifier_folder(wildcards) -> str:
     """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
     if wildcards.state == "pretrained":
@@ -402,19 +431,36 @@ RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figure
 TABLES_LEFT_OUT: set[str] = (
     set()
 )  # names of tables that this run does not make: each section adds its own
+NOT_OFFERED = {"pattern_predictions"}  # a row per labelled map and fold: too large for the report
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
-def drawn_by(name: str, label: str = RUN_LABEL, tasks: list[str] | None = None) -> dict:
+def drawn_by(
+    name: str,
+    label: str = RUN_LABEL,
+    tasks: list[str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> dict:
     """Parameters of a figure's rule; the module that draws it has the figure's name.
 
-    It shows all tasks of the run, or only `tasks`.
+    It shows all tasks of the run, or only `tasks`; `options` are settings that the module reads.
     """
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
     about_run = {"tasks": metrics, "annotations": ANNOTATIONS, "paper": PAPER}
-    return {"module": dotted, "label": label, **about_run}
+    params = {"module": dotted, "label": label, "options": dict(options or {}), **about_run}
+    return {**params, "caption": caption_of(name, params)}
+
+
+def caption_of(name: str, params: Mapping) -> Callable:
+    """Function of a figure's job that gives its caption as plain text, for its files."""
+    path = RULES.parent / "report" / f"{name}.rst"
+
+    def caption(wildcards, input, output):
+        return captions.plain(path, config, params, input=input, output=output)
+
+    return caption
 
 
 def figure(
@@ -427,13 +473,14 @@ def figure(
     run_label: str = RUN_LABEL,
     of_run: bool = True,
     tasks: list[str] | None = None,
+    options: Mapping[str, str] | None = None,
     **sources: str | list[str],
 ) -> None:
     """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
     Its job is submitted with those of `group`. If `of_run`, it is a target of `all`. It shows all tasks, or
-    only `tasks`.
+    only `tasks`; `options` are settings that the module reads.
     """
 
     rule:
@@ -457,7 +504,7 @@ def figure(
         conda:
             "../../envs/figures.yaml"
         params:
-            **drawn_by(name, run_label, tasks),
+            **drawn_by(name, run_label, tasks, options),
         message:
             f"Draw {name}"
         script:
@@ -537,6 +584,31 @@ def add_code() -> None:
             modules = [*([one] if one else []), *(several or [])]
             files = imports.files_of((RULES / script).resolve(), *modules)
             compat.add_parameter(each, "code", imports.digest(files))
+
+
+def offer_tables() -> None:
+    """Let the report offer the run's CSV tables for download."""
+    for each in compat.rules_of(workflow, RULES):
+        for path in each.output:
+            file = Path(str(path))
+            if (
+                file.parent.name == "tables"
+                and file.suffix == ".csv"
+                and file.stem not in NOT_OFFERED
+            ):
+                compat.show_in_report(
+                    path, "Tables to download", partial(labels_of_table, file.stem)
+                )
+
+
+def labels_of_table(name: str, wildcards) -> dict[str, str]:
+    """A table's name and the paper's sections that it belongs to; the claims are about all."""
+    name = wildcards.get("table", name)
+    (section,) = (
+        of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables
+    )
+    numbers, _, title = section.partition(":")
+    return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
 
 
 def start_run(logs: list[str]) -> None:

@@ -123,6 +123,17 @@ figure(
 )
 
 
+figure(
+    "stripes_index",
+    "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
+    section=STRIPES,
+    label="Stripes: all features",
+    group="features",
+    table="<results>/tables/attention_levels.csv",
+    changes="<results>/tables/attention_changes.csv",
+)
+
+
 rule stripes:
     """Supplement to Figure 6: each feature before and after fine-tuning, and compared with its control."""
     input:

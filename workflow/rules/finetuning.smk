@@ -196,6 +196,7 @@ figure(
     label="Learning curves",
     group="scores",
     table="<results>/tables/learning_curves.csv",
+    baselines="<results>/tables/baselines.csv",
 )
 
 
@@ -263,5 +264,6 @@ figure(
     section=CHANGES,
     label="Figure 5",
     group="similarity",
+    options={"scale": lookup(dpath="figures/cosine_scale", within=config)},
     table="<results>/tables/cosine.csv",
 )

@@ -1,10 +1,41 @@
-# One self-contained page with every table and figure of the run.
+# The record of the run: what made it, and one self-contained page with every table and figure.
+
+
+rule describe_run:
+    """Say what made the run: commits, seeds, revisions, hardware, time and memory of every rule."""
+    input:
+        list(RESULTS_OF_RUN),
+    output:
+        page=report(
+            "<results>/run.html",
+            category="About this run",
+            labels={"result": "What made it"},
+        ),
+        record=report(
+            "<results>/run.json",
+            category="About this run",
+            labels={"result": "The same (JSON)"},
+        ),
+    log:
+        "<logs>/describe_run.log",
+    conda:
+        "../../envs/figures.yaml"
+    params:
+        facts=FACTS,
+    message:
+        "Say what made the run"
+    script:
+        "../../scripts/describe_run.py"
+
+
+RESULTS_OF_RUN += ["<results>/run.html", "<results>/run.json"]
 
 
 rule report:
     """Build Snakemake's report of everything that `all` makes."""
     input:
-        RESULTS_OF_RUN,
+        results=RESULTS_OF_RUN,
+        claims="<results>/tables/claims.csv",
     output:
         page="<results>/report.html",
     log:
@@ -14,6 +45,7 @@ rule report:
     params:
         snakefile=os.path.relpath(workflow.main_snakefile),
         config=str(RESULTS / "config.yaml"),
+        style=os.path.relpath(RULES.parent / "report" / "style.css"),
     message:
         "Build the report"
     script:

@@ -19,8 +19,18 @@ function drawHead() {
       h("li", { class: run.comparable ? "yes" : "no" }, h("b", {}, run.comparable ? "✓ comparable" : "✗ not comparable"), run.comparable
         ? " with the paper: its model and data"
         : ` with the paper${run.needs.length ? `, which needs ${run.needs[0].needs}` : ""}`)),
+    drawMade(run.made),
     run.leftOut ? h("p", { class: "quiet" }, `No heads were disabled. ${run.leftOut}`) : null,
     h("div", { class: "overview" }, drawScores(), h("section", { id: "claims" })));
+}
+
+// What made the run: the first fact, its commit, at once; the others on request.
+function drawMade(made) {
+  if (!made.length) return null;
+  const [[name, commit], ...others] = made;
+  return h("details", { id: "made" },
+    h("summary", {}, `${name} `, h("b", {}, commit), h("span", { class: "quiet" }, " · seeds, revisions, hardware, versions")),
+    h("dl", {}, others.flatMap(([what, text]) => [h("dt", {}, what), h("dd", {}, text)])));
 }
 
 const fact = (value, what) => h("li", {}, h("b", {}, String(value)), ` ${what}`);
@@ -59,7 +69,7 @@ function drawClaims() {
   const shown = address.claims === "all" ? claims : of(address.claims);
   if (!claims.length) return [];
   return [
-    h("h2", {}, "Do the paper’s claims hold in this run?"),
+    h("h2", {}, "Do the papers’ claims hold in this run?"),
     h("div", { class: "answers" }, Object.entries(ANSWERS).map(([answer, sign]) => (of(answer).length ? filter(answer, of(answer).length, answer === "holds" ? "hold" : answer === "does not hold" ? "do not hold" : answer, sign) : null))),
     h("p", { class: "quiet small" },
       h("button", { type: "button", class: "link", "aria-expanded": String(address.claims === "all"), id: "claims-all", onclick: () => choose("all") }, address.claims === "all" ? "Close the list" : `Show all ${claims.length} claims`),
@@ -92,7 +102,7 @@ function drawClaim(claim) {
   return h("li", { id: `claim-${claim.id}` },
     h("span", { class: `sign ${claim.here.replaceAll(" ", "-")}`, title: claim.here }, ANSWERS[claim.here] ?? "?"),
     h("div", {},
-      h("p", {}, h("span", { class: "quiet" }, `${claim.id} · §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
+      h("p", {}, h("span", { class: "quiet" }, `${claim.id} · ${claim.paper}, §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
       h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),

@@ -165,19 +165,96 @@ def test_figure_9_has_a_cell_and_a_number_for_every_layer():
         assert written == {n: f"{value:.1f}" for n, value in enumerate(expected, start=1)}
 
 
-@pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
-def test_the_baseline_is_marked_on_the_colour_bar_and_darker_is_greater(draw, what):
-    table = effects(ALL, 3, 4, (1, 2))
-    figure = draw(table if draw is figure8 else of_layers(table), metrics_of(draw, ALL), LABEL)
+def test_the_baseline_is_marked_on_the_colour_bar():
+    figure = figure8(effects(ALL, 3, 4, (1, 2)), metrics_of(figure8, ALL), LABEL)
     for task in ALL:
-        bar, mesh = axes_named(figure, f"{task} bar"), mesh_of(figure, f"{task} {what}")
+        bar = axes_named(figure, f"{task} bar")
         (line,) = (line for line in bar.lines if to_hex(line.get_color()) == style.BASELINE.lower())
         assert list(line.get_ydata()) == [81.5, 81.5]
         assert bar.get_title() == "81.5"
         low, high = bar.get_ylim()
         assert low <= 81.5 <= high
-        colours = mesh.cmap(mesh.norm(np.linspace(low, high, 50)))[:, :3]
+
+
+@pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
+def test_darker_is_greater(draw, what):
+    table = effects(ALL, 3, 4, (1, 2))
+    figure = draw(table if draw is figure8 else of_layers(table), metrics_of(draw, ALL), LABEL)
+    for task in ALL:
+        mesh = mesh_of(figure, f"{task} {what}")
+        colours = mesh.cmap(mesh.norm(np.linspace(*mesh.get_clim(), 50)))[:, :3]
         assert (np.diff(colours @ [0.2126, 0.7152, 0.0722]) < 0).all()
+
+
+@pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
+@pytest.mark.parametrize("size", [0.01, 8.0])
+def test_colours_cover_all_scores_and_two_standard_errors_around_the_baseline(draw, what, size):
+    table = effects(["RTE"], 4, 5, (1, 2))
+    table = table.assign(ci_low=table["delta"] - size, ci_high=table["delta"] + size / 2)
+    table = table if draw is figure8 else of_layers(table)
+    low, high = mesh_of(draw(table, metrics_of(draw, ["RTE"]), LABEL), f"RTE {what}").get_clim()
+    place = [name for name in ("layer", "head") if name in table]
+    scores = [
+        mean(table, "RTE", "score", **cell)
+        for cell in table[place].drop_duplicates().to_dict("records")
+    ]
+    noise = 0.75 * size  # half of every interval
+    assert low == pytest.approx(min(*scores, 81.5 - noise))
+    assert high == pytest.approx(max(*scores, 81.5 + noise))
+
+
+@pytest.mark.parametrize(("draw", "what"), [(figure8, "heads"), (figure9, "layers")])
+def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(draw, what):
+    table = effects(["RTE"], 6, 9, (1, 2, 3)).reset_index(drop=True)
+    one_way = (table["layer"] == 2) & (table["head"] == 1)
+    table.loc[one_way, ["delta", "q_value"]] = [-2.0, 0.001]
+    both_ways = (table["layer"] == 3) & (table["head"] == 1)
+    table.loc[both_ways, "q_value"] = 0.001
+    table.loc[both_ways, "delta"] = table["seed"].map({1: 2.0, 2: -2.0, 3: 0.0})
+    table = table if draw is figure8 else of_layers(table)
+    axes = axes_named(draw(table, metrics_of(draw, ["RTE"]), LABEL), f"RTE {what}")
+    expected = {1: set(), -1: set()}
+    for (layer, head), rows in (
+        table[table["state"] == "finetuned"]
+        .assign(head=table.get("head", 1))
+        .groupby(["layer", "head"])
+    ):
+        for sign, found in expected.items():
+            sure = [r.q_value < 0.05 and r.delta * sign > 0 for r in rows.itertuples()]
+            if sum(sure) >= 2:
+                found.add((layer, head))
+    assert (2, 1) in expected[-1]
+    assert (3, 1) not in expected[1] | expected[-1]
+    for sign, places in expected.items():
+        line = line_named(axes, f"significant {sign}")
+        marked = zip(line.get_ydata(), np.round(line.get_xdata()), strict=True)
+        assert set(marked) == places
+
+
+def test_figure_9_has_the_difference_and_interval_of_every_layer_and_seed():
+    table = of_layers(effects(["MRPC", "STS-B"], 6, 2, (1, 2, 5)))
+    figure = figure9(table, metrics_of(figure9, ["MRPC", "STS-B"]), LABEL)
+    for task in ("MRPC", "STS-B"):
+        axes = axes_named(figure, f"{task} intervals")
+        drawn = table.query("task == @task and state == 'finetuned'")
+        drawn = drawn[drawn["metric"] == TASKS[task].metrics[0]]
+        intervals = {
+            (round(low[0], 6), round(high[0], 6), round(low[1]))
+            for part in axes.collections
+            for low, high in part.get_segments()
+        }
+        expected = drawn[["ci_low", "ci_high", "layer"]].round(6).itertuples(index=False)
+        assert intervals == set(map(tuple, expected))
+        dots = {True: [], False: []}
+        for line in axes.lines:
+            if line.get_marker() == "o":
+                filled = to_hex(line.get_markerfacecolor()) != "#ffffff"
+                dots[filled] += zip(line.get_xdata(), map(round, line.get_ydata()), strict=True)
+        for filled, found in dots.items():
+            rows = drawn[(drawn["q_value"] < 0.05) == filled]
+            assert sorted(found) == sorted(zip(rows["delta"], rows["layer"], strict=True))
+        assert axes.lines[0].get_xdata() == [0, 0]
+        assert axes.get_title() == f"intact: {mean(table, task, 'baseline'):.1f}"
 
 
 def test_differences_are_centred_on_0_and_an_outlier_does_not_stretch_the_scale():
@@ -287,14 +364,46 @@ def test_every_order_is_a_line_with_its_interval_between_both_references():
                     assert (count, round(height, 6)) in corners
 
 
-def test_heads_below_the_panel_are_counted():
-    table = effects(["RTE"], 4, 5, (1,))
-    far = (table["layer"] == 2) & (table["head"] < 4)
+@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
+def test_no_head_lies_outside_and_those_at_both_ends_are_named(seeds):
+    table = effects(["RTE"], 4, 5, seeds)
+    far = (table["layer"] == 2) & (table["head"] < 3)
     table.loc[far, ["delta", "ci_low", "ci_high"]] = [-60.0, -70.0, -50.0]
-    figure = ablation_gains(table, RTE, LABEL, best=gains(["RTE"], (1,)))
+    table.loc[far & (table["seed"] == 1), "delta"] = -61.0
+    figure = ablation_gains(table, RTE, LABEL, best=gains(["RTE"], seeds))
     axes = axes_named(figure, "RTE heads")
-    assert [text.get_text() for text in axes.texts] == ["3 below"]
-    assert axes.get_ylim()[0] > -10
+    low, high = axes.get_ylim()
+    drawn = table[table["state"] == "finetuned"].sort_values("delta", kind="stable")
+    assert low < drawn["ci_low"].min()
+    assert high > drawn["ci_high"].max()
+    points = np.concatenate([line.get_ydata() for line in axes.lines if line.get_marker() == "o"])
+    assert sorted(points) == sorted(drawn["delta"])
+    named = [text.get_text().replace("−", "-").split() for text in axes.texts]
+    for rows, part in ((drawn.head(3)[::-1], named[:3]), (drawn.tail(3)[::-1], named[3:])):
+        numbers = [float(words[-1]) for words in part]
+        assert numbers == pytest.approx(rows["delta"].tolist(), abs=0.051)
+        everywhere = set(
+            zip(
+                "L" + drawn["layer"].astype(str) + "H" + drawn["head"].astype(str),
+                "s" + drawn["seed"].astype(str),
+                drawn["delta"],
+                strict=True,
+            )
+        )
+        for words, number in zip(part, rows["delta"], strict=True):
+            seed = words[1] if len(seeds) > 1 else "s1"
+            assert (words[0], seed, number) in everywhere
+
+
+def test_ticks_of_the_gains_are_round_numbers_on_both_sides_of_0():
+    figure = ablation_gains(effects(["RTE"], 4, 5, (1,)), RTE, LABEL, best=gains(["RTE"], (1,)))
+    axes = axes_named(figure, "RTE heads")
+    FigureCanvasAgg(figure).draw()
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
+    assert 0 in ticks
+    assert min(ticks) < 0 < max(ticks)
+    assert {f"{abs(tick):e}"[0] for tick in ticks} <= set("0125")
 
 
 @pytest.mark.parametrize(

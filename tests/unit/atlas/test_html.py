@@ -94,7 +94,7 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     metrics = {"RTE": ["accuracy"], "MRPC": ["f1"]}
     made = tables(metrics)
     series = [one for each in SHOWN for one in of_measure(each, made, metrics, (3, 4))]
-    (paper,) = registry.read(registry.files())
+    paper, *others = registry.read(registry.files())
     by_id = {claim.id: links(claim, series) for claim in paper.claims}
     assert by_id["16"][0]["measure"] == "framenet_heads.weight.element_to_predicate"
     assert by_id["16"][0]["heads"] == [[1, 2]]
@@ -104,9 +104,11 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     assert by_id["8"][0]["measure"] == "pattern_heads.share.heterogeneous"
     assert {link["measure"] for link in by_id["20"]} == {"cosine.similarity"}
     assert by_id["3"] == [], "settings have no heads"
+    assert [len(links(claim, series)) for other in others for claim in other.claims] == [3] * 4
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
     rows = content([paper], claims().assign(of="RTE [SEP]"), series, figures, metrics)
     assert len(rows) == len(paper.claims)
+    assert {row["paper"] for row in rows} == {"Kovaleva et al. 2019"}
     found = {row["id"]: row for row in rows}
     assert found["1"]["figures"] == ["figures/figure8.svg"], "of the heads behind it"
     assert found["20"]["figures"] == ["figures/figure5.svg"]

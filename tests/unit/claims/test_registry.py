@@ -38,6 +38,16 @@ def test_questions_are_about_declared_tables_and_columns(name, question):
         assert question.function is not None
 
 
+def test_claims_of_all_papers_have_ids_of_their_own():
+    """The atlas names them by their ids."""
+    ids = [claim.id for paper in PAPERS for claim in paper.claims]
+    assert len(ids) == len(set(ids))
+
+
+def test_papers_come_by_year():
+    assert [paper.short for paper in PAPERS] == ["Kovaleva et al. 2019", "Kobayashi et al. 2020"]
+
+
 def test_claims_are_sentences_and_every_paper_is_named():
     for paper in PAPERS:
         assert paper.title
@@ -49,7 +59,7 @@ def test_claims_are_sentences_and_every_paper_is_named():
 
 def test_code_of_sections_is_known_to_the_workflow():
     assert registry.modules(PAPERS) == [
-        f"darksecrets.{section}.claims" for section in ("ablation", "framenet", "patterns")
+        f"darksecrets.{section}.claims" for section in ("ablation", "framenet", "norms", "patterns")
     ]
 
 

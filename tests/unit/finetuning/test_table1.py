@@ -196,7 +196,9 @@ def test_differences_stand_below_with_their_intervals_and_significance() -> None
         for row, found in zip(expected, rows, strict=True):
             reach = (row["ci_high"] - row["ci_low"]) / 2
             mark = "*" if row["q_value"] == 0.01 else ""
-            assert found[2 + number] == f"{row['difference']:+.1f} ± {reach:.1f}{mark}"
+            assert found[2 + number] == f"{row['difference']:+.1f} ± {reach:.1f}{mark}".replace(
+                "-", "−"
+            )
 
 
 def test_metrics_are_paired_as_in_the_paper() -> None:
@@ -238,13 +240,13 @@ def test_latex_and_html_hold_the_numbers_of_markdown(paper: pd.DataFrame) -> Non
 
     bodies = [part.split(r"\bottomrule")[0] for part in latex(table).split(r"\midrule")[1:]]
     lines = [
-        [cell.strip() for cell in line.replace(r"\\", "").split("&")]
+        [cell.strip() for cell in line.replace(r"\\", "").replace("$-$", "−").split("&")]
         for body in bodies
         for line in body.strip().splitlines()
     ]
     widths = [len(part.split("@{}}")[0]) for part in latex(table).split(r"{tabular}{@{}")[1:]]
     assert [len(lines[0]), len(lines[-1])] == widths == [13, 5]
-    number = re.compile(r"[-+]?\d+\.\d")
+    number = re.compile(r"[−+]?\d+\.\d")
     assert [[number.findall(cell) for cell in line] for line in lines] == [
         [number.findall(cell) for cell in row] for row in rows
     ]
@@ -322,10 +324,11 @@ def test_the_mean_difference_is_said_with_its_interval_and_metrics() -> None:
     row = differences(chosen)[1].iloc[0]
     text = markdown(table1(scores(chosen, (1, 2)), chosen))
     low, high = (f"{row[end]:.1f}" for end in ("ci_low", "ci_high"))
-    assert (
+    said = (
         f"Finetuned − pretrained: {row['difference']:.1f} points (95 % interval {low} to {high}),"
         " the mean over 3 tasks of the difference in accuracy (Pearson's correlation for STS-B)."
-    ) in text
+    )
+    assert re.sub(r"-(?=\d)", "−", said) in text
     text = markdown(table1(scores(["STS-B"], (1, 2)), ["STS-B"]))
     assert "the difference in Pearson's correlation for STS-B." in text
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -341,8 +343,7 @@ class InterruptedHereError(Exception):
     pass
 
 
-@pytest.fixture
-def interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+def break_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Break training off at the checkpoint of step 5."""
     save = training._Checkpoints.on_save
 
@@ -352,6 +353,12 @@ def interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
             raise InterruptedHereError
 
     monkeypatch.setattr(training._Checkpoints, "on_save", on_save)
+
+
+@pytest.fixture
+def interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break training off at the checkpoint of step 5."""
+    break_off(monkeypatch)
 
 
 @pytest.mark.parametrize("change", [{"seed": 4}, {"learning_rate": 2e-3}, {"epochs": 2}])
@@ -378,6 +385,66 @@ def test_checkpoint_of_other_data_is_not_resumed(
     (tmp_path / "model").symlink_to(inputs / "model")
     save_dataset(tmp_path / "MRPC", TASKS["MRPC"], TRAIN + 1, VALIDATION)
     assert finetune(tmp_path, tmp_path / "out")["resumed_from_step"] is None
+
+
+@pytest.fixture(scope="module")
+def interrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run leaves that is broken off after the checkpoints of steps 4 and 5."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    with pytest.MonkeyPatch.context() as patched:
+        break_off(patched)
+        with pytest.raises(InterruptedHereError):
+            finetune(inputs, folder, checkpoint_seconds=0.0)
+    steps = sorted(path.name for path in (folder / ".model.partial").glob("checkpoint-*"))
+    assert steps == ["checkpoint-4", "checkpoint-5"]
+    return folder
+
+
+def halve(file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("names", "damage", "resumed"),
+    [
+        (["checkpoint-5/optimizer.pt"], halve, 4),
+        (["checkpoint-5/optimizer.pt"], Path.unlink, 4),
+        (["checkpoint-5/optimizer.pt"], flip, 4),
+        (["checkpoint-5/model.safetensors"], halve, 4),
+        (["checkpoint-5/trainer_state.json"], halve, 4),
+        (["checkpoint-5/rng_state.pth"], flip, 4),
+        (["checkpoint-5/.fingerprints.json"], halve, 4),
+        (["checkpoint-4/optimizer.pt"], halve, 5),
+        (["checkpoint-4/scheduler.pt", "checkpoint-5/scheduler.pt"], Path.unlink, None),
+        (["identity.json"], halve, None),
+    ],
+)
+def test_a_damaged_checkpoint_is_thrown_away_and_the_result_is_the_same(
+    names: list[str],
+    damage: Callable[[Path], object],
+    resumed: int | None,
+    inputs: Path,
+    interrupted: Path,
+    uninterrupted: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    shutil.copytree(interrupted, tmp_path, dirs_exist_ok=True)
+    for name in names:
+        damage(tmp_path / ".model.partial" / name)
+    assert finetune(inputs, tmp_path)["resumed_from_step"] == resumed
+    assert same(tmp_path, uninterrupted)
+    said = [record.message for record in caplog.records if "Threw away" in record.message]
+    assert len(said) == len(names)
+    for name, message in zip(names, said, strict=True):
+        assert str(tmp_path / ".model.partial" / name) in message
 
 
 def test_error_before_the_first_checkpoint_leaves_nothing(

@@ -1,8 +1,12 @@
 """Figures 3 and 4 against what they are drawn from, read back from the drawn objects."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import written
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
@@ -12,7 +16,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from darksecrets.framenet import figure4 as drawing
 from darksecrets.framenet.example import Example
-from darksecrets.framenet.figure3 import figure3
+from darksecrets.framenet.figure3 import exceeds_both, figure3
 from darksecrets.framenet.figure4 import choose, figure4
 from darksecrets.framenet.links import Annotation, Element
 from darksecrets.plotting.style import MARK
@@ -23,7 +27,7 @@ LABEL = "run x · tiny BERT · built-in corpus (not comparable with the paper) �
 TOKENS = ["[CLS]", "the", "cat", "was", "not", "snor", "##ing", ".", "[SEP]"]
 
 
-VALUES = ("weight", "control", "unlinked", "excess")
+VALUES = ("weight", "over_control", "over_unlinked", "excess")
 
 
 def table(layers: int, heads: int) -> pd.DataFrame:
@@ -32,7 +36,9 @@ def table(layers: int, heads: int) -> pd.DataFrame:
     parts = []
     for direction in ("predicate_to_element", "element_to_predicate"):
         values = {name: rng.uniform(0, 0.2, layers * heads) for name in VALUES}
-        values["excess"] -= 0.1
+        for name in VALUES[1:]:
+            values[name] -= 0.1
+        values |= {f"{name}_p": rng.random(layers * heads) ** 12 for name in VALUES[1:3]}
         part = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), **values})
         high = above_percentile(values["weight"])
         out = rng.random(layers * heads) < 0.1
@@ -55,6 +61,7 @@ def axes_of(figure: Figure) -> dict[str, Axes]:
 @pytest.mark.parametrize(("layers", "heads"), [(12, 12), (6, 6), (24, 16)])
 def test_figure3_shows_both_directions_beside_their_controls(layers, heads):
     weights = table(layers, heads)
+    weights["both"] = exceeds_both(weights)
     panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))
     for direction, rows in weights.groupby("direction"):
         rows = rows.set_index(["layer", "head"]).sort_index()
@@ -68,32 +75,103 @@ def test_figure3_shows_both_directions_beside_their_controls(layers, heads):
             centres = [(patch.get_y() + 0.5, patch.get_x() + 0.5) for patch in frames]
             highest = rows.index[rows["above_percentile"]].tolist() if name == "weight" else []
             assert sorted(centres) == sorted(highest)
-            (dots,) = axes.lines
+            rings, dots = axes.lines
             places = list(zip(dots.get_ydata(), dots.get_xdata(), strict=True))
             assert sorted(places) == rows.index[rows["stands_out"]].tolist()
+            places = list(zip(rings.get_ydata(), rings.get_xdata(), strict=True))
+            assert sorted(places) == rows.index[rows["both"] & ~rows["stands_out"]].tolist()
             low, high = mesh.get_clim()
-            assert low == (-high if name == "excess" else 0)
+            assert low == (0 if name == "weight" else -high)
             top, bottom = (axes.transData.transform((1, layer))[1] for layer in (1, layers))
             assert top > bottom
         limits = [
             next(p for p in panels[f"{name} {direction}"].collections).get_clim()
-            for name in ("weight", "control", "unlinked")
+            for name in VALUES[1:]
         ]
         assert len(set(limits)) == 1, "one scale"
+        assert limits[0][1] == weights[list(VALUES[1:])].max().max()
+
+
+def test_heads_exceed_both_controls_if_the_greater_p_value_does_after_correction():
+    weights = table(6, 6)
+    greater = [max(r.over_control_p, r.over_unlinked_p) for r in weights.itertuples()]
+    order = sorted(range(len(greater)), key=greater.__getitem__)
+    ranks = [n for n, i in enumerate(order, start=1) if greater[i] < 0.05 * n / len(greater)]
+    expected = {order[n] for n in range(max(ranks, default=0))}
+    assert 0 < len(expected) < len(greater)
+    assert set(np.flatnonzero(exceeds_both(weights))) == expected
+    assert not exceeds_both(weights.assign(over_unlinked=np.nan)).any()
 
 
 def test_figure3_says_how_many_heads_with_random_weights_stand_out():
     weights = table(2, 3)
     by_chance = weights.assign(stands_out=[True] * 2 + [False] * 10)
     figure = figure3(weights, example([(1, 1)]), LABEL, by_chance)
-    (title,) = (part.get_suptitle() for part in figure.subfigs if part.get_suptitle())
-    assert title.endswith("Dot: exceeds all controls (of random weights, 2 of 12).")
+    title = " ".join(figure.subfigs[0].get_suptitle().split())
+    rings = int(exceeds_both(by_chance).sum())
+    ends = f"Ring: exceeds both controls (with random weights {rings} of 12). Dot: all four (2)."
+    assert title.endswith(ends)
+    alone = " ".join(figure3(weights, example([(1, 1)]), LABEL).subfigs[0].get_suptitle().split())
+    assert alone.endswith("Ring: exceeds both controls. Dot: all four.")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (TOKENS, "Example, chosen for the attention along its links: “the cat was not snoring .”"),
+        (
+            ["[CLS]", "he", "was", "becoming", "ag", "##itated", ".", "yes", "[SEP]"],
+            "The paper's example: “he was becoming agitated . yes”",
+        ),
+        (
+            ["<s>", "He", "Ġwas", "Ġbecoming", "Ġag", "itated", ".", "!", "</s>"],
+            "The paper's example: “He was becoming agitated.!”",
+        ),
+        (
+            ["[CLS]", "$x^{2$", "<b>", "=cmd()", "_", "א", "$", "\\", "[SEP]"],
+            "Example, chosen for the attention along its links: “$x^{2$ <b> =cmd() _ א $ \\”",
+        ),
+    ],
+    ids=["other", "paper's", "byte-level", "markup"],
+)
+def test_figure3_says_whose_sentence_it_draws_as_it_is_written(tokens, expected, recwarn):
+    shown = replace(example([(1, 1)]), tokens=np.array(tokens))
+    figure = figure3(table(2, 2), shown, LABEL)
+    FigureCanvasAgg(figure).draw()
+    assert figure.subfigs[1].get_suptitle().strip("\u200e") == expected
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("layers", "heads", "maps", "length"), [(12, 12, 4, 14), (1, 1, 1, 5), (6, 12, 2, 30)]
+)
+def test_nothing_of_figure3_is_cut_off_and_tokens_do_not_overlap(
+    layers, heads, maps, length, recwarn
+):
+    tokens = np.array(["[CLS]", *("documentary",) * (length - 2), "[SEP]"])
+    weights = np.random.default_rng(3).dirichlet(np.ones(length), size=(maps, length))
+    places = np.arange(1, maps + 1).clip(max=layers), np.arange(1, maps + 1)
+    shown = Example(7, tokens, *places, weights.astype(np.float16), np.array([1]), np.array([3]))
+    weights = table(layers, heads)
+    canvas = FigureCanvasAgg(figure3(weights, shown, LABEL, weights))
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    for text in written(canvas.figure):
+        box = text.get_window_extent(canvas.get_renderer())
+        assert -1 <= box.x0 <= box.x1 <= width + 1, text
+        assert -1 <= box.y0 <= box.y1 <= height + 1, text
+    for axes in canvas.figure.axes:
+        for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+            boxes = [label.get_window_extent() for label in labels if label.get_text()]
+            for one, other in pairwise(boxes):
+                assert not one.padded(-1).overlaps(other.padded(-1))
+    assert not recwarn.list
 
 
 def test_figure3_without_words_of_no_link_says_so():
-    weights = table(2, 3).assign(unlinked=np.nan, excess=np.nan)
+    weights = table(2, 3).assign(over_unlinked=np.nan, excess=np.nan)
     panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))
-    for name in ("unlinked", "excess"):
+    for name in ("over_unlinked", "excess"):
         (text,) = panels[f"{name} element_to_predicate"].texts
         assert text.get_text() == "none"
 

@@ -1,6 +1,9 @@
 """Sources of frame-semantic links and the paper's selection."""
 
+import itertools
+import random
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -268,3 +271,31 @@ def test_the_built_in_corpus_has_sentences_that_the_selection_keeps(monkeypatch)
         assert all(element.role for element in annotation.elements)
         parts = annotation.sentence[slice(*annotation.predicate)].split()
         assert len(parts) == 1
+
+
+def test_the_nearest_occurrences_are_those_of_trying_all_combinations():
+    """With up to three elements, each of which occurs several times."""
+    rng = random.Random(7)
+    found = Counter()
+    for _ in range(3000):
+        words = rng.choices("abcde", k=rng.randint(4, 12))
+        words[:2] = "ab"  # at least two different ones
+        target, *elements = rng.sample(sorted({*words}), k=min(len({*words}), rng.randint(2, 4)))
+        sentence = " ".join(words)
+        places = [[i for i, word in enumerate(words) if word == w] for w in (target, *elements)]
+        totals = {}
+        for target_place, *others in itertools.product(*places):
+            gaps = [abs(place - target_place) - 1 for place in others]
+            if min(gaps) >= 2:
+                totals[target_place, *others] = sum(gaps)
+        nearest = [some for some in totals if totals[some] == min(totals.values())]
+        if len(nearest) > 1:
+            with pytest.raises(InputError, match="equally near"):
+                sources._find(sentence, target, elements, "here")
+        else:
+            annotation = sources._find(sentence, target, elements, "here")
+            starts = [2 * place for place in nearest[0]] if nearest else None
+            spans = annotation and [annotation.predicate, *(e.span for e in annotation.elements)]
+            assert (spans and [start for start, _ in spans]) == starts
+        found[len(nearest[:2])] += 1
+    assert min(found[count] for count in (0, 1, 2)) > 100

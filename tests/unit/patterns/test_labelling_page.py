@@ -1,8 +1,11 @@
 import base64
+import contextlib
 import errno
 import json
 import os
 import socket
+import threading
+import urllib.request
 
 import flask.testing
 import matplotlib
@@ -18,6 +21,7 @@ from darksecrets.patterns.classes import KEYS, PATTERNS, RULES
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.page.app import create_app
 from darksecrets.patterns.page.pictures import colours, drawn, example, levels
+from darksecrets.patterns.page.server import HOST, SETTINGS, listen
 from darksecrets.plotting.attention_map import saturation
 
 TOKEN = "secret"
@@ -355,6 +359,35 @@ def test_a_port_in_use_is_said(folder, capsys):
         assert command(folder, "--port", str(port)) == 1
     message = capsys.readouterr().err
     assert f"Port {port} of 127.0.0.1 cannot be used: Address already in use" in message
+
+
+def test_half_open_connections_keep_nobody_waiting(start, monkeypatch):
+    """There are more of them than waitress takes by default; each is closed after some seconds."""
+    assert SETTINGS["channel_timeout"] <= 10
+    for name in ("channel_timeout", "cleanup_interval"):
+        monkeypatch.setitem(SETTINGS, name, 1)
+    server = listen(start().application, 0)
+    threading.Thread(target=server.run, daemon=True).start()
+    address = (HOST, server.effective_port)
+    with contextlib.ExitStack() as opened:
+        halves = [opened.enter_context(socket.create_connection(address)) for _ in range(150)]
+        for half in halves[::2]:
+            half.sendall(f"GET /{TOKEN}/ HTTP/1.1\r\nHost: {HOST}".encode())
+        url = f"http://{HOST}:{server.effective_port}/{TOKEN}/state"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert answer.status == 200
+        halves[0].settimeout(30)
+        assert not halves[0].recv(1000), "closed"
+    server.close()
+
+
+def test_a_name_and_a_port_are_checked_before_maps_are_sampled(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for name, number, words in (("a,b", 0, "'a,b'"), ("=x", 0, "'=x'"), ("a", port, "cannot")):
+            assert main(["check", "--annotator", name, "--port", str(number)]) == 1
+            assert words in capsys.readouterr().err
+    assert main(["check", "--annotator", "Zoë", "--port", "0"]) == 0
 
 
 def test_bad_input_is_said_in_a_line(folder, tmp_path, capsys):

@@ -11,6 +11,7 @@ from darksecrets.patterns.classes import PATTERNS, READINGS
 from darksecrets.patterns.quality import of_classifier
 from darksecrets.patterns.seen import Seen
 from darksecrets.patterns.tables import PATTERN_PREDICTIONS
+from darksecrets.run.errors import InputError
 from darksecrets.run.provenance import read_record
 from workflow.lib.configuration import resolve
 
@@ -39,6 +40,16 @@ def test_it_does_not_serve_once_the_labelled_maps_have_changed(tmp_path, monkeyp
     with (tmp_path / name).open("ab") as stream:
         stream.write(b"\n")
     assert not trained.serves(SETTINGS)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"params": {}}', '{"params": 3, "inputs": 4}'])
+def test_a_damaged_provenance_is_named_before_any_job(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(trained, "CLASSIFIER", tmp_path)
+    with pytest.raises(InputError, match=r"provenance\.json: found .*make pattern-classifier"):
+        trained.serves(SETTINGS)
+    (tmp_path / "provenance.json").write_text(text)
+    with pytest.raises(InputError, match=r"provenance\.json: found .*make pattern-classifier"):
+        trained.serves(SETTINGS)
 
 
 def test_the_code_that_trained_it_is_the_code_as_it_is():

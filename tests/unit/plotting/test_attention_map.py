@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from darksecrets.plotting.attention_map import draw_map, saturation
-from darksecrets.plotting.style import new_figure
+from darksecrets.plotting.attention_map import draw_map, saturation, written
+from darksecrets.plotting.style import SMALL, new_figure
 
 
 def test_rows_attend_and_columns_are_attended_with_the_first_token_at_the_top_left():
@@ -23,3 +23,18 @@ def test_a_full_column_is_drawn_darkest_and_one_outlier_does_not_hide_it():
     assert saturation(column) == pytest.approx(0.7)
     column[0] = [0, 0, 1.0, 0]
     assert saturation(column) == pytest.approx(0.7)
+
+
+def test_all_tokens_are_written_or_those_that_get_most_attention_as_far_as_there_is_room():
+    weights = np.tile([0.1, 0.3, 0.2, 0.05, 0.25, 0.1], (6, 1))
+    assert written(weights, 1) == [0, 1, 2, 3, 4, 5]
+    assert written(weights, 2) == [1, 4]
+    assert written(weights[:, ::-1], 2) == [1, 4]
+    axes = new_figure(1, 1).add_subplot()
+    draw_map(axes, np.eye(60), [str(n) for n in range(60)], darkest=1.0)
+    sizes = {text.get_fontsize() for text in axes.get_xticklabels()}
+    assert sizes == {SMALL}
+    places = axes.get_xticks()
+    cell = axes.get_window_extent().width / axes.figure.dpi * 72 / 60
+    assert np.diff(places).min() * cell >= SMALL
+    assert [text.get_text() for text in axes.get_yticklabels()] == [str(int(n)) for n in places]

@@ -1,6 +1,7 @@
 """Captions of the report: rendered as Snakemake does, for every kind of run."""
 
 import re
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,9 @@ import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
-from workflow.lib.configuration import annotated_by, resolve
+from darksecrets.run import history, opening
+from workflow.lib.captions import plain
+from workflow.lib.configuration import annotated_by, origins, resolve, seeds_in_words
 
 TOPICS: dict[str, Any] = {
     "text": "text",
@@ -47,34 +50,55 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def resolved(config: dict[str, Any], left_out: str = "") -> dict[str, Any]:
-    """A configuration as the rules complete it; `left_out` says why the sweep is left out."""
+def resolved(
+    config: dict[str, Any], left_out: str = "", norms_left_out: str = ""
+) -> dict[str, Any]:
+    """A configuration as the rules complete it, with why the sweep and norms are left out."""
     complete = resolve(config)
     most = max(len(entry["seeds"]) for entry in complete["tasks"].values())
-    return {**complete, "left_out": left_out, "most_seeds": most}
+    reasons = {"left_out": left_out, "norms_left_out": norms_left_out}
+    return {**complete, **reasons, "most_seeds": most}
 
 
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
     """Text of a caption; undefined names and markup mistakes are errors."""
     environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    snakemake = SimpleNamespace(
-        config=config,
-        params=SimpleNamespace(
-            label="run x · data · model",
-            tasks=config["tasks"],
-            annotations=annotated_by(config),
-            paper=paper,
-            run={"shared": ["GLUE"] if paper else []},
-        ),
-        input=SimpleNamespace(
-            table="tables/t.csv", scores="tables/table1.csv", correlations="tables/c.csv"
-        ),
-        output=SimpleNamespace(table="tables/t.csv"),
-    )
-    text = environment.from_string(path.read_text(encoding="utf-8")).render(snakemake=snakemake)
-    strict = {"halt_level": 2, "report_level": 2, "raw_enabled": False}
+    found = facts(config, paper=paper)
+    params = SimpleNamespace(**found.pop("params"))
+    snakemake = SimpleNamespace(config=config, params=params, **found)
+    shown = {"snakemake": snakemake, "files": [made(config)]}
+    text = environment.from_string(path.read_text(encoding="utf-8")).render(shown)
+    raw = path.stem == "workflow"  # which includes what made the run
+    strict = {"halt_level": 2, "report_level": 2, "raw_enabled": raw}
     html = publish_parts(text, writer="html", settings_overrides=strict)["body"]
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def made(config: dict[str, Any]) -> SimpleNamespace:
+    """The file of the report that says what made the run, as Snakemake hands it to templates."""
+    facts = history.facts(history.gather([]), seeds_in_words(config), origins(config))
+    page = opening.html(facts, history.costs(Path("no run")))
+    return SimpleNamespace(name="run.html", path=SimpleNamespace(read_text=lambda: page))
+
+
+def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
+    """What captions read of a rule."""
+    return {
+        "params": {
+            "label": "run x · data · model",
+            "tasks": config["tasks"],
+            "annotations": annotated_by(config),
+            "paper": paper,
+            "run": {"shared": ["GLUE"] if paper else []},
+        },
+        "input": SimpleNamespace(
+            table="tables/t.csv",
+            scores="tables/table1.csv",
+            correlations="tables/c.csv",
+            changes="tables/g.csv",
+        ),
+        "output": SimpleNamespace(table="tables/t.csv"),
+    }
 
 
 def captions(root: Path) -> list[Path]:
@@ -89,6 +113,17 @@ def test_captions_render_for_every_kind_of_run(name: str, root: Path) -> None:
         text = render(path, config, paper=name == "paper")
         assert len(text.split()) > 50, path
         assert not re.search(r"\{[{%]|None|\*\*|``", text), text
+
+
+@pytest.mark.parametrize("name", ["demo", "paper"])
+def test_the_plain_text_of_a_caption_has_the_words_that_docutils_reads(
+    name: str, root: Path
+) -> None:
+    config = resolved(CONFIGS[name])
+    for path in captions(root):
+        text = plain(path, config, **facts(config, paper=name == "paper"))
+        assert text.split() == unescape(render(path, config, paper=name == "paper")).split(), path
+        assert path.stem == "workflow" or len(text.splitlines()) > 1, "what, then how"
 
 
 def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> None:
@@ -107,8 +142,12 @@ def test_the_description_says_what_data_a_run_has(root: Path) -> None:
     texts = {name: render(path, resolved(config), paper=False) for name, config in CONFIGS.items()}
     assert "cannot be compared with the paper's" in texts["demo"]
     assert "cannot be compared" not in texts["files"] + texts["paper"]
-    assert "google-bert/bert-base-uncased" in texts["paper"]
-    assert "nyu-mll/glue" in texts["paper"]
+    paper = resolve(CONFIGS["paper"])
+    assert f"google-bert/bert-base-uncased, revision {paper['model']['revision']}" in texts["paper"]
+    assert f"nyu-mll/glue, revision {paper['data']['revision']}" in texts["paper"]
+    assert "topics: a.csv and b.csv" in texts["only-own"]
+    assert "built-in corpus" not in texts["only-own"]
+    assert "Seeds1, 2, 3" in texts["paper"], "the cells of a row"
 
 
 def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
@@ -116,6 +155,15 @@ def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
     reason = "Its attention cannot be reached."
     assert reason in render(path, resolved(CONFIGS["files"], reason), paper=False)
     assert "left out" not in render(path, resolved(CONFIGS["files"]), paper=False)
+
+
+def test_the_description_says_why_norms_are_left_out(root: Path) -> None:
+    path = root / "workflow" / "report" / "workflow.rst"
+    reason = "Its values cannot be seen."
+    text = render(path, resolved(CONFIGS["files"], norms_left_out=reason), paper=False)
+    assert reason in text
+    assert "second opinion" not in text
+    assert "second opinion" in render(path, resolved(CONFIGS["files"]), paper=False)
 
 
 @pytest.mark.parametrize("paper", [True, False])

@@ -4,7 +4,7 @@ import statistics
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +56,16 @@ def curves(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def baselines(tasks: Iterable[str]) -> pd.DataFrame:
+    """The majority's score of every metric of some tasks: 50 and more."""
+    rows = [
+        (task, "majority", metric, 50.0 + number)
+        for task in tasks
+        for number, metric in enumerate(TASKS[task].metrics)
+    ]
+    return pd.DataFrame(rows, columns=["task", "baseline", "metric", "score"])
+
+
 def mean_of_seeds(table: pd.DataFrame, task: str) -> dict[tuple[int, int], float]:
     found = defaultdict(list)
     for row in table[table["task"] == task].itertuples():
@@ -88,15 +98,37 @@ def test_layer_1_is_at_the_top_and_head_1_at_the_left_as_in_the_paper() -> None:
     assert top > bottom
 
 
-def test_darker_means_a_greater_difference_on_one_scale_for_all_panels() -> None:
-    figure = figure5(similarities(ALL, 6, 6), ALL, LABEL)
+@pytest.mark.parametrize(
+    ("lowest", "full", "start"),
+    [(0.634, False, 0.6), (0.999, False, 0.95), (1.0, False, 0.95), (0.634, True, 0.0)],
+)
+def test_darker_means_a_greater_difference_on_one_scale_for_all_panels(
+    lowest: float, full: bool, start: float
+) -> None:
+    table = similarities(ALL, 6, 6)
+    table["similarity"] = table["similarity"].clip(lowest)
+    table.loc[(table["task"] == "QQP") & (table["layer"] == 3), "similarity"] = lowest
+    figure = figure5(table, ALL, LABEL, full_scale=full)
     meshes = [mesh_of(axes_named(figure, f"{task} heads")) for task in ALL]
-    assert {(mesh.norm.vmin, mesh.norm.vmax) for mesh in meshes} == {(0, 1)}
+    assert {mesh.get_clim() for mesh in meshes} == {meshes[0].get_clim()}
+    assert meshes[0].get_clim() == pytest.approx((start, 1))
     for mesh in meshes:
-        colours = mesh.cmap(mesh.norm(np.linspace(0, 1, 50)))[:, :3]
+        colours = mesh.cmap(mesh.norm(np.linspace(start, 1, 50)))[:, :3]
         luminance = colours @ [0.2126, 0.7152, 0.0722]
         assert (np.diff(luminance) > 0).all()
     assert "darker = greater difference" in axes_named(figure, "colour bar").get_xlabel()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_floors_are_marked_on_the_colour_bar_or_said_to_lie_below_it(full: bool) -> None:
+    table = similarities(["MRPC", "RTE"], 4, 3)
+    table["similarity"] = table["similarity"].clip(0.8)
+    table["other_heads"] = np.where(table["task"] == "RTE", 0.3, 0.4)
+    table["other_seed"] = 0.9
+    bar = axes_named(figure5(table, ["MRPC", "RTE"], LABEL, full_scale=full), "colour bar")
+    drawn = [pytest.approx(line.get_xdata()[0]) for line in bar.lines]
+    assert drawn == ([0.35, 0.9] if full else [0.9])
+    assert ("different heads: 0.35, below the scale" in bar.get_xlabel()) == (not full)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +206,9 @@ def test_nothing_is_cut_off_and_no_labels_overlap(
     if draw == "figure5":
         figure = figure5(similarities(tasks, 12, 12), tasks, LABEL)
     else:
-        figure = learning_curves(curves(tasks, (1, 2)), main_metrics(tasks), LABEL)
+        figure = learning_curves(
+            curves(tasks, (1, 2)), main_metrics(tasks), LABEL, baselines=baselines(tasks)
+        )
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     width, height = canvas.get_width_height()
@@ -221,7 +255,8 @@ def test_a_table_with_holes_is_refused(
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
 def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
     table = curves(["MRPC", "STS-B"], seeds)
-    figure = learning_curves(table, main_metrics(["MRPC", "STS-B"]), LABEL)
+    tasks = ["MRPC", "STS-B"]
+    figure = learning_curves(table, main_metrics(tasks), LABEL, baselines=baselines(tasks))
     for task, metric in (("MRPC", "f1"), ("STS-B", "pearson")):
         for name, split, quantity in (
             (f"{task} loss", "train", "loss"),
@@ -230,6 +265,7 @@ def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
             drawn = [
                 (line.get_color(), list(line.get_xdata()), pytest.approx(list(line.get_ydata())))
                 for line in axes_named(figure, name).lines
+                if line.get_label() != "majority"
             ]
             expected = []
             for state in ("finetuned-from-normal", "finetuned"):
@@ -252,8 +288,22 @@ def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
 
 
 def test_learning_curves_without_a_task_are_refused() -> None:
+    tasks = main_metrics(["MRPC", "RTE"])
     with pytest.raises(InputError, match="no train loss of RTE"):
-        learning_curves(curves(["MRPC"], (1,)), main_metrics(["MRPC", "RTE"]), LABEL)
+        learning_curves(curves(["MRPC"], (1,)), tasks, LABEL, baselines=baselines(tasks))
+
+
+def test_the_score_of_the_majority_is_a_line_if_there_is_one() -> None:
+    tasks = ["MRPC", "RTE"]
+    known = baselines(tasks).replace({"task": {"RTE": "other"}})
+    figure = learning_curves(curves(tasks, (1,)), main_metrics(tasks), LABEL, baselines=known)
+    found = {
+        axes.get_label(): line.get_ydata()[0]
+        for axes in figure.axes
+        for line in axes.lines
+        if line.get_label() == "majority"
+    }
+    assert found == {"MRPC f1": 50.0}
 
 
 def test_states_have_colours_that_differ_in_luminance_too() -> None:
@@ -275,7 +325,7 @@ from darksecrets.plotting.style import save
 folder = Path(sys.argv[1])
 figure = figure5(pd.read_csv(folder / "table.csv"), ["RTE"], sys.argv[2])
 save(figure, [folder / f"f.{s}" for s in ("pdf", "svg", "png")],
-     script="scripts/figure5.py", description=f"Figure 5, {sys.argv[2]}")
+     script="scripts/figure5.py", title=f"Figure 5, {sys.argv[2]}")
 heavy = {"torch", "transformers", "datasets", "sklearn", "tensorflow"} & set(sys.modules)
 sys.exit(f"loaded {heavy}" if heavy else 0)
 """
@@ -309,7 +359,7 @@ def test_drawing_loads_no_heavy_library_and_gives_the_same_bytes_again(
 def test_files_are_whole_and_name_the_script_and_the_run(tmp_path: Path) -> None:
     paths = [tmp_path / f"f.{suffix}" for suffix in ("pdf", "svg", "png")]
     figure = figure5(similarities(["RTE"], 6, 6), ["RTE"], LABEL)
-    style.save(figure, paths, script="scripts/figure5.py", description=f"Figure 5, {LABEL}")
+    style.save(figure, paths, script="scripts/figure5.py", title=f"Figure 5, {LABEL}")
     pdf, svg, png = paths
     assert pdf.read_bytes().startswith(b"%PDF-")
     assert b"scripts/figure5.py" in pdf.read_bytes()
@@ -330,5 +380,5 @@ def test_files_are_whole_and_name_the_script_and_the_run(tmp_path: Path) -> None
 def test_an_unknown_format_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     figure = figure5(similarities(["RTE"], 2, 2), ["RTE"], LABEL)
     with pytest.raises(InputError, match=r"\.jpg"):
-        style.save(figure, [tmp_path / "f.jpg"], script="s", description="d")
+        style.save(figure, [tmp_path / "f.jpg"], script="s", title="d")
     assert not list(Path(tmp_path).iterdir())

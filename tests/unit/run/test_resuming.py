@@ -1,12 +1,19 @@
 """Steps that a killed computation left, and which computation may use them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
-from darksecrets.run.resuming import different, read_arrays, resuming, write_arrays
+from darksecrets.run.resuming import (
+    different,
+    read_identity,
+    resuming,
+    write_arrays,
+)
 
 IDENTITY = {"sets": ["a"], "version": (1, 2), "heads": {1: [2]}}
 
@@ -58,3 +65,40 @@ def test_without_finished_steps_nothing_is_left(tmp_path):
     with pytest.raises(OSError, match="full"):
         work(tmp_path / "output", error=OSError("full"), steps=0)
     assert names(tmp_path) == []
+
+
+def left(tmp_path):
+    """Leave two finished steps; return their folder."""
+    with pytest.raises(KeyboardInterrupt):
+        work(tmp_path / "output", error=KeyboardInterrupt())
+    return tmp_path / ".output.partial"
+
+
+def test_a_damaged_step_is_thrown_away_said_and_computed_again(tmp_path, caplog):
+    step = left(tmp_path) / "step-1.npz"
+    step.write_bytes(step.read_bytes()[:-9])
+    assert work(tmp_path / "output") == [0]
+    assert json.loads((tmp_path / "output").read_text()) == [[0], [1]]
+    assert f"Threw away {step}, which is not used: found " in caplog.text
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_text("{")])
+def test_a_step_without_a_sound_record_is_computed_again(tmp_path, damage, caplog):
+    folder = left(tmp_path)
+    damage(folder / ".fingerprints" / "step-0.npz.json")
+    assert work(tmp_path / "output") == [1]
+    assert "Threw away" in caplog.text
+
+
+@pytest.mark.parametrize("content", ["", '{"sets"', "\0"])
+def test_a_damaged_identity_is_that_of_another_computation(tmp_path, content, caplog):
+    folder = left(tmp_path)
+    (folder / "identity.json").write_text(content)
+    assert work(tmp_path / "output") == []
+    assert f"{folder / 'identity.json'}: found no JSON" in caplog.text
+
+
+def test_a_damaged_identity_of_a_chunk_is_named(tmp_path):
+    (tmp_path / "identity.json").write_text("{")
+    with pytest.raises(InputError, match=r"identity.json: found no JSON"):
+        read_identity(tmp_path)

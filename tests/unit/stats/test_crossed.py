@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import pearsonr, skew, t
 
 from darksecrets.stats.crossed import (
+    drawn_correlations,
     drawn_means,
+    of_new_examples,
     of_new_models,
     probability_greatest,
 )
@@ -110,3 +112,92 @@ def test_equal_candidates_are_greatest_no_more_often_than_stated():
         drawn = drawn_means(values, 400, np.random.default_rng(number))
         found.append(probability_greatest(drawn[None], 0).max() > 0.975)
     assert 0.02 < np.mean(found) < 0.095  # binomial of 400 at 5 %, and at 6 %
+
+
+def test_means_of_skewed_examples_move_as_halls_transformation_says():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.exponential(size=40), np.full(40, 3.0), np.tile([1.0, 2.0], 20)])
+    drawn = of_new_examples(values, 40000, np.random.default_rng(1))
+    assert not drawn[:, 1].any()
+    for column, symmetric in ((0, False), (2, True)):
+        x = values[:, column]
+        error, a = x.std(ddof=1) / np.sqrt(40), skew(x) / np.sqrt(40)
+        assert symmetric == (abs(a) < 1e-9)
+        for share in (0.025, 0.5, 0.975):
+            # Hall's g(T) = T + aT²/3 + a²T³/27 + a/6 has Student's distribution: solved for T.
+            roots = np.roots([a**2 / 27, a / 3, 1, a / 6 - t.ppf(1 - share, 39)])
+            (real,) = roots[np.abs(roots.imag) < 1e-9].real
+            # Density of t at these shares and 40000 draws: five standard errors.
+            assert -np.quantile(drawn[:, column], share) / error == pytest.approx(real, abs=0.08)
+
+
+@pytest.mark.parametrize("examples", [30, 60])
+def test_intervals_cover_the_mean_of_skewed_examples_as_often_as_stated(examples):
+    """Products of two gamma variables, as changes of layers are; a bootstrap misses 7 to 9 %."""
+    rng, shape = np.random.default_rng(0), (examples, 2000)
+    values = rng.gamma(4, 0.1, shape) * rng.gamma(4, 0.25, shape)
+    drawn = of_new_examples(values, 1000, rng)
+    low, high = values.mean(axis=0) + interval_of_known(drawn)
+    above, below = (low > 0.4).mean(), (high < 0.4).mean()
+    # 5 %, and about 5.7 % of 30, and three standard errors of 2000; no side has nearly all
+    assert 0.035 < above + below < 0.057 + 0.0155
+    assert max(above, below) < 0.05
+
+
+def test_correlations_have_the_jackknifes_error_unless_it_is_too_small():
+    rng = np.random.default_rng(0)
+    strong = np.exp(rng.normal(size=20))
+    target = strong * np.exp(0.5 * rng.normal(size=20))
+    sources = np.stack([strong, 1.0 * (target < np.quantile(target, 0.1))])
+    drawn = drawn_correlations(sources, target[None], 40000, np.random.default_rng(1))
+    errors = []
+    for source, column in zip(sources, drawn.T, strict=True):
+        z = np.arctanh(pearsonr(source, target).statistic)
+        rest = [np.flatnonzero(np.arange(20) != unit) for unit in range(20)]
+        others = [np.arctanh(pearsonr(source[some], target[some]).statistic) for some in rest]
+        jackknife = np.sqrt(19 / 20 * np.sum((others - np.mean(others)) ** 2))
+        errors.append((jackknife, 17**-0.5))
+        for share in (0.025, 0.5, 0.975):
+            expected = t.ppf(share, 19) * max(errors[-1])
+            found = np.quantile(np.arctanh(column), share) - z
+            assert found == pytest.approx(expected, abs=0.05 * max(errors[-1]))
+    assert [jackknife > normal for jackknife, normal in errors] == [True, False]
+
+
+@pytest.mark.parametrize("units", [16, 36])
+@pytest.mark.parametrize("shape", ["normal", "heavy tails", "few are high"])
+def test_unrelated_heads_are_called_alike_no_more_often_than_stated(units, shape):
+    rng, missed = np.random.default_rng(units), []
+
+    def draw(rows):
+        values = rng.normal(size=(rows, units))
+        if shape == "heavy tails":
+            return np.exp(values)
+        return values if shape == "normal" else (values > 1) + 0.2 * rng.random(values.shape)
+
+    for number in range(300):
+        drawn = drawn_correlations(draw(2), draw(1), 200, np.random.default_rng(number))
+        both = np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]])
+        low, high = interval_of_known(both)
+        missed.append((low > 0) | (high < 0))
+    assert np.mean(missed, axis=0).max() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+@pytest.mark.parametrize("models", [1, 3])
+def test_heads_that_stay_alike_are_found(models):
+    """16 heads, a correlation of about 0.9, over that with another encoder: nearly always."""
+    rng, found = np.random.default_rng(0), []
+    for number in range(60):
+        sources = np.exp(rng.normal(size=(2, 16)))
+        targets = sources[0] * np.exp(0.3 * rng.normal(size=(models, 16)))
+        drawn = drawn_correlations(sources, targets, 200, np.random.default_rng(number))
+        found.append(interval_of_known(drawn[:, :1] - drawn[:, 1:])[0] > 0)
+    assert np.mean(found) > 0.8
+
+
+def test_three_heads_have_no_interval_and_equal_ones_a_sure_one():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2, 3))
+    assert np.isnan(drawn_correlations(values, values[:1], 9, rng)).all()
+    values = rng.normal(size=(2, 9))
+    assert drawn_correlations(values, values[:1], 9, rng)[:, 0] == pytest.approx(1)

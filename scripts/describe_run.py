@@ -1,0 +1,16 @@
+"""Say what made the run: commits, seeds, revisions, hardware, time and memory of every rule."""
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Gather the records of the run's jobs."""
+    from darksecrets.run import history, opening
+    from darksecrets.run.files import write_json, write_text
+
+    run = job.output.page.parent
+    facts = history.facts(history.gather(history.records(run)), **job.params.facts)
+    costs = history.costs(run)
+    write_text(opening.html(facts, costs), job.output.page)
+    write_json({"facts": facts, "costs": costs.round(2).to_dict("records")}, job.output.record)

@@ -1,0 +1,345 @@
+"""Configurations that are wrong: values of keys, combinations of keys, entries of tasks."""
+
+from __future__ import annotations
+
+from inputs.cases import Case, Config, key, run, write
+
+NAN, INF = float("nan"), float("inf")
+SEED = ("at most 4294967295",)
+INTEGER, NUMBER = ('expected type "integer"',), ('expected type "number"',)
+
+_SEEDS = ("data.seed", "scores.seed", "samples.seed", "patterns.seed", "framenet.seed")
+_RATES = ("learning_rate", "frozen_learning_rate", "warmup", "weight_decay", "from_normal_std")
+_COUNTS = {
+    "fine_tuning.epochs": 1,
+    "fine_tuning.batch_size": 1,
+    "scores.resamples": 100,
+    "samples.size": 1,
+    "attention.batch_size": 1,
+    "attention.chunks": 1,
+    "patterns.folds": 2,
+    "patterns.epochs": 1,
+    "patterns.resamples": 100,
+    "patterns.label_maps.size": 1,
+    "framenet.draws": 99,
+    "ablation.chunks": 1,
+    "ablation.bootstrap": 100,
+    "ablation.permutations": 100,
+    "ablation.splits": 10,
+    "ablation.joint.draws": 2,
+    "atlas.examples": 1,
+    "atlas.tokens": 3,
+    "threads": 1,
+}
+_UNBOUNDED = ("samples.size",)  # all examples, if there are fewer
+
+NUMBERS = [
+    *(key(path, 2**32, *SEED) for path in _SEEDS),
+    *(key(path, -1, "at least 0") for path in _SEEDS),
+    *(key(f"fine_tuning.{name}", NAN, *NUMBER, "finite") for name in _RATES),
+    *(key(f"fine_tuning.{name}", INF, "fine_tuning") for name in _RATES),
+    *(key(f"fine_tuning.{name}", -1, f"fine_tuning.{name}") for name in _RATES),
+    *(key(path, least - 1, f"at least {least}") for path, least in _COUNTS.items()),
+    *(key(path, 10**12, "at most") for path in _COUNTS if path not in _UNBOUNDED),
+    *(key(path, 2.5, "2.5 (float)", *INTEGER) for path in _COUNTS),
+    *(key(path, "many", "'many' (str)", *INTEGER) for path in _COUNTS),
+    key("ablation.seed", 2**32, *SEED),
+    key("ablation.seed", 1.0, *INTEGER),
+    key("patterns.label_maps.seed", 2**40, *SEED),
+    key("fine_tuning.epochs", 10**400, "at most 10000"),
+    key("fine_tuning.epochs", None, "None"),
+    key("fine_tuning.epochs", True, "True (bool)"),
+    key("fine_tuning.epochs", [3], "[3] (list)"),
+    key("fine_tuning.learning_rate", "nan", "finite"),
+    key("fine_tuning.learning_rate", 2e5, "at most 1"),
+    key("fine_tuning.learning_rate", 0, "more than 0"),
+    key("fine_tuning.learning_rate", "fast", *NUMBER),
+    key("fine_tuning.warmup", 1.5, "at most 1"),
+    key("fine_tuning.max_length", 7, "at least 8"),
+    key("fine_tuning.max_length", 513, "at most 512"),
+    key("fine_tuning.max_length", 500, "takes at most 128 tokens"),
+    key("fine_tuning.precision", "float16", "bfloat16"),
+    key("ablation.joint.tolerance", NAN, "finite"),
+    key("ablation.joint.tolerance", -0.5, "at least 0"),
+    key("data.train", 31, "at least 32"),
+    key("data.validation", 15, "at least 16"),
+    key("data.train", 10**10, "at most 1000000000"),
+]
+
+KEYS = [
+    Case("nothing", lambda _: {}, ("expected the keys run, model",)),
+    Case("no model", lambda _: {"run": "r"}, ("expected the key model",)),
+    Case("a section that is null", lambda _: run(ablation=None), ("ablation", "None")),
+    Case("a section that is a list", lambda _: run(scores=[1]), ("scores", "[1] (list)")),
+    Case("a section that is a text", lambda _: run(data="builtin"), ("data", "'builtin'")),
+    Case("an unknown key", lambda _: run(model_name="x"), ("unknown key 'model_name'",)),
+    Case(
+        "a misspelled key", lambda _: run(seed=[1]), ("unknown key 'seed'", "did you mean 'seeds'")
+    ),
+    Case("keys that are no text", lambda _: run() | {1: 2, "x": 3}, ("unknown key '1'", "'x'")),
+    Case("a key that is null", lambda _: run() | {None: 2}, ("unknown key 'None'",)),
+    Case(
+        "an earlier key", lambda _: run(attention={"shards": 2}), ("unknown key 'shards'", "chunks")
+    ),
+    Case("an empty key", lambda _: run() | {"": 1}, ("unknown key ''",)),
+    *(
+        key("run", name, "expected")
+        for name in ("", "..", ".hidden", "a/b", "a b", "-a", "a\n", "a\nb", "a\0", "ü", "x" * 300)
+    ),
+    key("run", 5, "5 (int)"),
+    key("run", None, "None"),
+    key("run", ["a"], "['a'] (list)"),
+    key("seeds", [], "minItems 1"),
+    key("seeds", [1, 1], "uniqueItems"),
+    key("seeds", 1, "1 (int)"),
+    Case("a seed of 1.0", lambda _: run(seeds=[1.0]), ("seeds.0", "1.0 (float)", *INTEGER)),
+    Case("a seed of 2**32", lambda _: run(seeds=[2**32]), ("seeds.0", *SEED)),
+    Case("a negative seed", lambda _: run(seeds=[-1]), ("seeds.0", "at least 0")),
+    Case("a seed that is a word", lambda _: run(seeds=["one"]), ("seeds.0", "'one'")),
+    Case("a seed that is true", lambda _: run(seeds=[True]), ("seeds.0", "True (bool)")),
+    key("gpu", 2, "one of"),
+    key("gpu", "yes", "one of"),
+    key("gpu", True, "True (bool)"),
+    key("data.source", "glue", "one of"),
+    key("data.folder", 3, "3 (int)"),
+    key("model.source", "bert", "one of"),
+    key("model.source", None, "one of"),
+    Case(
+        "no folder of data", lambda _: run(data={"source": "tsv"}), ("data.folder: found nothing",)
+    ),
+    Case(
+        "no folder of the model",
+        lambda _: run(model={"source": "folder"}),
+        ("model.folder: found nothing", "model.source is 'folder'"),
+    ),
+    Case(
+        "no file of links",
+        lambda _: run(framenet={"source": "tsv"}),
+        ("framenet.file: found nothing",),
+    ),
+    key("framenet.source", "web", "one of"),
+    key("patterns.annotations", "folder", "'folder' (str)"),
+    key("patterns.annotations", ["a", "a"], "uniqueItems"),
+    key("patterns.annotations", ["none"], "none", "not a folder"),
+    key("patterns.folds", 400, "too few examples", "400 folds"),
+    key("patterns.training", "never", "one of"),
+    key("annotation.pipeline", ["en"], "['en'] (list)"),
+    key("ablation.states", ["pretrained"], "`finetuned` among them"),
+    key("ablation.states", ["finetuned", "finetuned"], "uniqueItems"),
+    key("ablation.tasks", [], "minItems"),
+    key("ablation.tasks", ["STSB"], "did you mean 'STS-B'"),
+    key("ablation.compare_tasks", ["XNLI"], "expected one of"),
+    key("ablation.joint.tasks", ["XNLI"], "expected one of"),
+    key("ablation.mode", "nothing", "uniform"),
+    key("ablation.mode", 3, "3 (int)"),
+    key("ablation.compare_modes", ["noise"], "noise"),
+    key("ablation.screening", "maybe", "one of"),
+    key("ablation.joint.heads", "all", "`auto`, or a list"),
+    key("ablation.joint.heads", [], "minItems"),
+    key("ablation.joint.heads", [37], "6 layers of 6 heads"),
+    key("ablation.joint.heads", [0], "ablation.joint.heads"),
+    key("ablation.chunks", 500, "at most 400", "validation examples"),
+    key("attention.chunks", 401, "at most 400"),
+    key("look.name", "a/b", "letters, digits"),
+    key("look.parse", "maybe", "one of"),
+    key("look.heads", "all", "'all' (str)"),
+]
+
+SELECTORS = [
+    key("ablation.sets", [selector], *words)
+    for selector, words in (
+        ("1-999999999", ("names head 999999999", "6 layers of 6 heads")),
+        ("2-10000000000000", ("Expected a selector",)),
+        (7, ("head 7",)),
+        (0, ("head 0",)),
+        (-1, ("head -1",)),
+        (10**30, ("names head 1000",)),
+        (1.5, ("1.5",)),
+        (True, ("True",)),
+        (None, ("None",)),
+        ([], ("names no head",)),
+        ([[1], [9]], ("head 9",)),
+        ({}, ("names no head",)),
+        ({"9": 1}, ("layer 9",)),
+        ({"1": 9}, ("head 9",)),
+        ({"1": "some"}, ("'some'",)),
+        ("3-2", ("smaller number first", "2-3")),
+        ("upper layers", ("Expected a selector",)),
+        ("layer 7", ("layer 7",)),
+        ("all of layer 0", ("layer 0",)),
+        ("", ("Expected a selector",)),
+        ("layer 1 +", ("Expected a selector",)),
+    )
+] + [
+    key("ablation.sets", [1, "head 1 of every layer"], "mean the same heads"),
+    key("ablation.sets", 3, "3 (int)"),
+]
+
+
+def entry(name: str, words: tuple[str, ...], **keys: object) -> Case:
+    """A wrong entry of a task of the user's."""
+    right = {
+        "text": "t",
+        "label": "l",
+        "labels": ["no", "yes"],
+        "metrics": "accuracy",
+        "files": {"train": "a.tsv", "validation": "b.tsv"},
+    }
+    given = {k: v for k, v in (right | keys).items() if v is not ...}
+    return Case(f"entry: {name}", lambda _: run(tasks={"Mine": given}), ("tasks.Mine", *words))
+
+
+def names(*given: object) -> Config:
+    return run(tasks=dict.fromkeys(given))
+
+
+TASKS = [
+    key("tasks", [], "minItems"),
+    key("tasks", {}, "minProperties"),
+    key("tasks", "RTE", "'RTE' (str)"),
+    key("tasks", ["RTE", "RTE"], "uniqueItems"),
+    key("tasks", ["WNLI"], "'WNLI' without an entry", "docs/tasks.md"),
+    key("tasks", ["STSB"], "did you mean 'STS-B'"),
+    Case("a task that is a number", lambda _: run(tasks=[1]), ("tasks.0", "1 (int)")),
+    Case("a task of a number", lambda _: names(1), ("'1' without an entry",)),
+    Case("a task with a slash", lambda _: names("a/b"), ("'a/b'", "part of paths")),
+    Case("a task with a line break", lambda _: names("RTE\n"), ("part of paths",)),
+    Case("a task of a long name", lambda _: names("x" * 31), ("at most 30",)),
+    Case("a task named as a folder", lambda _: names("pretrained"), ("taken by another folder",)),
+    Case("tasks that differ in case", lambda _: names("RTE", "rte"), ("differ only in case",)),
+    Case(
+        "seeds without the first",
+        lambda _: run(tasks={"RTE": {"seeds": [2]}}),
+        ("RTE.seeds", "[2]"),
+    ),
+    Case("a task's seed of 1.0", lambda _: run(tasks={"RTE": {"seeds": [1.0]}}), ("RTE.seeds.0",)),
+    Case("a task's seed of 2**32", lambda _: run(tasks={"RTE": {"seeds": [2**32]}}), SEED),
+    Case(
+        "a size of three",
+        lambda _: run(tasks={"RTE": {"size": [1, 2, 3]}}),
+        ("RTE.size", "maxItems 2"),
+    ),
+    Case(
+        "a small size", lambda _: run(tasks={"RTE": {"size": [31, 16]}}), ("RTE.size", "[32, 16]")
+    ),
+    Case(
+        "a metric of regression",
+        lambda _: run(tasks={"RTE": {"metrics": "pearson"}}),
+        ("a regression",),
+    ),
+    entry("no text", ("expected the key text",), text=...),
+    entry("no label", ("expected the key label",), label=...),
+    entry("no metric", ("expected the key metrics",), metrics=...),
+    entry("no classes", ("labels", "or range"), labels=...),
+    entry("no data", ("built-in corpus has no such task",), files=...),
+    entry("three texts", ("maxItems 2",), text=["a", "b", "c"]),
+    entry("no texts", ("minItems 1",), text=[]),
+    entry("text and label in one column", ("expected different ones",), text="l"),
+    entry("one class", ("at least two",), labels=["a"]),
+    entry("a class twice", ("more than once",), labels=["a", "b", "a"]),
+    entry("a class that is true", ("put yes, no",), labels=[True, False]),
+    entry("a class that is empty", ("''",), labels=["a", ""]),
+    entry("a class of spaces", ("expected names",), labels=["a", " "]),
+    entry("a class that is null", ("None",), labels=["a", None]),
+    entry("values of one class", ("at least two",), labels={"x": "a", "y": "a"}),
+    entry("classes that are a text", ("'ab' (str)",), labels="ab"),
+    entry("classes and a range", ("found labels and range",), range=[0, 5]),
+    entry("a range upside down", ("smaller number first",), labels=..., range=[5, 0]),
+    entry("a range of one number", ("smaller number first",), labels=..., range=[1, 1]),
+    entry("a range of NaN", ("finite",), labels=..., range=[0, NAN]),
+    entry("a range without end", ("finite",), labels=..., range=[0, INF]),
+    entry("a range of words", ("range.0", "'low'"), labels=..., range=["low", "high"]),
+    entry("an unknown metric", ("unknown metric 'mcc'", "matthews_corrcoef"), metrics="mcc"),
+    entry("a metric twice", ("uniqueItems",), metrics=["accuracy", "accuracy"]),
+    entry("no metrics", ("minItems 1",), metrics=[]),
+    entry("an unknown key", ("unknown key 'lables'", "labels"), lables=["a", "b"]),
+    entry("only training data", ("expected the key validation",), files={"train": "a.tsv"}),
+    entry(
+        "files of another kind",
+        ("a.xlsx", ".jsonl"),
+        files={"train": "a.xlsx", "validation": "b.tsv"},
+    ),
+    entry("files without a suffix", ("ends in",), files={"train": "a", "validation": "b"}),
+    entry(
+        "a file that is a number",
+        ("files.train", "1 (int)"),
+        files={"train": 1, "validation": "b.tsv"},
+    ),
+    entry("files and hub", ("expected one of them",), hub={"repository": "a/b", "revision": "c"}),
+    entry("hub without a revision", ("revision",), files=..., hub={"repository": "a/b"}),
+    entry("columns without the text", ("without t",), columns=["l", "x"]),
+    entry("columns of one", ("minItems 2",), columns=["t"]),
+    entry("columns twice", ("uniqueItems",), columns=["t", "l", "t"]),
+    entry("flawed that is a word", ("flawed",), flawed="some"),
+    entry("files that are not there", ("a.tsv",)),
+    entry("a label of a list", ("label",), label=["l"]),
+]
+
+
+def _yaml(name: str, content: str | bytes, *words: str) -> Case:
+    return Case(
+        f"YAML: {name}",
+        lambda folder: write(folder, "config.yaml", content),
+        ("config.yaml", *words),
+    )
+
+
+_TOP = "run: a\ndata: {source: builtin}\nmodel: {source: builtin}\n"
+FILES = [
+    _yaml("a key twice", _TOP + "run: b\n", "line 4", "already in line 1"),
+    _yaml("a nested key twice", _TOP + "scores:\n  seed: 1\n  seed: 2\n", "line 6", "line 5"),
+    _yaml("an open brace", "run: a\ndata: {source: builtin\n", "line 3", "no valid YAML"),
+    _yaml("a tab", _TOP + "scores:\n\tseed: 1\n", "line 5", "no valid YAML"),
+    _yaml("an open quote", _TOP + 'tasks: ["RTE\n', "no valid YAML"),
+    _yaml("bad indentation", _TOP + "  scores: 1\n", "line 4"),
+    _yaml("Latin-1", b"run: \xe9\n", "line 1", "0xe9", "UTF-8"),
+    _yaml("UTF-16", "run: a\n".encode("utf-16"), "line 1", "UTF-8"),
+    _yaml("binary", bytes(range(256)), "UTF-8"),
+    _yaml("empty", "", "found no keys"),
+    _yaml("only a comment", "# nothing\n", "found no keys"),
+    _yaml("a list", "- run\n", "found no keys"),
+    _yaml("a text", "hello\n", "found no keys"),
+    _yaml("two documents", _TOP + "---\nrun: b\n", "line 4", "no valid YAML"),
+    _yaml("a date that does not exist", "run: 2020-13-45\n", "line 1", "2020-13-45"),
+    _yaml("a number of 5000 digits", _TOP + f"seeds: [{'9' * 5000}]\n", "line 4", "number"),
+    _yaml("an alias of itself", "run: &a [*a]\n", "without end"),
+    _yaml(
+        "aliases of aliases",
+        "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9) if i else 1}]\n" for i in range(9)),
+        "without end",
+    ),
+    _yaml("an unknown alias", "run: *a\n", "line 1", "no valid YAML"),
+    _yaml("code", "run: !!python/object/apply:os.getcwd []\n", "line 1", "no valid YAML"),
+    _yaml("deep", "run: " + "[" * 60 + "]" * 60 + "\n", "without end"),
+    _yaml("a list as key", "? [a]\n: 1\n", "no valid YAML"),
+    _yaml("NUL", "run: a\0b\n", "no valid YAML"),
+    _yaml(
+        "a wrong value",
+        _TOP + "fine_tuning:\n  epochs: 0\n",
+        "config.yaml, line 5: fine_tuning.epochs",
+        "at least 1",
+    ),
+    _yaml(
+        "an unknown key",
+        _TOP + "scores: {}\nepochs: 3\n",
+        "config.yaml, line 5:",
+        "unknown key 'epochs'",
+    ),
+    _yaml("a wrong entry of a list", _TOP + "seeds:\n- 1\n- 1.0\n", "config.yaml, line 6: seeds.1"),
+    _yaml(
+        "a date",
+        "run: 2020-01-01\ndata: {source: builtin}\nmodel: {source: builtin}\n",
+        "line 1: run",
+        "date",
+    ),
+    _yaml(
+        "a wrong set of heads",
+        _TOP + "ablation:\n  sets: [9]\n",
+        "config.yaml, line 5: ablation.sets",
+        "head 9",
+    ),
+    _yaml("a task without an entry", _TOP + "tasks: [WNLI]\n", "config.yaml, line 4: tasks"),
+    _yaml("a time", "run: 12:30\n", "line 1: run", "int"),
+]
+
+CASES = [*NUMBERS, *KEYS, *SELECTORS, *TASKS, *FILES]

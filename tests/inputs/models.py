@@ -1,0 +1,200 @@
+"""Model folders that are wrong: one thing is changed in a copy of the tiny BERT."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from darksecrets.run.files import RESOURCES
+from inputs.cases import Case, Config, edit_json, run
+
+WEIGHTS = "model.safetensors"
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the tiny BERT."""
+    copy = folder / "model"
+    shutil.copytree(RESOURCES / "tiny-bert", copy)
+    return copy
+
+
+def of(folder: Path) -> Config:
+    """A run of a model in a folder."""
+    return run(model={"source": "folder", "folder": str(folder)})
+
+
+def _changed(name: str, change: Callable[[Path], object], *words: str) -> Case:
+    def make(folder: Path) -> Config:
+        model = copied(folder)
+        change(model)
+        return of(model)
+
+    return Case(f"model: {name}", make, ("/model", *words))
+
+
+def _settings(words: tuple[str, ...], **keys: object) -> Case:
+    name = ", ".join(f"{k}: {v!r}" for k, v in keys.items())
+    return _changed(name, lambda m: edit_json(m / "config.json", **keys), *words)
+
+
+def _bytes(name: str, file: str, content: bytes, *words: str) -> Case:
+    return _changed(f"{file}: {name}", lambda m: (m / file).write_bytes(content), file, *words)
+
+
+def _tensors(name: str, change: Callable[[dict[str, np.ndarray]], object], *words: str) -> Case:
+    def rewrite(model: Path) -> None:
+        tensors = {k: np.array(v) for k, v in load_file(model / WEIGHTS).items()}
+        change(tensors)
+        save_file(tensors, model / WEIGHTS, metadata={"format": "pt"})
+
+    return _changed(f"weights: {name}", rewrite, *words)
+
+
+def _set(name: str, value: float) -> Callable[[dict[str, np.ndarray]], object]:
+    return lambda tensors: tensors[name].ravel().__setitem__(0, value)
+
+
+def _cut(size: int) -> Callable[[Path], object]:
+    return lambda m: (m / WEIGHTS).write_bytes((m / WEIGHTS).read_bytes()[:size])
+
+
+def _overwrite(start: int, content: bytes) -> Callable[[Path], object]:
+    def change(model: Path) -> None:
+        with (model / WEIGHTS).open("r+b") as stream:
+            stream.seek(start)
+            stream.write(content)
+
+    return change
+
+
+def _delete(*names: str) -> Callable[[Path], object]:
+    return lambda m: [(m / name).unlink(missing_ok=True) for name in names]
+
+
+def _pickled(model: Path) -> None:
+    (model / WEIGHTS).rename(model / "pytorch_model.bin")
+
+
+def _t5(model: Path) -> None:
+    (model / "config.json").write_text('{"model_type": "t5", "num_layers": 2}')
+
+
+def _rename_token(model: Path) -> None:
+    file = model / "tokenizer.json"
+    file.write_text(file.read_text().replace('"[CLS]"', '"[BEGIN]"'))
+
+
+def _more_pieces(model: Path) -> None:
+    file = model / "tokenizer.json"
+    content = json.loads(file.read_text())
+    content["model"]["vocab"] |= {f"extra{i}": 1499 + i for i in range(100)}
+    file.write_text(json.dumps(content))
+
+
+_WORDS, _QUERY = (
+    "bert.embeddings.word_embeddings.weight",
+    "bert.encoder.layer.3.attention.self.query.weight",
+)
+_SHAPE, _MISSING = ("cannot be loaded as a 'bert' encoder",), ("lacks", "would stay random")
+
+CASES = [
+    _settings(("config.json", "'six'"), num_attention_heads="six"),
+    _settings(("not a multiple",), num_attention_heads=5),
+    _settings(("no usable attention maps",), num_attention_heads=0),
+    _settings(("no usable attention maps",), num_attention_heads=-6),
+    _settings((*_MISSING, "12 layers"), num_hidden_layers=12),
+    _settings(("does not describe", "2 layers"), num_hidden_layers=2),
+    _settings(("num_hidden_layers: 0", "positive whole number"), num_hidden_layers=0),
+    _settings(("1000000000 layers", "110 tensors"), num_hidden_layers=10**9),
+    _settings((*_SHAPE, "192", "96"), hidden_size=96),
+    _settings(("weights", "bytes"), hidden_size=6 * 10**6),
+    _settings(("no usable attention maps",), hidden_size=-192),
+    _settings((*_SHAPE, "1499 × 192", "1400 × 192"), vocab_size=1400),
+    _settings((*_SHAPE, "1000000 × 192"), vocab_size=10**6),
+    _settings((*_SHAPE, "128 × 192", "512 × 192"), max_position_embeddings=512),
+    _settings(("takes at most 64 tokens",), max_position_embeddings=64),
+    _settings((*_SHAPE, "100"), intermediate_size=100),
+    _settings(("bytes",), intermediate_size=10**9),
+    _settings((*_SHAPE, "2 × 192", "1 × 192"), type_vocab_size=1),
+    _settings(("does not know", "xyz"), model_type="xyz"),
+    _settings(("does not know",), model_type=5),
+    _settings(("a decoder",), model_type="gpt2", n_layer=2, n_head=2, n_embd=32),
+    _changed("an encoder–decoder", _t5, "an encoder–decoder"),
+    _settings(("does not know", "classifier_dropout"), model_type="t5"),
+    _settings(("no usable attention maps",), model_type="fnet"),
+    _settings(("zzz",), hidden_act="zzz"),
+    _settings(("no usable attention maps",), pad_token_id=10**9),
+    _settings(("auto_map", "never run"), auto_map={"AutoModel": "evil.Evil"}),
+    _settings(("auto_map", "never run"), auto_map={"AutoConfig": "evil.C", "AutoModel": "evil.M"}),
+    _settings(("a decoder",), is_decoder=True),
+    _changed(
+        "code of the tokenizer",
+        lambda m: edit_json(
+            m / "tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.T", None]}
+        ),
+        *("tokenizer_config.json", "auto_map"),
+    ),
+    _changed(
+        "a tokenizer for short texts",
+        lambda m: edit_json(m / "tokenizer_config.json", model_max_length=64),
+        "the tokenizer is for at most 64 tokens",
+    ),
+    _changed("no config.json", _delete("config.json"), "missing config.json"),
+    _changed("no weights", _delete(WEIGHTS), "missing model.safetensors"),
+    _changed("no tokenizer", _delete("tokenizer.json", "vocab.txt"), "a tokenizer"),
+    _changed("pickled weights", _pickled, "pickled weights can run code"),
+    _bytes("an open brace", "config.json", b"{\n", "line 2", "JSON"),
+    _bytes("a list", "config.json", b"[]", "found a list"),
+    _bytes("empty", "config.json", b"", "JSON"),
+    _bytes("Latin-1", "config.json", b'{"a": "\xe9"}', "UTF-8"),
+    _bytes("an empty object", "config.json", b"{}", "does not know"),
+    _bytes("deep", "config.json", b"[" * 10**5, "JSON"),
+    _bytes("an open brace", "tokenizer_config.json", b"{", "JSON"),
+    _bytes("empty", WEIGHTS, b"", "0 bytes"),
+    _bytes(
+        "text",
+        WEIGHTS,
+        b"version https://git-lfs.github.com/spec/v1\n",
+        "not a complete safetensors",
+    ),
+    _bytes("zeros", WEIGHTS, bytes(1000), WEIGHTS),
+    _changed(
+        "a tokenizer of an open brace",
+        lambda m: (m / "tokenizer.json").write_text("{"),
+        "tokenizer",
+    ),
+    _changed("an empty tokenizer", lambda m: (m / "tokenizer.json").write_text(""), "tokenizer"),
+    _changed("a renamed token", _rename_token, "word pieces"),
+    _changed("a larger vocabulary", _more_pieces, "1599 word pieces", "1499"),
+    _changed("weights cut in half", _cut(3_000_000), "not a complete safetensors file"),
+    _changed("weights cut in the header", _cut(500), "not a complete safetensors file"),
+    _changed("weights without a header", _cut(4), "not a complete safetensors file"),
+    _changed("a damaged header", _overwrite(20, b"\xff" * 30), "not a complete safetensors file"),
+    _changed("damaged weights", _overwrite(200_000, b"\xff" * 10_000), WEIGHTS, "nan", "damaged"),
+    _changed("weights of other bytes", _overwrite(1_000_000, b"\x11\x55\x6a\x7f" * 9999), WEIGHTS),
+    _tensors("one NaN", _set(_QUERY, np.nan), "nan", _QUERY),
+    _tensors("one infinity", _set(_QUERY, np.inf), "inf", _QUERY),
+    _tensors("a huge number", _set(_WORDS, -1e30), "1e+30", _WORDS),
+    _tensors("one is missing", lambda t: t.pop(_QUERY), *_MISSING),
+    _tensors("embeddings are missing", lambda t: t.pop(_WORDS), *_MISSING),
+    _tensors("one has another name", lambda t: t.update({"x": t.pop(_QUERY)}), *_MISSING),
+    _tensors(
+        "one has another shape", lambda t: t.update({_QUERY: t[_QUERY][:, :96].copy()}), "192 × 96"
+    ),
+    _tensors("one is a vector", lambda t: t.update({_QUERY: t[_QUERY].ravel()}), *_SHAPE),
+    _tensors(
+        "another layer",
+        lambda t: t.update({_QUERY.replace("3", "6"): t[_QUERY]}),
+        "does not describe",
+    ),
+    _tensors("none", lambda t: [t.pop(name) for name in list(t)], "config.json"),
+    Case("model: no folder", lambda f: of(f / "none"), ("none", "no such folder")),
+    Case("model: an empty folder", of, ("found nothing", "missing config.json")),
+    Case("model: a folder with NUL", lambda _: of(Path("a\0b")), ("no such folder",)),
+    Case("model: a long name", lambda _: of(Path("x" * 300)), ("cannot be read",)),
+]

@@ -1,0 +1,176 @@
+"""Made-up tables for every figure of the workflow, with awkward names of tasks, tokens and models.
+
+What a figure reads is taken from its rule, and the columns, values and bounds of a table from its
+declaration.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.contracts import TABLES
+from darksecrets.framenet.example import Example
+from darksecrets.plotting.drawing import Sources
+from darksecrets.run.tables import Column, Table
+
+HEBREW = "\u05e9\u05dc\u05d5\u05dd"
+EMOJI = "\U0001f469\u200d\U0001f680"
+METRICS: Mapping[str, Sequence[str]] = {
+    "$x^{2$": ["f1", "accuracy"],
+    "<script>&": ["accuracy"],
+    f"=cmd()|{HEBREW}": ["pearson", "spearman"],
+}
+TOKENS = ["[CLS]", "$x^{2$", "<script>", "=cmd()", HEBREW, EMOJI, "_{", "[SEP]"]
+LABEL = f"run $x^{{2$ · <script> =cmd() {HEBREW}"
+SHAPE = (3, 4)
+SEEDS = (1, 2)
+_STEPS = (1, 2, 3)
+_INPUT = re.compile(r'(\w+)="<results>/tables/(\w+)\.(csv|parquet|npz)"')
+
+
+def names(root: Path) -> list[str]:
+    """Every figure of the workflow's rules, but those of a look at text, which needs a store."""
+    return [name for name, _ in _rules(root)]
+
+
+def inputs(root: Path, name: str) -> dict[str, str]:
+    """The tables and arrays that a figure reads, by the name of the rule's input."""
+    text = dict(_rules(root))[name]
+    return {key: f"{stem}.{suffix}" for key, stem, suffix in _INPUT.findall(text)}
+
+
+def _rules(root: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted((root / "workflow" / "rules").glob("*.smk")):
+        text = path.read_text(encoding="utf-8")
+        for match in re.finditer(r'^figure\(\n? *"(\w+)".*?^\)', text, re.MULTILINE | re.DOTALL):
+            yield match[1], match[0]
+        for match in re.finditer(r"^rule (\w+):\n.*?(?=^\S)", text, re.MULTILINE | re.DOTALL):
+            if f'drawn_by("{match[1]}")' in match[0] and match[1] not in ("table1", "look"):
+                yield match[1], match[0]
+
+
+def sources(root: Path, name: str, folder: Path) -> Sources:
+    """What the rule of a figure would give to its module."""
+    paths = {}
+    for key, file in inputs(root, name).items():
+        paths[key] = [folder / file]
+        if file.endswith(".npz"):
+            _write_arrays(folder / file)
+        else:
+            declared = TABLES[Path(file).stem]
+            declared.write(table(declared), folder / file)
+    return Sources(lambda key: paths.get(key, []), METRICS, LABEL)
+
+
+def table(declared: Table) -> pd.DataFrame:
+    """A row for every combination of the keys, with random values within their bounds."""
+    rng = np.random.default_rng(len(declared.name))
+    rows = [row for row in _keys(declared) if not _left_out(declared.name, row)]
+    frame = pd.DataFrame(rows).drop_duplicates()
+    for column in declared.columns:
+        if column.name not in frame:
+            frame[column.name] = _values(column, len(frame), rng)
+        elif column.kind == "integer":
+            frame = frame.astype({column.name: column.dtype})
+    for of in {column.interval_of for column in declared.columns if column.interval_of}:
+        low, high = (column for column in declared.columns if column.interval_of == of)
+        for end, shift in ((low, -0.1), (high, 0.1)):
+            frame[end.name] = (frame[of] + shift).clip(end.low, end.high)
+    if declared.name == "framenet_links":
+        frame = _links(frame)
+    return frame[list(declared.names)].reset_index(drop=True)
+
+
+def _keys(declared: Table) -> Iterator[dict[str, object]]:
+    columns = {column.name: column for column in declared.columns}
+    key = declared.key or ("idx",)
+    models: list[tuple[str, int | None]] = [("pretrained", None), ("random", 1)]
+    models += [(state, seed) for state in ("finetuned-from-normal", "finetuned") for seed in SEEDS]
+    if "state" in key:
+        models = [model for model in models if model[0] in columns["state"].values]
+    if "seed" in key and not columns["seed"].optional:
+        models = [(state, seed or 1) for state, seed in models]
+    scored = ("metric", "quantity") if "task" in key else ()
+    others = [name for name in key if name not in ("task", "state", "seed", *scored)]
+    for task, model in itertools.product(METRICS if "task" in key else [""], models):
+        metrics = METRICS.get(task, [""])
+        quantities = ["loss", *metrics] if "quantity" in key else metrics
+        domains = [_domain(columns[name], task) for name in others]
+        for values in itertools.product(quantities, *domains):
+            known = {"task": task, "metric": values[0], "quantity": values[0]}
+            known |= {"state": model[0], "seed": model[1]}
+            row = {name: known[name] for name in key if name in known}
+            yield row | dict(zip(others, values[1:], strict=True))
+
+
+def _domain(column: Column, task: str) -> Sequence[object]:
+    """The values of a key."""
+    if column.optional:  # of all layers, all patterns
+        return (None,)
+    if column.values:
+        return column.values
+    tasks = list(METRICS)
+    models = ("$x^{2$", f"<script> {HEBREW}", "=cmd(), random")
+    return {
+        "layer": range(1, SHAPE[0] + 1),
+        "head": range(1, SHAPE[1] + 1),
+        "heads": (1, 2, 4, 8),
+        "step": _STEPS,
+        "other_task": tasks[tasks.index(task) if task in tasks else 0 :],
+        "maps_of": ("all", *models, *(f"unseen {model}" for model in models)),
+        "map": [f"m{n}" for n in range(12)],
+        "idx": (0, 1),
+    }.get(column.name, (1,))
+
+
+def _left_out(name: str, row: Mapping[str, object]) -> bool:
+    """Rows that a run never has: losses of no training, scores of every step."""
+    if name == "learning_curves":
+        return (row["split"] == "train") != (row["quantity"] == "loss")
+    if name == "task_agreement":
+        return row["state"] != "finetuned"
+    return False
+
+
+def _values(column: Column, size: int, rng: np.random.Generator) -> Any:
+    tokens = " ".join(TOKENS)
+    texts = {"tokens": tokens, "model": "$x^{2$", "task": "<script>&", "confusions_of": "$x^{2$"}
+    texts |= {"segments": "00000111", "special": "10000001", "encoder": "=cmd()", "map": "m0"}
+    if column.values:
+        return rng.choice(column.values, size)
+    if column.kind == "text":
+        return texts.get(column.name, "$x^{2$")
+    if column.kind == "flag":
+        return rng.random(size) < 0.5
+    if column.kind == "integer":
+        return rng.integers(max(1, int(max(column.low, 0))), 9, size)
+    if column.name.startswith("q_"):
+        return rng.choice([0.001, 0.5], size)
+    return rng.uniform(max(column.low, -5), min(column.high, 5), size)
+
+
+def _links(frame: pd.DataFrame) -> pd.DataFrame:
+    """A sentence of awkward words."""
+    sentence = " ".join(TOKENS[1:-1])
+    word = sentence.index("=cmd()")
+    return frame.assign(
+        sentence=sentence, predicate_start=0, predicate_end=6, role="$x^{2$", frame="<b>_{$"
+    ).assign(element_start=word, element_end=word + 6)
+
+
+def _write_arrays(path: Path) -> None:
+    """The maps of Figure 1 (by the names of maps), or those of Figure 3."""
+    size, rng = len(TOKENS), np.random.default_rng(1)
+    maps = rng.dirichlet(np.full(size, 0.3), (2, size)).astype(np.float16)
+    if path.stem == "typical_maps":
+        np.savez_compressed(path, m0=maps[0])
+        return
+    places = np.array([1, 2])
+    Example(0, np.array(TOKENS), places, places, maps, places, places + 3).save(path)

@@ -1,0 +1,290 @@
+"""Make the pictures in docs/images again, from finished runs and the code as it is.
+
+python -m workflow.lib.pictures --demo results/demo --real results/real
+
+Figures, atlas and report are made from the tables and attention stores of the runs, which stay as
+they are; nothing is trained or swept. The pictures of `look` take a run of that target. Pages are
+shown in headless Chromium. Pictures of a run that is not given stay as they are, and are named;
+what cannot be made is named with its reason, and the command then fails. The data of the runs must
+still be in place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow.lib import compat, plan
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "docs" / "images"
+TEXT = "The teacher praised the boys. ||| She was proud of them."
+"""What docs/look.md looks at."""
+
+BY_HAND = ("data-flow.svg", "packages.svg")
+"""Pictures that are drawn by hand."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A picture of a page in a browser.
+
+    Attributes:
+        file: The page, from the run's folder.
+        size: Width and height of the window in pixels.
+        address: What follows ``#``.
+        see: CSS selector of what the picture shows; empty for the window.
+    """
+
+    file: str
+    size: tuple[int, int]
+    address: str = ""
+    see: str = ""
+
+
+DEMO: Mapping[str, str | Page] = {
+    "atlas.png": Page("atlas.html", (1280, 1080), "task=RTE"),
+    "atlas-card.png": Page("atlas.html", (1280, 3000), "task=RTE&head=3.4", ".card"),
+    "report.png": Page("report.html", (1280, 800)),
+}
+"""Pictures of the demonstration: pages, or names of figures."""
+
+REAL: Mapping[str, str] = {
+    **{f"real-figure{n}.png": f"figure{n}" for n in (1, 2, 3, 5, 6, 7, 8, 9)},
+    "real-ablation-gains.png": "ablation_gains",
+    "real-learning-curves.png": "learning_curves",
+}
+"""Pictures of the run on real data."""
+
+LOOK: Mapping[str, str] = {"look-heads.png": "heads-1", "look-maps.png": "maps-1"}
+"""Pictures of a text; names of figures."""
+
+LABELLING = "labelling-page.png"
+"""The page for labelling maps, with the maps that ship."""
+
+REDRAWN = {"figure", "table1", "atlas_maps", "atlas", "describe_run"}
+"""Scripts that are run again: they read what the run has measured."""
+
+
+def made() -> set[str]:
+    """Names of all pictures that this module makes."""
+    return {*DEMO, *REAL, *LOOK, LABELLING}
+
+
+class Problems(list[str]):
+    """What could not be made, with reasons."""
+
+    @contextlib.contextmanager
+    def noted(self, what: str) -> Iterator[None]:
+        """Note the error, if there is one, and go on."""
+        try:
+            yield
+        except Exception as error:  # one picture must not keep the others from being made
+            self.append(f"{what}: {compat.plain(str(error))}")
+
+
+def copy_of(run: Path, folder: Path) -> Path:
+    """A copy of a run in ``folder/results``: links to its measurements, and files to draw anew."""
+    name: str = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["run"]
+    copy = folder / "results" / name
+    copy.mkdir(parents=True)
+    for entry in run.resolve().iterdir():
+        if entry.is_file() and not entry.is_symlink():
+            shutil.copy(entry, copy)
+        elif entry.name in ("figures", "atlas"):
+            shutil.copytree(entry, copy / entry.name)
+        else:
+            (copy / entry.name).symlink_to(entry)
+    return copy
+
+
+def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
+    """Run the scripts of a run's figures, its atlas and its record again, within the copy.
+
+    Args:
+        copy: The copy, see `copy_of`; the working directory is above ``results``.
+        wanted: Names of figures; empty for all, which a report needs.
+        problems: Gets what could not be made.
+    """
+    from _job import Job
+
+    workflow = plan.dry_run(copy / "config.yaml", ["all"])
+    for job in workflow.dag.toposorted():
+        for one in job:
+            script = Path(compat.script_of(one.rule) or "").stem
+            skipped = script == "figure" and wanted and one.rule.name not in wanted
+            if script not in REDRAWN or skipped:
+                continue
+            with problems.noted(one.rule.name):
+                missing = [path for path in one.input if not Path(path).exists()]
+                if missing:
+                    raise FileNotFoundError(f"the run lacks {', '.join(map(str, missing))}")
+                importlib.import_module(script).main(Job(one))
+
+
+def report(copy: Path) -> None:
+    """Build the report of the copy."""
+    from _job import Job
+
+    workflow = plan.dry_run(copy / "config.yaml", ["report"])
+    (job,) = (job for job in workflow.dag.jobs if job.rule.name == "report")
+    importlib.import_module("report").main(Job(job))
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Any]:
+    """Headless Chromium."""
+    from selenium import webdriver
+
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if not found or not driver:
+        raise FileNotFoundError("no chromium or chromedriver (Debian: chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = found
+    # No sandbox: this may run as root, and the only pages shown are our own.
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "hide-scrollbars"):
+        options.add_argument(f"--{argument}")
+    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        yield running
+    finally:
+        running.quit()
+
+
+def show(running: Any, url: str, page: Page, file: Path, ready: str) -> None:  # noqa: ANN401
+    """Save a picture of a page.
+
+    Args:
+        running: The browser.
+        url: Where the page is.
+        page: What of it is shown.
+        file: The picture.
+        ready: JavaScript that returns whether the page is drawn.
+    """
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    width, height = page.size
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    running.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    scheme = {"features": [{"name": "prefers-color-scheme", "value": "light"}]}
+    running.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme)
+    running.get("about:blank")
+    running.get(f"{url}#{page.address}" if page.address else url)
+    WebDriverWait(running, 60).until(lambda _: running.execute_script(ready))
+    if page.see:
+        running.find_element(By.CSS_SELECTOR, page.see).screenshot(str(file))
+    else:
+        running.save_screenshot(str(file))
+
+
+READY = {
+    "atlas.html": "return !document.getElementById('page').hasAttribute('aria-busy') &&"
+    " [...document.querySelectorAll('.card .maps:not(.tokens), .card .example')]"
+    ".every((each) => each.dataset.painted)",
+    "report.html": "return Boolean(document.querySelector('.made'))",
+    LABELLING: "return Boolean(document.querySelector('canvas, svg, img'))",
+}
+"""JavaScript that says whether a page is drawn."""
+
+
+def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) -> None:
+    """Make the pictures of a run."""
+    pages = {name: page for name, page in pictures.items() if isinstance(page, Page)}
+    figures = {name: figure for name, figure in pictures.items() if isinstance(figure, str)}
+    with_report = any(page.file == "report.html" for page in pages.values())
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copy_of(run, Path(folder))
+        with contextlib.chdir(folder):
+            redraw(copy, set() if with_report else {*figures.values()}, problems)
+            if with_report:
+                with problems.noted("report.html"):
+                    report(copy)
+            for name, figure in figures.items():
+                with problems.noted(name):
+                    shutil.copy(copy / "figures" / f"{figure}.png", IMAGES / name)
+            with browser() as running:
+                for name, page in pages.items():
+                    with problems.noted(name):
+                        url = (copy / page.file).as_uri()
+                        show(running, url, page, IMAGES / name, READY[page.file])
+
+
+def of_text() -> None:
+    """Make the pictures of `look`: the heads of the tiny BERT on a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+        command += ["--directory", folder, "--cores", str(os.cpu_count()), "look"]
+        command += ["--configfile", str(ROOT / "config/config.yaml"), "--config", f"text={TEXT}"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr[-1000:])
+        for name, figure in LOOK.items():
+            (file,) = Path(folder).glob(f"results/*/look/*/figures/{figure}.png")
+            shutil.copy(file, IMAGES / name)
+
+
+def of_labelling() -> None:
+    """Make the picture of the labelling page."""
+    with tempfile.TemporaryDirectory() as folder, browser() as running:
+        command = [sys.executable, "-m", "darksecrets.patterns", "label", "--port", "0"]
+        command += ["--maps", str(ROOT / "darksecrets/resources/patterns")]
+        command += ["--annotations", folder + "/labels", "--annotator", "someone", "--pass", "1"]
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        try:
+            said = "".join(server.stdout.readline() for _ in range(2)) if server.stdout else ""
+            address = re.search(r"http://127\.0\.0\.1:\d+/\S+/", said)
+            if address is None:
+                raise RuntimeError(f"the page's server said {said!r}")
+            page = Page("", (1280, 800))
+            show(running, address[0], page, IMAGES / LABELLING, READY[LABELLING])
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def main() -> None:
+    """Make the pictures of the runs that are given."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--demo", type=Path, help="folder of a finished demonstration")
+    parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
+    arguments = parser.parse_args()
+    problems = Problems()
+    sys.path.insert(0, str(ROOT / "scripts"))
+    for run, pictures, what in (
+        (arguments.demo, DEMO, "demonstration"),
+        (arguments.real, REAL, "real run"),
+    ):
+        if run is None or not (run / "atlas.html").is_file():
+            found = f"{run} is not finished" if run else "no folder is given"
+            print(f"Pictures of the {what} stay as they are ({found}): {', '.join(pictures)}.")
+        else:
+            with problems.noted(str(run)):
+                of_run(run.resolve(), pictures, problems)
+    with problems.noted(", ".join(LOOK)):
+        of_text()
+    with problems.noted(LABELLING):
+        of_labelling()
+    print(f"{len(made())} pictures are in {IMAGES.relative_to(ROOT)}.")
+    if problems:
+        sys.exit("Not made:\n" + "\n".join(f"  {problem}" for problem in problems))
+
+
+if __name__ == "__main__":
+    main()
