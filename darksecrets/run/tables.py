@@ -172,8 +172,8 @@ class Table:
     def write(self, frame: pd.DataFrame, path: Path) -> None:
         """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV files have `DIGITS` significant digits, and text that a spreadsheet would run is quoted (see
-        `cells`); Parquet files have one row group.
+        CSV files have `DIGITS` significant digits, and text that a spreadsheet would run is quoted
+        (see `cells`); Parquet files have one row group.
 
         Raises:
             InputError: See `check`; an old file at ``path`` is kept.
