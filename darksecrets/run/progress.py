@@ -40,8 +40,9 @@ def _log_lines(description: str, total: int, unit: str) -> Callable[[int], None]
             return
         last = now
         spent = now - start
+        rate = f", {done / spent:.3g} {unit} a second" if spent > 0 else ""
         left = f", about {spent / done * (total - done):.0f} s left" if 0 < done < total else ""
-        sys.stderr.write(f"{description}: {done}/{total} {unit} in {spent:.0f} s{left}\n")
+        sys.stderr.write(f"{description}: {done}/{total} {unit} in {spent:.0f} s{rate}{left}\n")
         sys.stderr.flush()
 
     return advance

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.faults
 
 DAMAGES = ("truncated", "a bit flipped", "emptied", "deleted")
 TIMES = ("times kept", "new times")
-KINDS = 80
+KINDS = 100
 """At least as many as there are kinds of files."""
 _OF_RUN = re.compile(r"RTE|STS-B|FrameNet|finetuned-from-normal|finetuned|pretrained|random|frozen")
 NOT_RESULTS = {"logs", "benchmarks"}
@@ -28,7 +28,7 @@ def kinds(folder: Path) -> list[list[Path]]:
     for path in visible(folder / RESULTS):
         name = path.relative_to(folder / RESULTS)
         if (top := name.parts[0]) not in NOT_RESULTS:
-            kind = re.sub(r"\d+", "", _OF_RUN.sub("", str(name)))
+            kind = re.sub(r"/seed-\d+|\d+", "", _OF_RUN.sub("", str(name)))
             kind = f"{top} {path.suffix}" if top in ("figures", "tables") else kind
             found[kind].append(path.relative_to(folder))
     return list(found.values())

@@ -5,7 +5,7 @@ from faults.trial import EQUAL, SEED, SIGNALS, strike, wait_for_end
 
 pytestmark = pytest.mark.faults
 
-MOMENTS = 72
+MOMENTS = 80
 WHOM = ("snakemake", "job", "all")
 WHOLE_RUNS = ("finetune", "prepare_dataset", "sweep_heads_chunk", "collect_features")
 

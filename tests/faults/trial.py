@@ -198,6 +198,7 @@ def small_disk(folder: Path, free: int) -> Iterator[Callable[[], None]]:
     subprocess.run(mount, check=True)
     try:
         subprocess.run(["cp", "-a", f"{saved}/.", str(folder)], check=True)
+        (folder / "not-empty").touch()  # Snakemake removes folders that are
         larger = ["mount", "-o", "remount,size=1g", str(folder)]
         yield lambda: subprocess.run(larger, check=True) and None
     finally:

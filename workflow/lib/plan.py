@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ class Step:
         gpu: Whether it requests a GPU.
         submission: Shared by all steps that are submitted together, as one cluster job.
         forked: Whether it starts as a fork, with the libraries imported.
+        minutes: Time that it is given; None if nothing limits it.
     """
 
     rule: str
@@ -55,6 +57,7 @@ class Step:
     gpu: bool
     submission: object
     forked: bool = False
+    minutes: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -132,7 +135,41 @@ def _step(dag: Any, job: Any, *, many: bool = False) -> Step:  # noqa: ANN401
         gpu=gpu,
         submission=compat.submission_of(dag, job),
         forked=many and job.threads == 1 and not gpu,
+        minutes=_given(job.resources.get("runtime")),
     )
+
+
+def _given(runtime: object) -> float | None:
+    """Minutes of a resource; a plan has words for what is only known later."""
+    return float(runtime) if isinstance(runtime, int | float) else None
+
+
+def misfits(planned: Iterable[Step], memory: int | None) -> list[str]:
+    """What to say of steps that are expected to exceed the machine's memory or the time given.
+
+    Args:
+        planned: Steps of a run.
+        memory: Bytes of the machine; None if the steps run elsewhere.
+    """
+    planned, said = list(planned), []
+    largest = max(planned, key=lambda step: step.need.memory, default=None)
+    if memory and largest and largest.need.memory * resources.MB > memory:
+        said.append(
+            f"A step of the rule {largest.rule} needs about "
+            f"{largest.need.memory / 1000:.1f} GB of memory, and this machine has "
+            f"{memory / 1e9:.1f} GB: expect it to be killed. Use a larger machine, or a smaller "
+            "model or batch (docs/resources.md)."
+        )
+    late = [step for step in planned if step.minutes and step.seconds > step.minutes * MINUTE]
+    for rule in sorted({step.rule for step in late}):
+        step = max((step for step in late if step.rule == rule), key=lambda each: each.seconds)
+        said.append(
+            f"A step of the rule {rule} takes about {duration(step.seconds)}, and is given "
+            f"{duration(60 * (step.minutes or 0))}. Give it more "
+            f"(--set-resources {rule}:runtime={math.ceil(2 * step.seconds / MINUTE)}), or split it "
+            "(docs/cluster.md); training and sweeps resume in the next attempt."
+        )
+    return said
 
 
 def asked_by(rule: Any) -> resources.Asked | None:  # noqa: ANN401 - Snakemake's

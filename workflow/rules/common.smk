@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 
+import psutil
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -619,7 +620,11 @@ def start_run(logs: list[str]) -> None:
         given = compat.cores_of(workflow), compat.gpus_of(workflow)
         expected = plan.outlook(workflow.dag, *given)
     SCREEN.start(expected)
-    logger.info(plan.summary(plan.steps(workflow.dag), config, expected, looking=looking))
+    steps = plan.steps(workflow.dag)
+    logger.info(plan.summary(steps, config, expected, looking=looking))
+    memory = psutil.virtual_memory().total if workflow.local_exec else None
+    for misfit in plan.misfits(steps, memory):
+        logger.warning(misfit)
     logger.info(f"Full log: {terminal.relative(logs)}")
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(

@@ -19,8 +19,8 @@ def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(
             now += 4
             advance(5)
     assert capsys.readouterr().err.splitlines() == [
-        "maps: 15/30 examples in 12 s, about 12 s left",
-        "maps: 30/30 examples in 24 s",
+        "maps: 15/30 examples in 12 s, 1.25 examples a second, about 12 s left",
+        "maps: 30/30 examples in 24 s, 1.25 examples a second",
     ]
 
 

@@ -1,5 +1,8 @@
 """The plan sums the needs of its steps."""
 
+import dataclasses
+import math
+
 import pytest
 
 from workflow.lib import plan, resources
@@ -56,3 +59,23 @@ def test_steps_submitted_together_are_one_job():
     assert said.startswith("Run r: 3 steps (2 jobs on a cluster), about 1 min of one core, ")
     assert "GPU" not in said
     assert plan.summary([], CONFIG) == "Run r: nothing to be done."
+
+
+def test_a_step_that_cannot_fit_is_named_with_numbers():
+    step = _step("finetune", "MNLI", threads=4)
+    memory = step.need.memory * resources.MB
+    assert plan.misfits([step], memory + 1) == []
+    assert plan.misfits([step], None) == []
+    (said,) = plan.misfits([step, _step("figure5")], int(memory / 2))
+    assert f"needs about {memory / 1e9:.1f} GB" in said
+    assert f"this machine has {memory / 2e9:.1f} GB" in said
+
+
+def test_a_step_that_is_given_too_little_time_is_named_with_numbers():
+    step = _step("finetune", "MNLI", threads=4)
+    minutes = step.seconds / 60
+    assert plan.misfits([dataclasses.replace(step, minutes=minutes + 1)], None) == []
+    short = dataclasses.replace(step, minutes=minutes / 2)
+    (said,) = plan.misfits([short, dataclasses.replace(short, minutes=minutes / 3)], None)
+    assert "the rule finetune takes about" in said
+    assert f"--set-resources finetune:runtime={math.ceil(2 * minutes)}" in said
