@@ -102,6 +102,7 @@ def _panel(axes: Axes, task: str, rows: pd.DataFrame) -> None:
     axes.set_xlabel("Difference to intact model")
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    axes.tick_params(axis="x", pad=3)
     axes.set_title(title(rows), pad=9)
     text = f"{hurt} hurt, {same} the same, {helped} help"
     axes.text(0.5, 1.02, text, transform=axes.transAxes, ha="center", fontsize=SMALL)

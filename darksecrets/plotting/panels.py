@@ -113,4 +113,4 @@ def marked_bar(figure: Figure, axes: Axes, mesh: QuadMesh, reference: float) -> 
     axes.axhline(reference, color=BASELINE, linewidth=2)
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.tick_params(labelsize=SMALL)
-    axes.set_title(f"{reference:.1f}", fontsize=SMALL, color=INK)
+    axes.set_title(f"{reference:.1f}", fontsize=SMALL, color=INK, pad=4.5)
