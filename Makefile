@@ -79,6 +79,7 @@ test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and tes
 
 .PHONY: test-faults
 test-faults: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
+	rm -f results/faults/outcomes.csv
 	python -m pytest -m faults tests/faults
 	python -m tests.faults.page
 

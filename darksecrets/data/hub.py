@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 from collections.abc import Iterable, Iterator, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
@@ -175,16 +176,29 @@ def _explained(repository: str, revision: str, kind: Kind) -> Iterator[None]:
         errors.HTTPError,  # type: ignore[attr-defined]
         errors.FileMetadataError,
     ) as error:
-        reason = (
-            "HF_HUB_OFFLINE forbids requests to the Hub"
-            if constants.is_offline_mode()
-            else f"the Hub does not answer at {constants.ENDPOINT} ({_first_line(error)})"
-        )
+        advice = "Run once with a connection"
+        if constants.is_offline_mode():
+            reason = "HF_HUB_OFFLINE forbids requests to the Hub"
+        elif _is_busy(error):
+            reason = f"the Hub is busy at {constants.ENDPOINT} ({_first_line(error)})"
+            advice = "Give the same command again in some minutes"
+        else:
+            reason = f"the Hub does not answer at {constants.ENDPOINT} ({_first_line(error)})"
         raise InputError(
             f"Some files of {what} are not in the cache ({constants.HF_HUB_CACHE}), and {reason}. "
-            "Run once with a connection; or set HF_ENDPOINT to a mirror; or copy the cache of "
-            "another machine and set HF_HOME to it; or configure another source than the Hub."
+            f"{advice}; or set HF_ENDPOINT to a mirror; or copy the cache of another machine and "
+            "set HF_HOME to it; or configure another source than the Hub."
         ) from error
+
+
+def _is_busy(error: BaseException | None) -> bool:
+    """Whether the Hub did answer: too many requests (429), or a fault of its own (5xx)."""
+    while error is not None:
+        status = getattr(getattr(error, "response", None), "status_code", 0)
+        if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return True
+        error = error.__cause__
+    return False
 
 
 def _first_line(error: BaseException) -> str:

@@ -7,18 +7,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faults.trial import CONFIG, ROOT, SEED, Outcomes, Trial
+from faults.trial import (
+    CONFIG,
+    FAILED,
+    OUTCOMES,
+    SEED,
+    Outcomes,
+    Trial,
+    keep_outcomes,
+)
 
 from workflow.lib import plan
 
 
-@pytest.fixture(scope="session")
-def outcomes() -> Iterator[Outcomes]:
-    """Gathers what came of every fault; written to `results/faults/outcomes.csv`."""
+@pytest.fixture
+def outcomes(request) -> Iterator[Outcomes]:
+    """Gathers what came of the faults of a test; kept in `results/faults/outcomes.csv`."""
     tried = Outcomes()
     yield tried
-    if tried.rows:
-        tried.write(ROOT / "results" / "faults" / "outcomes.csv")
+    rows = tried.rows or [(request.node.originalname, request.node.name, FAILED)]
+    keep_outcomes(OUTCOMES, request.node.nodeid, rows)
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +37,9 @@ def finished(call_snakemake, tmp_path_factory) -> Path:
     trial = Trial(folder, folder, call_snakemake)
     if given:  # only to work on this programme: taken as it is, whatever code has made it
         shutil.copytree(given, folder, dirs_exist_ok=True, symlinks=True)
-        trial.call("all", "report", "--touch", "--forceall")
-    done = trial.call("all", "report")
+        done = trial.call("all", "report", "--touch", "--forceall")
+    else:
+        done = trial.call("all", "report")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

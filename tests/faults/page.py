@@ -1,8 +1,9 @@
-"""Bring the counts of the last programme into docs/faults.md: ``python -m tests.faults.page``."""
+"""Bring the counts of the faults tried into docs/faults.md: ``python -m tests.faults.page``."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,25 +13,42 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "faults.md"
 OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
 START, END = "<!-- faults: made by make test-faults -->", "<!-- /faults -->"
+ENDS = ("equal results", "a message", "failed")
+
+
+def programme() -> list[str]:
+    """Names of the programme's tests of which each puts a fault upon a run."""
+    collect = [sys.executable, "-m", "pytest", "-m", "faults", "tests/faults", "--collect-only"]
+    found = subprocess.run([*collect, "-q"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [line for line in found.stdout.splitlines() if "::" in line]
 
 
 def counts(outcomes: pd.DataFrame) -> str:
     """How many faults of each kind ended how, as a Markdown table."""
-    table = outcomes.groupby(["kind", "end"], sort=False).size().rename("faults").reset_index()
-    table.columns = ["what", "one plain call then ended in", "faults"]
-    return table.to_markdown(index=False)
+    table = pd.crosstab(outcomes["kind"], outcomes["end"]).reindex(columns=list(ENDS), fill_value=0)
+    table.insert(0, "tried", table.sum(axis=1))
+    return table.rename_axis(index="fault", columns=None).reset_index().to_markdown(index=False)
 
 
-def page(text: str, outcomes: pd.DataFrame) -> str:
-    """The page with these counts."""
-    made = f"{START}\n\n{counts(outcomes)}\n\n{len(outcomes)} faults in all.\n{END}"
+def page(text: str, outcomes: pd.DataFrame, tests: list[str]) -> str:
+    """The page with the outcomes of those of the programme's tests that were run."""
+    run = outcomes[outcomes["test"].isin(tests)]
+    unknown = set(run["end"]) - set(ENDS)
+    if unknown:
+        raise ValueError(f"found the ends {sorted(unknown)}, expected {ENDS}")
+    summary = (
+        f"These are {len(run)} faults of {run['test'].nunique()} tests; the programme has "
+        f"{len(tests)} tests."
+    )
+    made = f"{START}\n\n{counts(run)}\n\n{summary}\n\n{END}"
     return re.sub(f"{START}.*{END}", lambda _: made, text, flags=re.DOTALL)
 
 
 def main() -> None:
     if not OUTCOMES.is_file():
         sys.exit(f"{OUTCOMES}: found no outcomes. Run make test-faults first.")
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), pd.read_csv(OUTCOMES)), encoding="utf-8")
+    text, outcomes = PAGE.read_text(encoding="utf-8"), pd.read_csv(OUTCOMES, dtype=str)
+    PAGE.write_text(page(text, outcomes, programme()), encoding="utf-8")
 
 
 if __name__ == "__main__":

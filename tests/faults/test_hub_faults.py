@@ -2,8 +2,10 @@
 
 import pytest
 import yaml
-from faults.trial import check_message
+from faults.trial import EQUAL, MESSAGE, check_message
 from hub import content
+from hub.client import Client
+from hub.standin import serving
 
 from darksecrets.run.files import fingerprint
 
@@ -19,22 +21,28 @@ CONFIG = {
 MADE = ("results/hub/models/pretrained", "results/hub/data/SST-2")
 
 
+@pytest.fixture(scope="module")
+def undisturbed(snakemake, glue_repository, bert_repository, tmp_path_factory):
+    """A directory with what a Hub without faults sent."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with serving([glue_repository, bert_repository]) as hub:
+        client = Client(folder / "huggingface", hub.endpoint)
+        fetch(snakemake, folder, client.environment, check=True)
+    return folder
+
+
 @pytest.fixture
-def call(snakemake, hub, bert_repository, client, tmp_path):
-    hub.repositories.append(bert_repository)
-    file = tmp_path / "config.yaml"
+def folder(tmp_path):
+    made = tmp_path / "faulty"
+    made.mkdir()
+    return made
+
+
+def fetch(snakemake, folder, environment, check=False):
+    """The plain call, with the files of the Hub in its folder afterwards."""
+    file = folder / "config.yaml"
     file.write_text(yaml.safe_dump(CONFIG))
-
-    def call(folder, **settings):
-        folder.mkdir(exist_ok=True)
-        return snakemake(
-            *(folder, *MADE),
-            config=str(file),
-            environment=client.environment | settings,
-            check=False,
-        )
-
-    return call
+    return snakemake(folder, *MADE, config=str(file), environment=environment, check=check)
 
 
 FAULTS = {
@@ -49,20 +57,19 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_plain_call_fetches_what_the_hub_failed_to_send(call, hub, tmp_path, fault, outcomes):
+def test_a_plain_call_fetches_what_the_hub_failed_to_send(
+    snakemake, hub, bert_repository, client, folder, undisturbed, fault, outcomes
+):
+    hub.repositories.append(bert_repository)
     for name, value in FAULTS[fault].items():
         setattr(hub, name, value)
-    called = call(tmp_path / "faulty")
-    output = called.stdout + called.stderr
-    end = "equal results"
+    called = fetch(snakemake, folder, client.environment)
+    end = EQUAL
     if called.returncode:
-        check_message(output)
-        end = "a message, then equal results"
-    hub.delay, hub.refusals, hub.breaks, hub.corrupt = 0.0, [], {}, set()
-    for folder in ("faulty", "undisturbed"):
-        done = call(tmp_path / folder)
-        assert done.returncode == 0, done.stdout + done.stderr
+        check_message(called.stdout + called.stderr)
+        end = MESSAGE
+        hub.delay, hub.refusals, hub.breaks, hub.corrupt = 0.0, [], {}, set()
+        fetch(snakemake, folder, client.environment, check=True)
     for made in MADE:
-        one, other = (fingerprint(tmp_path / name / made) for name in ("faulty", "undisturbed"))
-        assert one == other
+        assert fingerprint(folder / made) == fingerprint(undisturbed / made)
     outcomes.add("Hub", fault, end)

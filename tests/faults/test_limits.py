@@ -8,7 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from faults.trial import EQUAL, RESULTS, check_message, jobs_of, small_disk, wait_for, wait_for_end
+from faults.trial import (
+    EQUAL,
+    MESSAGE,
+    RESULTS,
+    check_message,
+    jobs_of,
+    small_disk,
+    wait_for,
+    wait_for_end,
+)
 
 pytestmark = pytest.mark.faults
 
@@ -42,7 +51,7 @@ def test_a_full_disk_is_named_and_the_next_call_goes_on(trial, what, share, outc
         assert not [p for p in made.parent.rglob(".*.tmp*") if "partial" not in str(p)]
         enlarge()
         assert trial.end_after(str(target)) == EQUAL
-    outcomes.add("full disk", f"{what}, {share:.0%} of what it writes fits", EQUAL)
+    outcomes.add("full disk", f"{what}, {share:.0%} of what it writes fits", MESSAGE)
 
 
 @needs_mounts
@@ -56,7 +65,7 @@ def test_a_run_that_cannot_fit_on_the_disk_does_not_start(trial, outcomes):
         check_message(output)
         assert re.search(r"found 0\.0 GB of free disk space, expected about 0\.\d", output)
         assert not list((trial.folder / RESULTS).iterdir())
-    outcomes.add("full disk", "before the run", "a message")
+    outcomes.add("full disk", "before the run", MESSAGE)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a running process")
@@ -78,5 +87,5 @@ def test_a_job_without_memory_fails_and_the_next_call_goes_on(trial, what, delay
         check_message(said)
         assert "memory" in said.lower() or "MemoryError" in said, said
     assert trial.end_after(str(target)) == EQUAL
-    end = "a message, then equal results" if started.returncode else EQUAL
+    end = MESSAGE if started.returncode else EQUAL
     outcomes.add("memory limit", f"{what}, after {delay:g} s", end)

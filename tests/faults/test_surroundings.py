@@ -6,7 +6,17 @@ import subprocess
 import sys
 
 import pytest
-from faults.trial import EQUAL, RESULTS, Trial, check_message, jobs_of, tables, wait_for
+from faults.trial import (
+    EQUAL,
+    LONGEST,
+    MESSAGE,
+    RESULTS,
+    Trial,
+    check_message,
+    jobs_of,
+    tables,
+    wait_for,
+)
 
 pytestmark = pytest.mark.faults
 
@@ -29,7 +39,7 @@ def test_of_two_runs_at_once_one_waits(trial, second, outcomes):
     check_message(output)
     assert f"process {first.pid} on" in output
     assert trial.end_after(*second) == EQUAL
-    outcomes.add("two runs at once", " ".join(second), "a message")
+    outcomes.add("two runs at once", " ".join(second), MESSAGE)
 
 
 @pytest.mark.parametrize("name", ["a b", "größe-名前", "it's $HOME & {x}", "-n"])
@@ -55,8 +65,11 @@ def test_a_folder_of_any_name(trial, finished, call_snakemake, name, outcomes):
     ids=["C", "C-not-utf8", "tr_TR", "time-zone", "narrow"],
 )
 def test_other_languages(trial, variables, outcomes):
+    # A program of its own: a fork would keep the encoding that Python chose when it started.
     trial.environment |= variables
-    assert trial.end_after(*TARGETS, "--forcerun", *REMADE) == EQUAL
+    started = trial.start(*TARGETS, "--forcerun", *REMADE)
+    assert started.wait(LONGEST) == 0, (trial.folder / "started.txt").read_text("utf-8")
+    trial.compare(TARGETS)
     outcomes.add("surroundings", " ".join(f"{k}={v}" for k, v in variables.items()), EQUAL)
 
 
@@ -92,4 +105,4 @@ def test_a_folder_that_is_read_only(trial, where, outcomes):
         subprocess.run(["umount", "-l", folder], check=True)
     assert trial.end_after("all") == EQUAL
     assert tables(trial.folder) == tables(trial.finished)
-    outcomes.add("surroundings", f"{where} is read-only", "a message")
+    outcomes.add("surroundings", f"{where} is read-only", MESSAGE)

@@ -22,6 +22,7 @@ from darksecrets.run.files import fingerprint
 
 CONFIG = Path(__file__).parent / "run.yaml"
 RESULTS = Path("results/faults")
+OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
 SEED = 2019
 LONGEST = 900
 """Seconds after which a call counts as one that never ends."""
@@ -32,21 +33,27 @@ Call = Callable[..., subprocess.CompletedProcess]
 
 @dataclass
 class Outcomes:
-    """What was tried, and how it ended; written to a file for the page of docs."""
+    """What a test tried, and how it ended: kind, fault, end."""
 
     rows: list[tuple[str, str, str]] = field(default_factory=list)
 
     def add(self, kind: str, fault: str, end: str) -> None:
         self.rows.append((kind, fault, end))
 
-    def write(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerows([("kind", "fault", "end"), *self.rows])
+
+def keep_outcomes(file: Path, test: str, rows: Sequence[tuple[str, str, str]]) -> None:
+    """Put a test's outcomes in place of its earlier ones, so that parts of a programme add up."""
+    kept = []
+    if file.is_file():
+        with file.open(encoding="utf-8", newline="") as stream:
+            kept = [row for row in list(csv.reader(stream))[1:] if row[0] != test]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        made = [(test, *row) for row in rows]
+        csv.writer(stream).writerows([("test", "kind", "fault", "end"), *kept, *made])
 
 
-EQUAL, MESSAGE = "equal results", "a message"
+EQUAL, MESSAGE, FAILED = "equal results", "a message", "failed"
 
 
 @dataclass
@@ -58,7 +65,6 @@ class Trial:
         finished: Directory of the undisturbed run.
         snakemake: Calls Snakemake; from `call_snakemake`.
         environment: Variables of the calls.
-        umask: Mask of the calls.
     """
 
     folder: Path
@@ -118,7 +124,7 @@ def check_message(output: str) -> None:
     """Check that a failed call says what is wrong and what to do, without a traceback."""
     assert "Traceback" not in output, output
     advice = r"make (it|them|these|this)|Remove|Free|wait until|Use |Give it more|--unlock|rm "
-    advice += r"|same command|Check |Start |Run again|run again"
+    advice += r"|same command|Check |Start |Run (again|once)|run again"
     assert re.search(advice, output), output
 
 

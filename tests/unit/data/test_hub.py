@@ -150,6 +150,15 @@ def test_no_hub_and_no_cache(gone: Client, function: str, offline: str) -> None:
         assert advice in error
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_hub_that_refuses_is_busy(hub: Hub, client: Client, status: int) -> None:
+    hub.refusals = [status] * 100
+    error = client.run(mrpc("check"))
+    assert f"the Hub is busy at {hub.endpoint}" in error
+    assert str(status) in error
+    assert "the same command again in some minutes" in error
+
+
 @pytest.mark.parametrize("function", ["check", "download"])
 @pytest.mark.parametrize("offline", ["0", "1"])
 def test_no_hub_and_a_warm_cache(client: Client, gone: Client, function: str, offline: str) -> None:

@@ -36,6 +36,14 @@ def compute(root, file, threads, **environment):
         return dict(arrays)
 
 
+def similarity(maps):
+    """Cosine similarity of the maps of neighbouring heads; maps are layer, example, head, …"""
+    one, other = maps[:, :, :-1], maps[:, :, 1:]
+    products = (one * other, one * one, other * other)
+    both, first, second = (product.sum(axis=(-1, -2)) for product in products)
+    return both / np.sqrt(first * second)
+
+
 @pytest.fixture(scope="module")
 def reference(root, tmp_path_factory):
     return compute(root, tmp_path_factory.mktemp("one") / "reference.npz", threads=1)
@@ -60,3 +68,4 @@ def test_others_stay_within_the_bounds_of_the_page(root, reference, tmp_path, th
     assert np.abs(other["outputs"] - reference["outputs"]).max() < 1e-5
     one, two = (values["maps"].astype(np.float64) for values in (reference, other))
     assert np.all(np.abs(one - two) <= 2.0**-10 * np.maximum(one, two) + 2.0**-24)
+    assert np.abs(similarity(one) - similarity(two)).max() < 1e-4
