@@ -3,8 +3,21 @@
 import os
 import signal
 
+import pandas as pd
 import pytest
-from faults.trial import EQUAL, RESULTS, Trial, jobs_of, strike, wait_for, wait_for_end
+from faults import page
+from faults.trial import (
+    EQUAL,
+    FAILED,
+    MESSAGE,
+    RESULTS,
+    Trial,
+    jobs_of,
+    keep_outcomes,
+    strike,
+    wait_for,
+    wait_for_end,
+)
 
 from darksecrets.run import hashes
 
@@ -77,3 +90,19 @@ def test_the_demonstration_has_the_digests_of_the_page(snakemake, root, tmp_path
         tmp_path / "results" / "demo", text.replace("Made on: ", "Made on: not ")
     )
     assert listed.startswith("The 2 files")
+
+
+def test_the_page_counts_the_faults_of_all_calls(tmp_path):
+    file = tmp_path / "outcomes.csv"
+    keep_outcomes(file, "a", [("signal", "1", FAILED)])
+    keep_outcomes(file, "b", [("signal", "2", EQUAL), ("disk", "3", MESSAGE)])
+    keep_outcomes(file, "gone", [("disk", "4", EQUAL)])
+    keep_outcomes(file, "a", [("signal", "1", EQUAL)])  # repeated
+    text = f"before {page.START} old {page.END} after"
+    made = page.page(text, pd.read_csv(file, dtype=str), ["a", "b", "c"])
+    lines = (line.split("|")[1:-1] for line in made.splitlines() if line.startswith("|"))
+    rows = [[cell.strip() for cell in line] for line in lines]
+    assert rows[0] == ["fault", "tried", *page.ENDS]
+    assert rows[2:] == [["disk", "1", "0", "1", "0"], ["signal", "2", "2", "0", "0"]]
+    assert "These are 3 faults of 2 tests; the programme has 3 tests." in made
+    assert "old" not in made
