@@ -115,7 +115,8 @@ lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, with has
 audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)
 	$(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	$(VENV)-audit/bin/pip-audit -r requirements.lock -r requirements-torch.txt --no-deps --disable-pip
+	grep -hoE '^[a-z0-9-]+==[^ ]+' requirements.lock requirements-torch.txt >$(VENV)-audit/requirements.txt
+	$(VENV)-audit/bin/pip-audit --requirement $(VENV)-audit/requirements.txt --no-deps --disable-pip --strict
 
 .PHONY: clean
 clean: ## remove the demonstration's results (the environment stays)
