@@ -17,8 +17,10 @@ RUN apt-get update -q \
 
 ARG PIP_EXTRA_INDEX_URL=""
 COPY requirements.lock /opt/darksecrets/requirements.lock
+COPY requirements-torch.txt /opt/darksecrets/requirements-torch.txt
 RUN python3.11 -m venv /opt/darksecrets/venv \
- && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir -r /opt/darksecrets/requirements.lock
+ && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir --require-hashes --no-deps -r /opt/darksecrets/requirements.lock \
+ && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir -r /opt/darksecrets/requirements-torch.txt
 
 # Any user may run the image, and another may own the mounted project: caches go to a home that all can write to (Apptainer
 # uses the caller's own), Snakemake needs a user name, and Git may read the commit of a project with any owner.

@@ -10,14 +10,17 @@ RESULTS := results/demo
 
 VENV := .venv
 BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Copy of the lock file that the environment was installed from; if the lock changes, it is installed again.
 INSTALLED := $(VENV)/requirements.lock
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-$(INSTALLED): requirements.lock
+# Torch comes last: its build depends on the machine, so it has no hash, and what it shares with the lock is there already.
+$(INSTALLED): requirements.lock requirements-torch.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(PIP_INSTALL) --require-hashes --no-deps -r requirements.lock
+	$(PIP_INSTALL) -r requirements-torch.txt
 	cp requirements.lock $@
 
 .PHONY: help
@@ -105,16 +108,16 @@ pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classif
 	cp results/pattern-classifier/tables/pattern_predictions.csv darksecrets/resources/patterns/
 
 .PHONY: lock
-lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, into requirements.lock
-	pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --no-annotate \
-	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
-	sed -i -E '/^#|^$$/d; s/\+cpu$$//' requirements.lock
+lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, with hashes, into requirements.lock
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --fork-strategy fewest --extra dev \
+	  --generate-hashes --no-emit-package torch --no-header --no-annotate -o requirements.lock pyproject.toml
 
 .PHONY: audit
 audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)
 	$(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	$(VENV)-audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip
+	grep -hoE '^[a-z0-9-]+==[^ ]+' requirements.lock requirements-torch.txt >$(VENV)-audit/requirements.txt
+	$(VENV)-audit/bin/pip-audit --requirement $(VENV)-audit/requirements.txt --no-deps --disable-pip --strict
 
 .PHONY: clean
 clean: ## remove the demonstration's results (the environment stays)

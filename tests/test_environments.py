@@ -37,6 +37,8 @@ FORMATS = {
     "to_markdown": "tabulate",
     "to_latex": "jinja2",
 }
+#: Libraries for GPUs, which only some builds of torch require.
+GPU = re.compile("nvidia-|cuda-|triton$")
 HIDE = """
 import pkgutil, sys
 from importlib.machinery import PathFinder
@@ -184,6 +186,23 @@ def test_what_snakemake_lacks_is_found(tmp_path):
     assert re.search("No module named '(pandas|numpy)'", run.stdout + run.stderr)
 
 
+def test_the_lock_has_what_the_project_requires_but_for_torch_and_gpu_libraries():
+    """It is installed without looking at what its packages require."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    required = installed_by(project["dependencies"] + project["optional-dependencies"]["dev"])
+    text = (ROOT / "requirements.lock").read_text()
+    locked = set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
+    assert {name for name in required - locked if not GPU.match(name)} == {"torch"}
+
+
+def test_the_lock_is_made_with_what_torch_requires():
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    (stated,) = tool["uv"]["dependency-metadata"]
+    installed = [Requirement(text) for text in metadata.requires("torch") or []]
+    needed = {r for r in installed if "extra" not in str(r.marker) and not GPU.match(r.name)}
+    assert needed == {Requirement(text) for text in stated["requires-dist"]}
+
+
 def test_continuous_integration_installs_what_tests_would_be_skipped_without():
     installed = re.findall(r"packages\+?=\((.*)\)", (ROOT / ".ci" / "run").read_text())
     assert set(PACKAGES.values()) <= set(" ".join(installed).split())
@@ -201,7 +220,7 @@ def test_the_image_is_what_the_installation_script_can_read_and_the_project_says
     assert [step for step in steps if not any(re.fullmatch(form, step) for form in forms)] == []
     copied = [step.split()[1] for step in steps if step.startswith("COPY")]
     sent = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if "!" in line]
-    assert copied == sent == ["requirements.lock"]
+    assert copied == sent == ["requirements.lock", "requirements-torch.txt"]
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert f'image.version="{version}"' in text
     assert f"-t darksecrets:{version} " in text

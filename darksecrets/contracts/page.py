@@ -35,7 +35,8 @@ Paths are under `results/<run>/`.
 _TABLES = f"""\
 ## Tables
 
-Tables are tidy: one observation per row. They are CSV files; floats have 7 significant digits, those of single precision.
+Tables are tidy: one observation per row. They are CSV files; floats have 7 significant digits, those of single precision,
+except outputs of models, which have the 9 that they can be read back from exactly.
 Layers and heads count from 1. An empty field is a missing value; it is allowed only if the column is *optional*. The columns of the *key* identify a row. Every
 table is checked when it is written and when it is read: columns and their order, types, missing values, bounds, keys, and that
 every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in

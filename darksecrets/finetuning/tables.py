@@ -20,7 +20,7 @@ from darksecrets.run.columns import (
     TASK,
     names,
 )
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import EXACT, Column, Table, interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -344,6 +344,7 @@ def predictions(outputs: int) -> Table:
         "Outputs of a model on the validation split; one column `logit_<k>` for each output.",
         (*_SCORED, *_PREDICTED, *logits),
         key=("idx",),
+        digits=EXACT,  # so that scores can be computed from it
     )
 
 

@@ -58,7 +58,7 @@ def stripe_tokens(table: pd.DataFrame, tasks: Sequence[str], run_label: str) -> 
     check_columns(table, columns, "stripe_tokens.csv")
     rows, places = table[table["layer"].isna()], _places(tasks)
     with style():
-        figure = new_figure(COLUMN, 1.0 + 0.095 * (places[-1][0] + 1))
+        figure = new_figure(COLUMN, 1.2 + 0.1 * (places[-1][0] + 1))
         panels = figure.subplots(1, len(WITH_COLUMNS), sharey=True)
         for axes, pattern in zip(panels, WITH_COLUMNS, strict=True):
             axes.set_title(pattern, loc="left")

@@ -235,6 +235,7 @@ def save(
 def _lay_out(figure: Figure) -> None:
     """Lay a figure out once for all formats; matplotlib would do so for each, each differently."""
     as_written(figure)
+    figure.set_dpi(DPI)  # on a screen, letters have other widths than in print
     figure.draw_without_rendering()
     figure.set_layout_engine(None)  # with any other, even "none", each format is drawn twice
 

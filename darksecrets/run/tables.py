@@ -34,6 +34,9 @@ DIGITS = 7
 """Significant digits of numbers in CSV files: those of single precision, in which models compute.
 Further digits would change with the CPU and the number of threads (docs/faults.md)."""
 
+EXACT = 9
+"""Significant digits that a number in single precision can be read back from exactly."""
+
 _NOT_WRITTEN = "Nothing was written: correct the code that makes this table, or its declaration."
 
 
@@ -135,6 +138,7 @@ class Table:
             line break.
         row_group: For tables of millions of rows, which are Parquet: columns of the key that
             identify a part, a model or a task, which becomes a row group of the gathered table.
+        digits: Significant digits of its numbers in CSV files.
     """
 
     name: str
@@ -145,6 +149,7 @@ class Table:
     may_be_empty: bool = False
     by_hand: bool = False
     row_group: tuple[str, ...] = ()
+    digits: int = DIGITS
 
     def __post_init__(self) -> None:
         named = {name for c in self.columns for name in (c.control_of, c.interval_of) if name}
@@ -172,7 +177,7 @@ class Table:
     def write(self, frame: pd.DataFrame, path: Path) -> None:
         """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV files have `DIGITS` significant digits, and text that a spreadsheet would run is quoted
+        CSV files have `digits` significant digits, and text that a spreadsheet would run is quoted
         (see `cells`); Parquet files have one row group.
 
         Raises:
@@ -187,7 +192,7 @@ class Table:
             else:
                 for name in self._texts:
                     table[name] = cells.quote(table[name])
-                table.to_csv(temporary, index=False, float_format=f"%.{DIGITS}g")
+                table.to_csv(temporary, index=False, float_format=f"%.{self.digits}g")
 
     def read(self, path: str | Path, columns: Collection[str] | None = None) -> pd.DataFrame:
         """Read a table and check it.

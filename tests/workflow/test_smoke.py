@@ -135,7 +135,8 @@ def test_layers_and_heads_are_compared_on_every_task(run):
     }
     layers = tables["layer_changes"].set_index(["task", "layer"])
     cosine = tables["cosine"].groupby(["task", "layer"])
-    assert np.allclose(layers["change"], 1 - cosine["similarity"].mean()[layers.index])
+    expected = 1 - cosine["similarity"].mean()[layers.index]
+    assert np.allclose(layers["change"], expected, atol=1e-7)  # similarities have 7 digits
     assert np.allclose(layers["between_heads"], 1 - cosine["other_heads"].mean()[layers.index])
     assert np.allclose(layers["between_seeds"], 1 - cosine["other_seed"].mean()[layers.index])
     assert (layers["seeds"] == len(SEEDS)).all()
@@ -444,7 +445,9 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     over_seeds = pd.read_csv(run / "tables" / "seed_effects.csv").query("kind == 'head'")
     deltas = heads.groupby(["task", "metric", "layer", "head"])["delta"].mean()
     names = deltas.index.names
-    assert over_seeds.set_index(names)["delta"].to_dict() == pytest.approx(deltas.to_dict())
+    assert over_seeds.set_index(names)["delta"].to_dict() == pytest.approx(
+        deltas.to_dict(), rel=1e-5
+    )
     transfer = pd.read_csv(run / "tables" / "seed_transfer.csv")
     assert len(transfer) == 2 * 2 * 2 * (len(TASKS) + 1)
     tasks = pd.read_csv(run / "tables" / "task_agreement.csv")
@@ -500,7 +503,7 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     )
     for name, table in seen.measures.items():
         found = TABLES[name].read(folder / "features" / f"{name}.csv")
-        pd.testing.assert_frame_equal(found, TABLES[name].check(table, "", ""), rtol=1e-8)
+        pd.testing.assert_frame_equal(found, TABLES[name].check(table, "", ""), rtol=5e-7)
     assert set(SHOWN.read(folder / "shown.csv")["idx"]) == {0}
     drawn = {path.name for path in (folder / "figures").glob("[!.]*")}
     names = ("statistics", "heads-1", "maps-1")
@@ -566,7 +569,7 @@ DAMAGED = {
     "scores/STS-B/baselines.csv": (digit, "tables/baselines.csv"),
     "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
     "tables/head_ablation.csv": (digit, "figures/figure8.svg"),
-    "tables/learning_curves.csv": (header, "figures/learning_curves.svg"),
+    "tables/cosine.csv": (header, "figures/figure5.svg"),
     "samples/STS-B.csv": (half, "annotation/STS-B.jsonl"),
     "models/SST-2/finetuned/seed-1/model.safetensors": (
         bit,

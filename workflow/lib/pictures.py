@@ -66,6 +66,7 @@ REAL: Mapping[str, str] = {
     **{f"real-figure{n}.png": f"figure{n}" for n in (1, 2, 3, 5, 6, 7, 8, 9)},
     "real-ablation-gains.png": "ablation_gains",
     "real-learning-curves.png": "learning_curves",
+    "real-weights-and-norms.png": "weights_and_norms",
 }
 """Pictures of the run on real data."""
 
