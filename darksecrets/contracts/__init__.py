@@ -25,7 +25,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.2: relation-specific heads": framenet.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
-        "Section 4.4: weights and norms": norms.TABLES,
+        "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Section 4.6: disabling heads and layers": ablation.TABLES,
         "Claims of papers": claims.TABLES,
     }

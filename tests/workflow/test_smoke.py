@@ -343,6 +343,7 @@ def test_report_holds_figures_and_captions(run):
         "Measured steps",
     ):
         assert text in page
+    assert "System Message" not in page, "captions and their links are right"
 
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
