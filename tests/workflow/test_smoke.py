@@ -135,10 +135,10 @@ def test_layers_and_heads_are_compared_on_every_task(run):
     }
     layers = tables["layer_changes"].set_index(["task", "layer"])
     cosine = tables["cosine"].groupby(["task", "layer"])
-    expected = 1 - cosine["similarity"].mean()[layers.index]
-    assert np.allclose(layers["change"], expected, atol=1e-7)  # similarities have 7 digits
-    assert np.allclose(layers["between_heads"], 1 - cosine["other_heads"].mean()[layers.index])
-    assert np.allclose(layers["between_seeds"], 1 - cosine["other_seed"].mean()[layers.index])
+    same = {"change": "similarity", "between_heads": "other_heads", "between_seeds": "other_seed"}
+    for change, similarity in same.items():
+        expected = 1 - cosine[similarity].mean()[layers.index]
+        assert np.allclose(layers[change], expected, atol=1e-7), "similarities have 7 digits"
     assert (layers["seeds"] == len(SEEDS)).all()
     assert len(tables["last_layers"]) == 2 * len(TASKS)
     assert len(tables["head_positions"]) == len(TASKS) * (2 + len(SEEDS)) * 36
@@ -570,7 +570,7 @@ DAMAGED = {
     "scores/STS-B/baselines.csv": (digit, "tables/baselines.csv"),
     "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
     "tables/head_ablation.csv": (digit, "figures/figure8.svg"),
-    "tables/cosine.csv": (header, "figures/figure5.svg"),
+    "tables/framenet_heads.csv": (header, "figures/figure3.svg"),
     "samples/STS-B.csv": (half, "annotation/STS-B.jsonl"),
     "models/SST-2/finetuned/seed-1/model.safetensors": (
         bit,
