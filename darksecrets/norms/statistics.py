@@ -15,7 +15,7 @@ from darksecrets.run.tables import Table
 from darksecrets.stats.correlation import from_moments
 from darksecrets.stats.crossed import of_new_models
 from darksecrets.stats.paired import FEWEST, mean_of_known
-from darksecrets.stats.resampling import interval_of_known, resampled_means
+from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
 
 Floats = npt.NDArray[np.float64]
 
@@ -206,7 +206,8 @@ def _table(
     columns = {"uniform": mean.uniform, "shuffled": mean.shuffled, **random, "examples": examples}
     for name, bounds in _WITH_ENDS.items():
         columns[name] = getattr(mean, name)
-        ends = np.clip(interval_of_known(getattr(drawn, name) + moved.get(name, 0)), *bounds)
+        ends = interval_of_known(getattr(drawn, name) + moved.get(name, 0))
+        ends = np.clip(widened(ends, columns[name], examples), *bounds)
         for end, values in zip(("low", "high"), ends, strict=True):
             columns[f"{name}_{end}"] = np.where(examples >= FEWEST, values, np.nan)
     found = pd.DataFrame(

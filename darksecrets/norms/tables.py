@@ -112,7 +112,7 @@ _CORRELATION = (
 )
 _EXAMPLES = Column("examples", "integer", "examples with such a token", low=1)
 _COLUMNS = (*_WEIGHT, *_NORM, *_OVER_CONTROL, *_KEPT, *_LENGTH, *_CORRELATION)
-_INTERVALS = "Intervals: bootstrap over examples; empty with fewer than 6."
+_INTERVALS = "Intervals: bootstrap over examples, as wide as Student's t; empty with fewer than 6."
 
 NORM_STATISTICS = per_head(
     "norm_statistics",

@@ -111,6 +111,27 @@ def interval_of_known(resampled: Floats) -> Floats:
     return ends
 
 
+def widened(ends: Floats, estimate: Floats, units: npt.NDArray[np.int64]) -> Floats:
+    """Percentile intervals of means, as wide as Student's t makes those of so few units.
+
+    A bootstrap takes the spread of the units for that of all, √(n / (n - 1)) too small, and its
+    percentiles are those of a normal distribution: with 60 units it leaves the truth out in 6 to 7
+    per cent (Hesterberg 2015, "What teachers should know about the bootstrap", section 3.2).
+
+    Args:
+        ends: [2, ...] lower and upper ends.
+        estimate: [...] what they are the interval of.
+        units: [...] numbers of units; with fewer than 2, the ends stay.
+    """
+    from scipy import stats
+
+    free = np.maximum(units, 2) - 1
+    student = stats.t.ppf(1 - LEVEL / 2, free) / stats.norm.ppf(1 - LEVEL / 2)
+    factor = np.where(units < 2, 1.0, student * np.sqrt((free + 1) / free))
+    moved: Floats = estimate + factor * (ends - estimate)
+    return moved
+
+
 def resampled_means(
     values: Floats, resamples: int, rng: np.random.Generator, *, groups: Groups | None = None
 ) -> Floats:

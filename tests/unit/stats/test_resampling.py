@@ -11,6 +11,7 @@ from darksecrets.stats.resampling import (
     halves,
     interval,
     multinomial_weights,
+    widened,
 )
 
 
@@ -103,3 +104,15 @@ def test_ends_stay_within_what_is_possible_and_on_their_side_of_every_threshold(
     for threshold in np.linspace(-99, 99, 67):
         for before, after in zip(ends, clipped, strict=True):
             np.testing.assert_array_equal(before > threshold, after > threshold)
+
+
+def test_widened_intervals_cover_means_of_few_units_as_often_as_stated():
+    rng = np.random.default_rng(11)
+    values = rng.standard_normal((8, 4000))
+    drawn = values[rng.integers(8, size=(400, 8))].mean(axis=1)
+    ends, means = interval(drawn), values.mean(axis=0)
+    assert ((ends[0] > 0) | (ends[1] < 0)).mean() > 0.1, "percentiles alone are too near"
+    low, high = widened(ends, means, np.full(4000, 8))
+    assert ((low > 0) | (high < 0)).mean() == pytest.approx(0.05, abs=0.015)
+    few = widened(ends, means, np.ones(4000, dtype=np.int64))
+    assert np.allclose(few, ends, rtol=1e-12)
