@@ -158,8 +158,8 @@ def test_what_an_environment_lacks_is_found():
     assert {"torch", "transformers"} <= reached(finetune)
     assert "torch" not in reached(figure, figure5), "a figure must not load torch"
     assert {"torch", "transformers"} <= missing(finetune, listed(ROOT / "envs" / "figures.yaml"))
-    assert missing(figure, ["pandas", "pyarrow"], figure5) == {"matplotlib"}
-    assert missing(figure, ["seaborn", "pyarrow"], figure5) == set(), "it has pandas, matplotlib"
+    assert missing(figure, ["pandas", "pyarrow"], figure5) == {"matplotlib", "scipy"}
+    assert missing(figure, ["seaborn", "scipy", "pyarrow"], figure5) == set(), "pandas comes along"
     assert "pyarrow" in missing(ROOT / "scripts" / "extract_attention.py", ["torch", "pandas"])
 
 
