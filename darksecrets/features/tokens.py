@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from darksecrets.attention.store import Maps
 from darksecrets.data.alignment import overlaps
-from darksecrets.features import annotation
+from darksecrets.features.annotated import Examples
 from darksecrets.features.labels import (
     FEATURES,
     PUNCTUATION,
@@ -63,7 +63,7 @@ def describe(maps: Maps, path: Path) -> Iterable[Tokens]:
     Raises:
         InputError: The annotation lacks an example.
     """
-    annotated = annotation.Examples(path)
+    annotated = Examples(path)
     if missing := [idx for idx in maps.idx.tolist() if idx not in annotated]:
         raise InputError(
             f"{path} lacks {len(missing)} examples of {maps.origin}, such as idx {missing[0]}. "

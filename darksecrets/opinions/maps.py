@@ -115,9 +115,7 @@ def shares(maps: torch.Tensor) -> torch.Tensor:
     return sizes / torch.where(total > 0, total, 1)
 
 
-OF: Mapping[str, Measure] = MappingProxyType(
-    {WEIGHTS: weights, NORMS: norms, EFFECTIVE: effective}
-)
+OF: Mapping[str, Measure] = MappingProxyType({WEIGHTS: weights, NORMS: norms, EFFECTIVE: effective})
 """The function of every measure."""
 
 

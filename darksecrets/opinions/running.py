@@ -20,7 +20,9 @@ from darksecrets.models.hooks import observe, require_projections, shape_of
 from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
 from darksecrets.models.reach import windows_of
 from darksecrets.opinions.maps import OF, basis, coordinates
+from darksecrets.run.columns import MEASURE
 from darksecrets.run.progress import progress
+from darksecrets.run.tables import identify
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -42,6 +44,12 @@ class Variant:
     measure: str
     model: str
     heads: slice
+
+    def named(self, table: pd.DataFrame, task: str | None) -> pd.DataFrame:
+        """A table of the model on a task, or on none, with the columns that say what it is of."""
+        rows = identify(table, task, self.model)
+        rows.insert(0, MEASURE.name, self.measure)
+        return rows
 
 
 @dataclass(frozen=True)

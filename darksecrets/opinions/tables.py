@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pandas as pd
+
 from darksecrets.features import tables as features
 from darksecrets.framenet import tables as framenet
-from darksecrets.run.columns import by_measure
+from darksecrets.run.columns import MEASURE, WEIGHTS, by_measure
 
 OF_HEADS = tuple(
     by_measure(table)
@@ -33,3 +37,19 @@ OF_MODELS = tuple(
 LINKED_HEADS = by_measure(framenet.HEADS)
 
 TABLES = (*OF_HEADS, *OF_MODELS, LINKED_HEADS)
+
+
+def with_weights(weights: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """A table by measure: rows of attention weights, then those of the other measures.
+
+    Args:
+        weights: The table of attention weights, without the column ``measure``.
+        others: The same of other measures, with it.
+    """
+    named = weights.assign(**{MEASURE.name: WEIGHTS})[[MEASURE.name, *weights.columns]]
+    return pd.concat([named, others], ignore_index=True)
+
+
+def profiles_in(folder: Path, measure: str, model: str) -> Path:
+    """Where the profiles of a model by a measure are, in the folder of a task."""
+    return folder / measure / f"{model}.npz"

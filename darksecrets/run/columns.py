@@ -54,10 +54,10 @@ MEASURES = WEIGHTS, NORMS, EFFECTIVE = ("weights", "norms", "effective")
 """Measures of attention: its weights; the lengths of what is weighted (Kobayashi et al. 2020); what
 of the weights makes a difference to the output (Brunner et al. 2020)."""
 MEASURE = Column(
-    "measure",
+    "attention",
     "text",
-    "what is taken as attention: its weights, the norms of what is weighted, or effective "
-    "attention; both others as shares of a token's row",
+    "the measure of attention: its weights; the norms of what is weighted, or effective attention, "
+    "both as shares of a row",
     values=MEASURES,
 )
 _BY_MEASURE = "_by_measure"
@@ -106,7 +106,7 @@ def by_measure(table: Table) -> Table:
         meaning=f"`{table.file}`, whose rows are repeated as `{WEIGHTS}`, and the same of the other "
         "measures of attention.",
         columns=(MEASURE, *table.columns),
-        key=("measure", *table.key),
+        key=(MEASURE.name, *table.key),
     )
 
 
