@@ -8,9 +8,9 @@ def main(job: Job) -> None:
     """Write the tables of all models of one task, and what comparisons of models need."""
     from darksecrets.attention.extraction import read_sample
     from darksecrets.models.loading import Draw
-    from darksecrets.opinions.attended import attended, profiles_in
+    from darksecrets.opinions.attended import attended
     from darksecrets.opinions.running import run
-    from darksecrets.opinions.tables import OF_HEADS
+    from darksecrets.opinions.tables import OF_HEADS, profiles_in
     from darksecrets.run.columns import of_weights
     from darksecrets.run.files import atomic
 

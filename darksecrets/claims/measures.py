@@ -1,4 +1,4 @@
-"""Claims decided again, with the tables of another measure of attention in place of the weights'."""
+"""Claims decided again, with the tables of another measure of attention in place of weights."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def describe(maps: Maps, path: Path) -> Iterable[Tokens]:
         path: The annotation, see `darksecrets.features.annotation`.
 
     Returns:
-        The tokens of every example in the order of the maps. They can be iterated over repeatedly; each
-        example is made on demand, so that memory holds only one.
+        The tokens of every example in the order of the maps. They can be iterated over repeatedly;
+        each example is made on demand, so that memory holds only one.
 
     Raises:
         InputError: The annotation lacks an example.

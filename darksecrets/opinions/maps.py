@@ -1,15 +1,13 @@
 """Other measures of attention than its weights, as maps: norms and effective attention.
 
 A head adds α f(x) for each token x, where f(x) = (x W_V + b_V) W_O. Norms (Kobayashi et al. 2020)
-are the lengths ‖α f(x)‖. Effective attention (Brunner et al. 2020) is what of the weights A makes a
-difference to A T, where the rows of T are the f(x): A minus the projection of its rows onto the left
-null space of T, the combinations of tokens whose vectors add up to 0. Then A_eff T = A T.
+are the lengths ‖α f(x)‖. Effective attention (Brunner et al. 2020) is what of the weights A makes
+a difference to A T, where the rows of T are the f(x): A minus the projection of its rows onto the
+left null space of T, the combinations of tokens whose vectors add up to 0. So A_eff T = A T.
 
-T includes the bias b_V, because a head adds it, too. Without it, rows of A_eff would add up to
-something else than 1 as far as T is concerned, and A_eff T would not be what the head adds.
-
-A_eff has negative entries, and its rows need not add up to 1. Analyses of attention are about
-shares, so both measures are made shares: magnitudes, divided by their sum over a row.
+T has the bias b_V, because a head adds it, too. Without it, A_eff T would not be what the head
+adds, as rows of A_eff need not add up to 1; A_eff can also be negative. The analyses are about
+shares of a row. So both measures are made shares: magnitudes, divided by their sum over the row.
 """
 
 from __future__ import annotations
@@ -39,7 +37,8 @@ def basis(weight: torch.Tensor) -> torch.Tensor:
         rows of Q.
     """
     _, triangle = torch.linalg.qr(weight.double().mT)
-    return triangle.mT
+    transposed: torch.Tensor = triangle.mT
+    return transposed
 
 
 def coordinates(values: torch.Tensor, of_head: torch.Tensor) -> torch.Tensor:
@@ -146,4 +145,5 @@ def _surely_of_full_rank(triangle: torch.Tensor, tolerance: float) -> torch.Tens
     ones = torch.eye(triangle.shape[-1], dtype=triangle.dtype, device=triangle.device)
     inverse = torch.linalg.solve_triangular(triangle, ones, upper=True)
     size = torch.linalg.matrix_norm(triangle) * torch.linalg.matrix_norm(inverse)
-    return size * tolerance < 1
+    sure: torch.Tensor = size * tolerance < 1
+    return sure

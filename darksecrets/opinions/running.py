@@ -130,7 +130,7 @@ class Running(Maps):
     @property
     def origin(self) -> str:
         """Where the maps are from, for messages."""
-        return " and ".join(encoder.model.name_or_path for encoder in self.encoders)
+        return " and ".join(str(encoder.model.name_or_path) for encoder in self.encoders)
 
     def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, HalfArray]]:
         """As `attention.store.Maps`; several batches are from one pass of the models."""

@@ -103,8 +103,8 @@ def by_measure(table: Table) -> Table:
     return replace(
         table,
         name=table.name + _BY_MEASURE,
-        meaning=f"`{table.file}`, whose rows are repeated as `{WEIGHTS}`, and the same of the other "
-        "measures of attention.",
+        meaning=f"`{table.file}`, repeated as `{WEIGHTS}`, and the same of the other measures of "
+        "attention.",
         columns=(MEASURE, *table.columns),
         key=(MEASURE.name, *table.key),
     )
