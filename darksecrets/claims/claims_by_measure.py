@@ -35,7 +35,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
 }
 """Sign and colour of every answer."""
 NAMES = {"effective": "effective attention"}
-_TEXT, _CELL, _ROW = 3.0, 1.05, 0.27  # inches
+_TEXT, _CELL, _ROW = 2.75, 1.15, 0.29  # inches
 
 
 def claims_by_measure(table: pd.DataFrame, run_label: str) -> Figure:
@@ -81,7 +81,8 @@ def _claim(axes: Axes, row: int, rows: pd.DataFrame) -> None:
     weight = "bold" if one["agreement"] == CONTRADICTED else "normal"
     look: dict[str, Any] = {"fontsize": SMALL, "va": "center", "color": INK, "weight": weight}
     axes.text(-_TEXT, row, one["id"], **look)
-    axes.text(-_TEXT + 0.22, row, wrapped(one["claim"], _TEXT - 0.3), linespacing=1, **look)
+    said = f"{one['claim']} ({one['unit']})" if one["unit"] else one["claim"]
+    axes.text(-_TEXT + 0.22, row, wrapped(said, 1.2 * (_TEXT - 0.2)), linespacing=1, **look)
 
 
 def _cell(axes: Axes, row: int, column: int, one: Mapping[Any, Any]) -> None:
@@ -91,4 +92,5 @@ def _cell(axes: Axes, row: int, column: int, one: Mapping[Any, Any]) -> None:
     axes.fill_between([left + 0.02, left + _CELL - 0.02], row - 0.45, row + 0.45, color=colour)
     look: dict[str, Any] = {"fontsize": SMALL, "va": "center", "color": INK}
     axes.text(left + 0.1, row, sign, ha="center", **look)
-    axes.text(left + _CELL / 2 + 0.07, row, number(one), ha="center", **look)
+    value, _, ends = number(one).partition(" ")
+    axes.text(left + _CELL / 2 + 0.05, row, f"{value}\n{ends}".strip(), ha="center", **look)

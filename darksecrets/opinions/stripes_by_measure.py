@@ -81,6 +81,9 @@ def stripes_by_measure(table: pd.DataFrame, tasks: Sequence[str], run_label: str
             _panel(panel, _rows(table, tasks[number], feature))
             panel.set_title("" if row else wrapped(tasks[number], width / beside), loc="left")
             panel.set_xlabel("Layer" if row == len(FEATURES) - 1 else "")
+            panel.tick_params(labelbottom=row == len(FEATURES) - 1)
+            highest = table.loc[table["feature"] == feature, "weight"].max()
+            panel.set_ylim(0, 1.1 * float(highest))
             panel.set_ylabel("" if column else f"Attention to {feature}")
         for panel in axes.ravel():
             if not panel.lines:
@@ -119,5 +122,4 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         axes.plot(layers, part["weight"], **look)
     by_chance = rows[(rows[MEASURE.name] == WEIGHTS) & (rows["state"] == RANDOM)]
     axes.plot(by_chance["layer"].to_numpy(dtype=int), by_chance["weight"], **_BY_CHANCE)
-    axes.set_ylim(bottom=0)
     axes.set_xticks(ticks(int(rows["layer"].max()), 6))
