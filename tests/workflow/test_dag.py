@@ -42,6 +42,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
+    assert (jobs["measure_opinions"], jobs["measure_linked_opinions"]) == (7, 1)
+    assert jobs["compare_opinions"] == jobs["decide_by_measure"] == jobs["claims_by_measure"] == 1
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -125,6 +127,8 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
+        ("claims_by_measure", {"classify_maps", "claims", "measure_norms", "stripes_by_measure"}),
+        ("stripes_by_measure", {"sweep_heads", "measure_linked_opinions", "claims_by_measure"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
@@ -332,6 +336,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
         *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
+        *("compare_opinions", "decide_by_measure"),
     }
 
 
