@@ -8,10 +8,12 @@ from claim_cases import CASES
 from claim_tables import NO, OPEN, RUN, YES, Frames
 
 from darksecrets.claims import deciding, measures, registry
+from darksecrets.claims.claims_by_measure import claims_by_measure
 from darksecrets.claims.sources import Tables
 from darksecrets.claims.tables import CLAIMS_BY_MEASURE
 from darksecrets.contracts import TABLES
 from darksecrets.run.columns import of_weights
+from darksecrets.run.errors import InputError
 
 PAPERS = registry.read(registry.files())
 REPLACED = [name for table in TABLES.values() if (name := of_weights(table))]
@@ -71,3 +73,23 @@ def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only() -> None:
     rows = found[found["id"] == "26"].set_index("attention")
     assert rows["here"].to_dict() == {"weights": YES, "norms": OPEN}
     assert rows.loc["norms", "reason"] == "attention_levels.csv by norms is missing"
+
+
+def test_the_figure_has_every_claim_and_answer() -> None:
+    case = CASES["26"]
+    tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
+    papers = measures.concerned([PAPER], REPLACED)
+    found = measures.table(papers, tables, RUN, ["norms", "effective"])
+    figure = claims_by_measure(found, "run x")
+    (axes,) = figure.axes
+    texts = [text.get_text() for text in axes.texts]
+    assert {"weights", "norms", "effective attention", *DECIDED} <= set(texts)
+    bold = {text.get_text() for text in axes.texts if text.get_weight() == "bold"}
+    assert "26" in bold
+    assert "15" not in bold
+    signs = [text for text in texts if text in {"✓", "✗", "?"}]
+    assert len(signs) == len(found)
+    assert (signs.count("✓"), signs.count("✗")) == (1, 1)
+    figure.draw_without_rendering()
+    with pytest.raises(InputError, match="has no claims"):
+        claims_by_measure(found.iloc[:0], "run x")
