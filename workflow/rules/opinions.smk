@@ -5,7 +5,7 @@ OPINIONS = "Second opinions: norms and effective attention"
 OTHER_MEASURES = of_opinions.measures(config, config["norms_left_out"])
 OPINIONS_OF_HEADS = [name for name in MEASURES if tasks_of(name)]
 OPINIONS_OF_MODELS = [of_weights(table) for table in tables_of_opinions.OF_MODELS]
-for rule_of_opinions in ("measure_opinions", "measure_linked_opinions"):
+for rule_of_opinions in ("measure_opinions", "measure_linked_opinions", "decide_by_measure"):
     CHECKS[rule_of_opinions] = partial(of_opinions.check_run, left_out=config["norms_left_out"])
 
 
