@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     from darksecrets.framenet.links import read_table
     from darksecrets.framenet.tables import HEADS
     from darksecrets.models.loading import Draw
-    from darksecrets.opinions.links import linked
+    from darksecrets.opinions.linked import linked
     from darksecrets.opinions.running import run
     from darksecrets.opinions.tables import LINKED_HEADS, with_weights
 

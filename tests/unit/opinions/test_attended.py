@@ -20,7 +20,7 @@ from darksecrets.framenet.links import Annotation, Element
 from darksecrets.models.loading import Draw
 from darksecrets.opinions.attended import attended
 from darksecrets.opinions.comparing import compared
-from darksecrets.opinions.links import linked
+from darksecrets.opinions.linked import linked
 from darksecrets.opinions.running import Running, run
 from darksecrets.opinions.tables import LINKED_HEADS, OF_HEADS, profiles_in, with_weights
 from darksecrets.run.columns import MEASURES, of_weights
