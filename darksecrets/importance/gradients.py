@@ -28,6 +28,7 @@ from darksecrets.run.progress import progress
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from darksecrets.ablation.backends import Backend
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
 
@@ -135,14 +136,20 @@ def exact(
     lengths = split.lengths[list(rows)]
     with torch.inference_mode(), progress(f"Heads, {mode}", len(rows), "examples") as advance:
         for places in by_length(lengths, BLOCK):
-            chosen = [rows[place] for place in places]
-            logits = backend.logits(chosen, np.ones((len(sets), len(chosen)), dtype=bool))
-            labels = torch.from_numpy(split.labels[chosen]).repeat(len(sets))
-            flat = torch.from_numpy(logits).flatten(0, 1)
-            found[:, places] = _losses(task, flat, labels).view(len(sets), -1).numpy()
+            found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
             advance(len(places))
     effects: Floats = (found[1:] - found[0]).T.reshape(len(rows), shape.layers, shape.heads)
     return effects
+
+
+def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int]) -> Floats:
+    """[interventions, examples] losses of some examples under every intervention of a backend."""
+    everything = np.ones((len(backend.interventions), len(rows)), dtype=bool)
+    logits = torch.from_numpy(backend.logits(rows, everything))
+    labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
+    losses = _losses(task, logits.flatten(0, 1).double(), labels)
+    found: Floats = losses.view(len(logits), -1).numpy()
+    return found
 
 
 def _integrate(

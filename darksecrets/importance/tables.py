@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.ablation.preflight import MODES
+from darksecrets.ablation.tables import JOINT_ABLATION, RANDOM, TOLERATED_HEADS
+from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, names
 from darksecrets.run.tables import Column, Table, interval
 
@@ -17,6 +19,10 @@ DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
     "exact",
 )
 REFERENCES = LOSS, SCORE, ORDER = ("exact loss", "validation score", "another order")
+
+MODE = MODES[1]
+"""How removed heads are disabled: they add nothing."""
+GREEDY, REVERSED = "greedy", "reversed"
 
 _MODE = Column(
     "mode",
@@ -33,6 +39,15 @@ _DEFINITION = Column(
     f"∫ ∂L/∂ξ while all gates open together; `{EXACT}`: loss without the head, less that with it",
     values=DEFINITIONS,
 )
+
+_SCORES = ("baseline", "score", "delta", "ci_low", "ci_high")
+
+
+def _with(table: Table, *columns: Column) -> tuple[Column, ...]:
+    """The columns of a table, with others of the same names."""
+    others = {column.name: column for column in columns}
+    return tuple(others.get(each.name, each) for each in table.columns)
+
 
 HEAD_IMPORTANCE = Table(
     "head_importance",
@@ -93,4 +108,66 @@ IMPORTANCE_AGREEMENT = Table(
     key=(*names(*MODEL), "mode", "definition", "reference"),
 )
 
-TABLES = (HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT)
+_ORDER = Column(
+    "order",
+    "text",
+    "in which order heads are removed: at random, by a definition of `head_importance` (mode "
+    f"`{MODE}`, the least important first), `{GREEDY}`: each step removes those whose removal, "
+    f"beside those that are gone, adds least to the loss, `{REVERSED}`: the most important by "
+    f"`{ABSOLUTE}` first",
+    values=(RANDOM, *DEFINITIONS, GREEDY, REVERSED),
+)
+
+PRUNING_ORDERS = Table(
+    "pruning_orders",
+    "Orders in which the heads of one model are removed, made on training examples.",
+    (
+        _ORDER,
+        Column("draw", "integer", "number of the random order, from 1", low=1),
+        Column("rank", "integer", "1 is removed first", low=1),
+        LAYER,
+        HEAD,
+    ),
+    key=("order", "draw", "rank"),
+)
+
+PRUNING_CURVES = replace(
+    JOINT_ABLATION,
+    name="pruning_curves",
+    meaning="Score against the number of removed heads. Training examples make the orders, all "
+    "validation examples score them.",
+    columns=_with(
+        JOINT_ABLATION,
+        _ORDER,
+        Column("baseline", "number", "score of the intact model", "× 100", high=100),
+        Column(
+            *("score", "number", "score without the heads: mean over `draws`", "× 100"), high=100
+        ),
+        Column("examples", "integer", "examples of the validation split", low=1),
+        Column("draws", "integer", "orders of this name", low=1),
+    ),
+)
+PRUNED_HEADS = replace(
+    TOLERATED_HEADS,
+    name="pruned_heads",
+    meaning="How many heads can be removed in each order without losing more than the tolerance.",
+    columns=_with(TOLERATED_HEADS, _ORDER),
+)
+LAYER_NEEDS = Table(
+    "layer_needs",
+    "Score if one layer keeps only some of its heads, those with the greatest exact effects on the "
+    "loss of training examples.",
+    (
+        *MODEL,
+        METRIC,
+        LAYER,
+        Column("kept", "integer", "heads that the layer keeps", low=1),
+        *(column for column in JOINT_ABLATION.columns if column.name in _SCORES),
+        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
+        Column("tolerated", "flag", "whether the drop is not greater"),
+        Column("noninferior", "flag", "whether this is significant: `ci_low` ≥ −`tolerance`"),
+    ),
+    key=(*names(*MODEL, METRIC), "layer", "kept"),
+)
+
+TABLES = (HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS)
