@@ -1,4 +1,4 @@
-"""Order heads for removal: by importance, greedily, in reverse and at random (Michel et al. 2019)."""
+"""Order heads for removal: by importance, greedily and at random (Michel et al. 2019)."""
 
 from _job import Job, script
 

@@ -32,7 +32,7 @@ BATCH = 32
 """Batch size of the authors of that definition, in examples."""
 
 Definition = Callable[[Counts], Floats]
-"""A function from weights, [draws, examples] whole numbers, to importances [draws, layers, heads]."""
+"""A function from weights, [draws, examples], to importances, [draws, layers, heads]."""
 
 
 def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition]:
@@ -70,9 +70,7 @@ def estimates(found: Gradients, definition: Definition, name: str) -> Floats:
     return np.asarray(definition(every).mean(axis=0))
 
 
-def drawn(
-    found: Gradients, definition: Definition, name: str, resamples: int, seed: int
-) -> Floats:
+def drawn(found: Gradients, definition: Definition, name: str, resamples: int, seed: int) -> Floats:
     """[resamples, layers, heads] a definition on examples drawn with replacement."""
     rng = np.random.default_rng(seed)
     return np.concatenate(
@@ -122,5 +120,3 @@ def _accumulated(gradients: Floats, weights: Counts, rng: np.random.Generator) -
     sums = np.add.reduceat(gradients[rows], starts, axis=0)
     sizes = np.diff(np.append(starts, len(rows)))[:, None, None]
     return per_layer(np.abs((sums / sizes).cumsum(axis=0)).sum(axis=0))[None]
-
-

@@ -214,9 +214,9 @@ def _losses(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Ten
 def _gates(model: PreTrainedModel, examples: int, tokens: int, value: float) -> Gates:
     """Gates on outputs with a value, the same for all; all attention is kept."""
     shape = shape_of(model)
-    size, options = (examples, shape.layers, shape.heads), {"device": model.device}
-    output = torch.full((*size, tokens), value, dtype=model.dtype, **options)
-    return Gates(output, torch.ones(size, dtype=model.dtype, **options))
+    size, dtype, device = (examples, shape.layers, shape.heads), model.dtype, model.device
+    output = torch.full((*size, tokens), value, dtype=dtype, device=device)
+    return Gates(output, torch.ones(size, dtype=dtype, device=device))
 
 
 def _empty(model: PreTrainedModel, examples: int) -> Floats:

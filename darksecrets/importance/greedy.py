@@ -14,7 +14,7 @@ from darksecrets.ablation.sets import HeadSet
 from darksecrets.ablation.sweep import choose_backend
 from darksecrets.data.batches import by_length
 from darksecrets.importance.gradients import BLOCK, losses_of
-from darksecrets.importance.pruning import counts
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models.hooks import shape_of
 from darksecrets.run.progress import progress
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def greedy_order(
     model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int]
 ) -> list[Place]:
-    """Remove heads in the steps of `pruning.counts`, each time those that add least to the loss.
+    """Remove heads in the steps of `pruning_counts`, each time those that add least to the loss.
 
     Before every step, each head that is left is removed alone, beside those that are gone.
 
@@ -46,7 +46,7 @@ def greedy_order(
     left = [(layer, head) for layer in layers for head in heads]
     gone: list[Place] = []
     with progress("Greedy order", len(left), "heads") as advance:
-        for count in counts(len(left)):
+        for count in pruning_counts(len(left)):
             ranked = left
             if len(left) > 1:
                 means = _without_each(model, split, task, rows, gone, left)
@@ -74,4 +74,5 @@ def _without_each(
         for places in by_length(split.lengths[list(rows)], BLOCK):
             chosen = [rows[place] for place in places]
             total += losses_of(backend, split, task, chosen).sum(axis=1)
-    return (total / len(rows)).tolist()
+    means: list[float] = (total / len(rows)).tolist()
+    return means

@@ -20,6 +20,7 @@ from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import PERCENT
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.importance.tables import (
     ABSOLUTE,
     DEFINITIONS,
@@ -36,15 +37,6 @@ from darksecrets.stats.resampling import interval
 if TYPE_CHECKING:
     from darksecrets.ablation.sweep import Settings
     from darksecrets.data.tasks import Task
-
-STEPS = 10
-"""Of these equal steps all but the last remove heads together; then one is removed at a time."""
-
-
-def counts(total: int) -> list[int]:
-    """Numbers of removed heads at which a model is scored, ascending."""
-    steps = [round(total * step / STEPS) for step in range(1, STEPS)]
-    return sorted({*(step for step in steps if step), *range(steps[-1] + 1, total + 1)})
 
 
 def orders(
@@ -98,7 +90,7 @@ def plan(table: pd.DataFrame, examples: int = 0) -> Plan:
     found = [Order(str(name), None, tuple(_places(rows))) for (name, _), rows in groups]
     shape = Shape(int(table["layer"].max()), int(table["head"].max()))
     total = shape.layers * shape.heads
-    return Plan(shape, counts(total), found, np.zeros(examples, dtype=np.int64))
+    return Plan(shape, pruning_counts(total), found, np.zeros(examples, dtype=np.int64))
 
 
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
@@ -113,11 +105,11 @@ def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     exact = table[table["order"] == EXACT].sort_values("rank")
     shape = Shape(int(table["layer"].max()), int(table["head"].max()))
     found: dict[str, tuple[int, int]] = {}
-    for layer, rows in exact.groupby("layer"):
-        heads = rows["head"].tolist()
+    for layer in range(1, shape.layers + 1):
+        heads = exact.loc[exact["layer"] == layer, "head"].tolist()
         for removed in range(1, shape.heads):
-            name = shape.describe({int(layer): frozenset(heads[:removed])})
-            found[name] = int(layer), shape.heads - removed
+            name = shape.describe({layer: frozenset(heads[:removed])})
+            found[name] = layer, shape.heads - removed
     return found
 
 

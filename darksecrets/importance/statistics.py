@@ -36,10 +36,12 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
     for (mode, name), definition in definitions(found, seed).items():
         values = estimates(found, definition, name)
         low, high = interval(drawn(found, definition, name, RESAMPLES, seed))
-        layers, heads = np.indices(values.shape) + 1
+        layers, heads = (places + 1 for places in np.indices(values.shape))
         columns = {"layer": layers, "head": heads, "importance": values}
-        columns |= {"ci_low": low, "ci_high": high}
-        table = pd.DataFrame({column: flat.ravel() for column, flat in columns.items()})
+        ends = {"ci_low": low, "ci_high": high}
+        table = pd.DataFrame(
+            {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
+        )
         tables.append(table.assign(mode=mode, definition=name, examples=examples_of(found, name)))
     return _ordered(pd.concat(tables, ignore_index=True), HEAD_IMPORTANCE.names)
 

@@ -77,7 +77,7 @@ _RHO = Column(
 
 IMPORTANCE_AGREEMENT = Table(
     "importance_agreement",
-    "Whether a definition of importance ranks the heads of a model as disabling them one by one does.",
+    "Whether a definition of importance ranks heads as disabling them one by one does.",
     (
         *MODEL,
         _MODE,
