@@ -21,7 +21,7 @@ from darksecrets.importance.tables import (
 )
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel_figure
-from darksecrets.plotting.style import GREY, HURT, INK
+from darksecrets.plotting.style import GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     INTEGRATED: {"color": "#CC79A7", "marker": "D"},
     EXACT: {"color": "#009E73", "marker": "P"},
     GREEDY: {"color": "#D55E00", "marker": "^"},
-    REVERSED: {"color": HURT, "marker": "x"},
+    REVERSED: {"color": INK, "marker": "x", "linestyle": "-."},
 }
 """Orders that are drawn; those of released code are in the table."""
 _BANDS = (RANDOM, GREEDY)
@@ -106,7 +106,7 @@ def _legend(figure: Figure, columns: int) -> None:
         list(entries.values()),
         list(entries),
         loc="outside upper center",
-        ncols=3 if columns <= 2 else 5,
+        ncols={1: 2, 2: 3}.get(columns, 5),
         handlelength=1.8,
         columnspacing=1,
     )
