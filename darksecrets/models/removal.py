@@ -50,7 +50,7 @@ def remove_heads(model: PreTrainedModel, heads: Heads) -> None:
     if not is_known(model):
         raise InputError(
             f"{type(model).__name__}: heads of this model cannot be removed, only disabled. "
-            "Expected a classifier of BERT, RoBERTa or ELECTRA, whose layers have their own weights."
+            "Expected a classifier of BERT, RoBERTa or ELECTRA, whose layers share no weights."
         )
     shape = shape_of(model)
     whole: Any = model.base_model
