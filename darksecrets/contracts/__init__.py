@@ -15,6 +15,7 @@ from darksecrets.claims import tables as claims
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
+from darksecrets.importance import tables as importance
 from darksecrets.norms import tables as norms
 from darksecrets.opinions import tables as opinions
 from darksecrets.patterns import tables as patterns
@@ -31,6 +32,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
             opinions.TABLES
         ),
         "Section 4.6: disabling heads and layers": ablation.TABLES,
+        "Section 4.6, further: how important heads are": importance.TABLES,
         "Claims of papers": claims.TABLES,
     }
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from adversarial import (
     distances,
     features,
+    important,
     inferences,
     models,
     norms,
@@ -34,6 +35,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     models.of_tasks,
     models.layers_changed,
     models.similarities,
+    important.agreement,
+    important.removal,
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,
