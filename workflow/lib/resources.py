@@ -60,7 +60,7 @@ _EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _PASS_BYTES = 2**28  # maps of a pass of all models, by all measures
-_EFFECTIVE = 1.5e-3  # effective attention and norms of all heads of a layer, of an example
+_OPINION_BYTES_PER_SECOND = 2.0e7  # maps by other measures, made and measured
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
@@ -531,12 +531,12 @@ def opinions(work: Work) -> Need:
     longest = work.config["fine_tuning"]["max_length"]
     of_example = 2 * work.model.layers * work.model.heads * longest**2 * models * others
     of_pass = min(_PASS_BYTES, of_example * work.config["attention"]["batch_size"])
-    measured = models * others * work.maps / _MAP_BYTES_PER_SECOND
+    measured = models * others * work.maps / _OPINION_BYTES_PER_SECOND
     return Need(
         memory=of_norms.memory + (4 * (models - 1) * work.model.weights + 2 * of_pass) / MB,
         operations=models * one.operations,
         start=_START,
-        seconds=models * (_LOADING + _EFFECTIVE * work.sample * work.model.layers) + measured,
+        seconds=_LOADING + _PER_MODEL * models + measured,
     )
 
 
