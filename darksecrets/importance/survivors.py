@@ -55,10 +55,9 @@ def important_heads(
     of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
     every = [one for each in shown for one in of_measure(each, tables, metrics, shape)]
     parts = []
-    for (task, definition), rows in _importances(importance):
-        values = rows.sort_values(["layer", "head"])["importance"].to_numpy()[None]
+    for (task, definition), values in _importances(importance):
         found = []
-        for series, state, measured in _measures(every, str(task)):
+        for series, state, measured in _measures(every, task):
             own = agreement(values, measured.reshape(1, -1), of_heads)
             if own.pairs:
                 found.append(
@@ -74,17 +73,18 @@ def important_heads(
     return pd.concat(parts, ignore_index=True)[list(IMPORTANT_HEADS.names)]
 
 
-def _importances(importance: pd.DataFrame) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
-    """Mean importances over seeds, of every task and definition."""
+def _importances(importance: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Floats]]:
+    """[1, heads] mean importances over seeds, of every task and definition."""
     rows = importance[
         importance["definition"].isin(DEFINITIONS)
         & (importance["mode"] == MODE)
         & (importance["state"] == FINETUNED)
     ]
     places = ["task", "definition", "layer", "head"]
-    means = rows.groupby(places, sort=False, as_index=False)["importance"].mean()
-    for key, part in means.groupby(["task", "definition"], sort=False):
-        yield tuple(key), part
+    means = rows.groupby(places, sort=False)["importance"].mean().reset_index()
+    for (task, definition), part in means.groupby(["task", "definition"], sort=False):
+        ordered = part.sort_values(["layer", "head"])["importance"]
+        yield (str(task), str(definition)), ordered.to_numpy(dtype=np.float64)[None]
 
 
 def _measures(every: Sequence[Series], task: str) -> Iterator[tuple[Series, str, Floats]]:
