@@ -35,7 +35,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
 }
 """Sign and colour of every answer."""
 NAMES = {"effective": "effective attention"}
-_TEXT, _CELL, _ROW = 2.75, 1.15, 0.29  # inches
+_TEXT, _CELL, _ROW = 2.5, 1.25, 0.29  # inches
 
 
 def claims_by_measure(table: pd.DataFrame, run_label: str) -> Figure:

@@ -68,6 +68,7 @@ def stripes_by_measure(table: pd.DataFrame, tasks: Sequence[str], run_label: str
     ]
     check_columns(table, names, LEVELS.file)
     table = table[table["layer"].notna() & (table["measure"] == GREATEST)]
+    table = table[table["state"].isin(["finetuned", RANDOM])]
     groups, beside = blocks(len(tasks), _MOST)
     with style():
         width = COLUMN if beside <= 2 else PAGE
@@ -104,7 +105,6 @@ def draw(sources: Sources) -> Figure:
 def _rows(table: pd.DataFrame, task: str, feature: str) -> pd.DataFrame:
     """Rows of the fine-tuned models, and of random weights, of one task."""
     rows = table[(table["task"] == task) & (table["feature"] == feature)]
-    rows = rows[rows["state"].isin(["finetuned", RANDOM])]
     if rows.empty:
         raise InputError(
             f"The table {LEVELS.file} has no rows of {feature} for {task}. Make the table again."
