@@ -574,9 +574,9 @@ def _forum(rng: random.Random) -> list[Sentence]:
     return out
 
 
-def documents(n: int, seed: int) -> Iterator[list[Sentence]]:
-    """``n`` annotated texts of 4 to 10 sentences, determined by the seed."""
-    rng = random.Random(f"pre-training|{seed}")
+def documents(n: int, seed: int, use: str = "pre-training") -> Iterator[list[Sentence]]:
+    """``n`` annotated texts of 4 to 10 sentences, determined by the seed and by their use."""
+    rng = random.Random(f"{use}|{seed}")
     kinds = (_narrative, _narrative, _narrative, _narrative, _review, _forum)
     for _ in range(n):
         document: list[Sentence] = []
