@@ -1,0 +1,170 @@
+"""Antecedents that heads choose: the earlier expression to which they attend most.
+
+As in Clark et al. (2019, section 4.3), the head word of an expression stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.models.loading import Draw
+from darksecrets.syntax import coreference
+from darksecrets.syntax.coreference import Expression, Text, anaphors
+from darksecrets.syntax.tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
+from darksecrets.syntax.treebank import Sentence
+from darksecrets.syntax.words import WordMaps, word_maps
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+METHODS: Mapping[str, Callable[[Sequence[Expression], int], int]] = {
+    NEAREST: coreference.nearest,
+    HEAD_MATCH: coreference.head_match,
+    RULES: coreference.rules,
+}
+"""Ways to resolve that need no model; fixed distances are another."""
+FURTHEST = 60
+"""Greatest distance in words that is tried."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """How the anaphors of texts are resolved; parts of 1 are means over what is drawn at random.
+
+    Attributes:
+        text: [anaphors] number of the text.
+        kind: [anaphors] number of the kind in `EXPRESSIONS`.
+        heads: [anaphors, layers, heads] 1 if the head chooses rightly.
+        other_query: The same shape: what this head would choose if it attended as it does from
+            another expression of the text, that refers to something else.
+        same_kind: The same shape: any earlier expression of the kind that the head chooses.
+        methods: [anaphors, methods] 1 if a method of `METHODS` chooses rightly.
+        distances: [anaphors, distances] the same of the expression nearest to a distance in words,
+            from 1 to `FURTHEST`.
+    """
+
+    text: Integers
+    kind: Integers
+    heads: Floats
+    other_query: Floats
+    same_kind: Floats
+    methods: Floats
+    distances: Floats
+
+
+def resolve(number: int, expressions: Sequence[Expression], weights: Floats) -> Resolved:
+    """Resolve the anaphors of one text.
+
+    Args:
+        number: Number of the text.
+        expressions: Its expressions.
+        weights: [layer, head, expression, expression] attention of a head word to another.
+    """
+    places = anaphors(expressions)
+    entities = np.array([each.entity for each in expressions])
+    kinds = np.array([EXPRESSIONS.index(each.kind) for each in expressions])
+    found: dict[str, list[Any]] = {field.name: [] for field in fields(Resolved)}
+    for place in places:
+        right = (entities[:place] == entities[place]).astype(np.float64)
+        choice = _most(weights[:, :, place, :place])
+        of_kind = kinds[:place, None] == np.arange(len(EXPRESSIONS))
+        found["text"].append(number)
+        found["kind"].append(kinds[place])
+        found["heads"].append(right[choice])
+        found["other_query"].append(_of_others(weights, entities, place, right))
+        found["same_kind"].append((right @ of_kind / of_kind.sum(axis=0).clip(1))[kinds[choice]])
+        found["methods"].append([right[way(expressions, place)] for way in METHODS.values()])
+        distances = range(1, FURTHEST + 1)
+        chosen = [coreference.at_distance(expressions, place, far) for far in distances]
+        found["distances"].append(right[chosen])
+    return _arrays(found, weights.shape[:2])
+
+
+def _arrays(found: Mapping[str, list[Any]], heads: tuple[int, ...]) -> Resolved:
+    """Lists with an item per anaphor as arrays, also without any."""
+    shapes: dict[str, tuple[int, ...]] = {
+        **dict.fromkeys(("text", "kind"), ()),
+        **dict.fromkeys(("heads", "other_query", "same_kind"), heads),
+        "methods": (len(METHODS),),
+        "distances": (FURTHEST,),
+    }
+    types = {"text": np.int64, "kind": np.int64}
+    return Resolved(
+        **{
+            name: np.array(found[name], dtype=types.get(name, np.float64)).reshape(-1, *shape)
+            for name, shape in shapes.items()
+        }
+    )
+
+
+def _most(weights: Floats) -> Integers:
+    """[...] the expression with the greatest weight; of several, the last."""
+    last: Integers = weights.shape[-1] - 1 - weights[..., ::-1].argmax(axis=-1)
+    return last
+
+
+def _of_others(weights: Floats, entities: Integers, place: int, right: Floats) -> Floats:
+    """[layer, head] the share of other queries from which a right expression is chosen."""
+    others = np.flatnonzero(entities != entities[place])
+    rows = weights[:, :, others, :place].copy()
+    own = others < place
+    rows[:, :, own, others[own]] = -1  # not the query itself
+    chosen: Floats = right[_most(rows)].mean(axis=-1)
+    return chosen
+
+
+def resolve_all(
+    texts: Sequence[Text],
+    model_folder: Path,
+    *,
+    max_length: int,
+    batch_size: int,
+    draw: Draw | None = None,
+) -> Resolved:
+    """Resolve the anaphors of all texts by the heads of an encoder.
+
+    Args:
+        texts: What the encoder reads, each as one input; too long ones are left out.
+        model_folder: Hugging Face folder of the encoder.
+        max_length: Longest input, in tokens.
+        batch_size: Batch size on a CPU.
+        draw: How to draw all weights anew; None to keep them.
+
+    Raises:
+        InputError: See `syntax.words.word_maps`.
+    """
+    read = [_head_words(text, number) for number, text in enumerate(texts)]
+    given = {"max_length": max_length, "batch_size": batch_size}
+    parts = [
+        resolve(number, texts[number].expressions, weights)
+        for batch in word_maps(model_folder, read, **given, draw=draw)
+        for number, weights in _of_batch(batch, texts)
+    ]
+    parts.sort(key=lambda part: part.text[:1].tolist())
+    return Resolved(
+        **{
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Resolved)
+        }
+    )
+
+
+def _head_words(text: Text, number: int) -> Sentence:
+    """The head words of a text's expressions, as words of a sentence without a tree."""
+    found = text.expressions
+    words, starts, ends = zip(*((each.head, each.start, each.end) for each in found), strict=True)
+    return Sentence(str(number), number, text.text, words, starts, ends, (), (), ())
+
+
+def _of_batch(batch: WordMaps, texts: Sequence[Text]) -> Iterator[tuple[int, Floats]]:
+    """[layer, head, expression, expression] weights of every text of a batch, with its number."""
+    maps = batch.maps.double().cpu().numpy()
+    for number, weights in zip(batch.numbers, maps, strict=True):
+        own = len(texts[number].expressions)
+        yield number, weights[..., :own, :own]

@@ -1,0 +1,344 @@
+"""Train and score the probes of a treebank: on one half of its sentences and on the other.
+
+Both halves are scored, each by probes that were trained on the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+
+from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.run.progress import progress
+from darksecrets.stats.ratios import Ratio, ratio, share
+from darksecrets.stats.resampling import stratified_halves
+from darksecrets.syntax.probes import (
+    Attention,
+    AttentionAndWords,
+    Distances,
+    DistancesAndWords,
+    Probe,
+    Sentences,
+    fit,
+    hits,
+)
+from darksecrets.syntax.tables import (
+    ATTENTION,
+    ATTENTION_AND_WORDS,
+    ATTENTION_PROBES,
+    DISTANCES,
+    DISTANCES_AND_WORDS,
+    OFFSET,
+    RIGHT,
+)
+from darksecrets.syntax.treebank import ROOT, Sentence
+from darksecrets.syntax.words import align, word_maps
+
+Floats = npt.NDArray[np.float64]
+
+MOST = 1000
+"""Sentences whose maps are kept in memory, and so are used."""
+SIZE = 50
+"""Size of the word vectors."""
+_OFFSETS = tuple(offset for offset in range(-8, 9) if offset)
+_PUNCTUATION = "punct"
+_LEAST = 1e-6  # root mean square of a feature that does not vary
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an encoder is run over sentences.
+
+    Attributes:
+        folder: Hugging Face folder of the encoder.
+        max_length: Longest sequence, in tokens.
+        batch_size: Batch size on a CPU.
+    """
+
+    folder: Path
+    max_length: int
+    batch_size: int
+
+
+def word_vectors(sentences: Sequence[Sentence], reading: Reading) -> list[torch.Tensor]:
+    """[words, size] a vector for every word: the encoder's own embedding of its first piece.
+
+    They stand in for GloVe's. Only the main components of the words of the treebank are kept, and
+    vectors have a mean square length of 1. Sentences that are too long have none.
+    """
+    tokenizer = load_tokenizer(reading.folder)
+    aligned = align(sentences, tokenizer, reading.max_length)
+    embedding = load_encoder(reading.folder).get_input_embeddings().weight.detach().double()
+    rows = [
+        embedding[torch.from_numpy(ids.astype(np.int64))[flags.argmax(axis=0)]]
+        for ids, flags in zip(aligned.inputs["input_ids"], aligned.belongs, strict=True)
+    ]
+    every = torch.cat(rows)
+    centred = every - every.mean(dim=0)
+    values, axes = torch.linalg.eigh(centred.T @ centred)
+    kept = (centred @ axes[:, -SIZE:]).float()
+    kept /= kept.square().sum(dim=1).mean().sqrt().clamp(min=_LEAST)
+    found = [torch.zeros(0, kept.shape[1])] * len(sentences)
+    parts = kept.split([len(row) for row in rows])
+    for number, vectors in zip(aligned.numbers, parts, strict=True):
+        found[number] = vectors
+    return found
+
+
+def gather(
+    sentences: Sequence[Sentence],
+    vectors: Sequence[torch.Tensor],
+    reading: Reading,
+    draw: Draw | None = None,
+) -> list[Sentences]:
+    """What probes read, and the heads that they are asked for; sentences of one length together.
+
+    Features are divided by their root mean square, so that the penalty treats all heads alike.
+
+    Args:
+        sentences: The treebank.
+        vectors: See `word_vectors`.
+        reading: The encoder.
+        draw: How to draw all its weights anew; None to keep them.
+    """
+    found: list[Sentences] = []
+    given = {"max_length": reading.max_length, "batch_size": reading.batch_size}
+    for batch in word_maps(reading.folder, sentences, **given, draw=draw):
+        maps, apart = batch.maps.float().cpu(), batch.apart.cpu()
+        for place, number in enumerate(batch.numbers):
+            own = len(sentences[number])
+            found.append(
+                Sentences(
+                    torch.tensor([number]),
+                    features_of(maps[place, :, :, :own, :own])[None],
+                    vectors[number][None],
+                    apart[place, :own, :own][None],
+                    _asked(sentences[number], apart[place])[None],
+                )
+            )
+    found.sort(key=lambda one: (one.heads.shape[1], int(one.numbers)))
+    parts = [_joined(list(same)) for _, same in groupby(found, lambda one: one.heads.shape[1])]
+    _scale(parts)
+    return parts
+
+
+def features_of(maps: torch.Tensor) -> torch.Tensor:
+    """[word, 2 heads, candidate] attention in both directions, from [layer, head, word, word]."""
+    heads = maps.flatten(0, 1)
+    return torch.cat([heads.permute(1, 0, 2), heads.permute(2, 0, 1)], dim=1)
+
+
+def _asked(sentence: Sentence, apart: torch.Tensor) -> torch.Tensor:
+    """[words] heads to find; -1 for the root, punctuation, and heads that share a word piece."""
+    return torch.tensor(
+        [
+            head if head != ROOT and label != _PUNCTUATION and bool(apart[word, head]) else -1
+            for word, (head, label) in enumerate(
+                zip(sentence.heads, sentence.labels, strict=True)
+            )
+        ]
+    )
+
+
+def _joined(parts: Sequence[Sentences]) -> Sentences:
+    """Sentences of one length as one part."""
+    return Sentences(*map(torch.cat, zip(*map(_fields, parts), strict=True)))
+
+
+def _fields(part: Sentences) -> tuple[torch.Tensor, ...]:
+    return part.numbers, part.attention, part.words, part.apart, part.heads
+
+
+def _scale(parts: Sequence[Sentences]) -> None:
+    """Divide every feature by its root mean square over all pairs of words, in place."""
+    cells = sum(part.apart.sum() for part in parts)
+    squares = torch.stack(
+        [
+            torch.einsum("swfc,swc->f", part.attention.square(), part.apart.float())
+            for part in parts
+        ]
+    )
+    size = (squares.sum(dim=0) / cells).sqrt().clamp(min=_LEAST)
+    for part in parts:
+        part.attention.div_(size[:, None])
+
+
+def shuffled(parts: Sequence[Sentences], seed: int) -> list[Sentences]:
+    """The same sentences with trees of the same shapes, whose words are exchanged at random."""
+    rng = torch.Generator().manual_seed(seed)
+    found = []
+    for part in parts:
+        heads = torch.full_like(part.heads, -1)
+        for own, other in zip(part.heads, heads, strict=True):
+            order = torch.randperm(len(own), generator=rng)
+            asked = own >= 0
+            other[order[asked]] = order[own[asked]]
+        possible = part.apart.gather(2, heads.clamp(min=0)[..., None])[..., 0]
+        found.append(replace(part, heads=heads.where(possible, -1)))
+    return found
+
+
+# ---------------------------------------------------------------------------------------- scores
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How many heads a prediction finds in every sentence.
+
+    Attributes:
+        hits: [sentences] words whose head is found.
+        sizes: [sentences] words that are asked for.
+    """
+
+    hits: Floats
+    sizes: Floats
+
+    def share(self) -> Ratio:
+        """Share of the words, with its interval over sentences."""
+        return share(self.hits, self.sizes)
+
+    def over(self, other: Scores) -> Ratio:
+        """How much larger the share is than that of another prediction of the same words."""
+        return ratio(self.hits - other.hits, self.sizes)
+
+
+def cross_fitted(
+    make: Callable[[], Probe], parts: Sequence[Sentences], half: npt.NDArray[np.int64]
+) -> Scores:
+    """Train a probe on either half of the sentences and score it on the other.
+
+    Args:
+        make: Makes an untrained probe.
+        parts: All sentences.
+        half: [sentences of the treebank] 0 or 1.
+    """
+    found = np.zeros(len(half))
+    for side in (0, 1):
+        own = torch.from_numpy(half == side)
+        probe = fit(make(), [part.of(own) for part in parts])
+        found += hits(probe, [part.of(~own) for part in parts], len(half))
+    return Scores(found, sizes_of(parts, len(half)))
+
+
+def sizes_of(parts: Sequence[Sentences], sentences: int) -> Floats:
+    """[sentences] words that are asked for."""
+    sizes = torch.zeros(sentences, dtype=torch.float64)
+    for part in parts:
+        sizes[part.numbers] = (part.heads >= 0).sum(dim=1).double()
+    counts: Floats = sizes.numpy()
+    return counts
+
+
+def hits_of_offset(parts: Sequence[Sentences], sentences: int, offset: int) -> Floats:
+    """[sentences] words whose head is at a fixed distance, positive if it follows them."""
+    found = torch.zeros(sentences, dtype=torch.float64)
+    for part in parts:
+        places = torch.arange(part.heads.shape[1])
+        right = (part.heads >= 0) & (part.heads == places + offset)
+        found[part.numbers] = right.sum(dim=1).double()
+    counts: Floats = found.numpy()
+    return counts
+
+
+def best_offset(parts: Sequence[Sentences], half: npt.NDArray[np.int64]) -> Scores:
+    """The best fixed distance of either half of the sentences, scored on the other."""
+    every = np.stack([hits_of_offset(parts, len(half), offset) for offset in _OFFSETS])
+    found = np.zeros(len(half))
+    for side in (0, 1):
+        best = every[:, half == side].sum(axis=1).argmax()
+        found += np.where(half == side, 0, every[best])
+    return Scores(found, sizes_of(parts, len(half)))
+
+
+# ---------------------------------------------------------------------------------------- table
+
+
+def without_attention(
+    parts: Sequence[Sentences], half: npt.NDArray[np.int64], seed: int
+) -> dict[str, Scores]:
+    """Predictions that read no attention."""
+    size = parts[0].words.shape[-1]
+    following = hits_of_offset(parts, len(half), 1)
+    return {
+        DISTANCES_AND_WORDS: cross_fitted(lambda: DistancesAndWords(size, seed), parts, half),
+        DISTANCES: cross_fitted(Distances, parts, half),
+        OFFSET: best_offset(parts, half),
+        RIGHT: Scores(following, sizes_of(parts, len(half))),
+    }
+
+
+def with_attention(
+    parts: Sequence[Sentences], half: npt.NDArray[np.int64]
+) -> Iterator[tuple[str, Scores]]:
+    """Both probes of attention."""
+    features, size = parts[0].attention.shape[2], parts[0].words.shape[-1]
+    yield ATTENTION, cross_fitted(lambda: Attention(features), parts, half)
+    words = cross_fitted(lambda: AttentionAndWords(features, size), parts, half)
+    yield ATTENTION_AND_WORDS, words
+
+
+def probe_table(
+    sentences: Sequence[Sentence], reading: Reading, random: Draw, seed: int
+) -> pd.DataFrame:
+    """The table `attention_probes` of an encoder, without the columns that identify it.
+
+    Args:
+        sentences: The treebank; beyond `MOST`, sentences are left out.
+        reading: The encoder.
+        random: How to draw its weights anew, for the control.
+        seed: Seed of the halves, the exchanged words, and the first weights of hidden layers.
+    """
+    used = sentences[:MOST]
+    half = stratified_halves(np.zeros(len(used)), np.random.default_rng(seed))
+    vectors = word_vectors(used, reading)
+    parts = gather(used, vectors, reading)
+    with progress("Probes", 4, "steps") as advance:
+        scores = dict(with_attention(parts, half))
+        advance(1)
+        scores |= without_attention(parts, half, seed)
+        advance(1)
+        exchanged = dict(with_attention(shuffled(parts, seed), half))
+        del parts
+        advance(1)
+        untrained = dict(with_attention(gather(used, vectors, reading, random), half))
+        advance(1)
+    return table_of(scores, exchanged, untrained)
+
+
+def table_of(
+    scores: dict[str, Scores], exchanged: dict[str, Scores], untrained: dict[str, Scores]
+) -> pd.DataFrame:
+    """The table, from the scores of all probes and of the controls.
+
+    Args:
+        scores: By probe.
+        exchanged: Of the probes of attention, with exchanged words.
+        untrained: The same with random weights.
+    """
+    rows = []
+    for name, own in scores.items():
+        row: dict[str, object] = {"probe": name, **_with_ends("uas", own.share())}
+        if name in exchanged:
+            row |= _with_ends("shuffled", exchanged[name].share())
+            row |= _with_ends("random", untrained[name].share())
+            row |= _with_ends("over_random", own.over(untrained[name]))
+        row |= _with_ends("over_offset", own.over(scores[OFFSET]))
+        row |= _with_ends("over_words", own.over(scores[DISTANCES_AND_WORDS]))
+        row |= {"words": int(own.sizes.sum()), "sentences": int((own.sizes > 0).sum())}
+        rows.append(row)
+    found = pd.DataFrame(rows)
+    return found[[name for name in ATTENTION_PROBES.names if name in found]]
+
+
+def _with_ends(name: str, value: Ratio) -> dict[str, float]:
+    """An estimate and its interval as columns, which is at most as long as the scale."""
+    least = 0 if name in ("uas", "shuffled", "random") else -1
+    low, high = np.clip([value.low, value.high], least, 1)
+    return {name: float(value.value), f"{name}_low": low, f"{name}_high": high}
