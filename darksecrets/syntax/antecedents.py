@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from darksecrets.models.loading import Draw
 from darksecrets.syntax import coreference
-from darksecrets.syntax.coreference import Expression, Text, anaphors
-from darksecrets.syntax.tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
+from darksecrets.syntax.coreference import Expression, Text, anaphors, at_distances
+from darksecrets.syntax.coreference_tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
 from darksecrets.syntax.treebank import Sentence
 from darksecrets.syntax.words import WordMaps, word_maps
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-METHODS: Mapping[str, Callable[[Sequence[Expression], int], int]] = {
+WITHOUT_MODEL: Mapping[str, Callable[[Sequence[Expression], int], int]] = {
     NEAREST: coreference.nearest,
     HEAD_MATCH: coreference.head_match,
     RULES: coreference.rules,
@@ -44,7 +44,7 @@ class Resolved:
         other_query: The same shape: what this head would choose if it attended as it does from
             another expression of the text, that refers to something else.
         same_kind: The same shape: any earlier expression of the kind that the head chooses.
-        methods: [anaphors, methods] 1 if a method of `METHODS` chooses rightly.
+        methods: [anaphors, methods] 1 if a method of `WITHOUT_MODEL` chooses rightly.
         distances: [anaphors, distances] the same of the expression nearest to a distance in words,
             from 1 to `FURTHEST`.
     """
@@ -79,27 +79,25 @@ def resolve(number: int, expressions: Sequence[Expression], weights: Floats) -> 
         found["heads"].append(right[choice])
         found["other_query"].append(_of_others(weights, entities, place, right))
         found["same_kind"].append((right @ of_kind / of_kind.sum(axis=0).clip(1))[kinds[choice]])
-        found["methods"].append([right[way(expressions, place)] for way in METHODS.values()])
-        distances = range(1, FURTHEST + 1)
-        chosen = [coreference.at_distance(expressions, place, far) for far in distances]
-        found["distances"].append(right[chosen])
+        found["methods"].append([right[way(expressions, place)] for way in WITHOUT_MODEL.values()])
+        found["distances"].append(right[at_distances(expressions, place, FURTHEST)])
     return _arrays(found, weights.shape[:2])
 
 
 def _arrays(found: Mapping[str, list[Any]], heads: tuple[int, ...]) -> Resolved:
     """Lists with an item per anaphor as arrays, also without any."""
-    shapes: dict[str, tuple[int, ...]] = {
-        **dict.fromkeys(("text", "kind"), ()),
-        **dict.fromkeys(("heads", "other_query", "same_kind"), heads),
-        "methods": (len(METHODS),),
-        "distances": (FURTHEST,),
-    }
-    types = {"text": np.int64, "kind": np.int64}
+
+    def array(name: str, *shape: int) -> Floats:
+        return np.array(found[name], dtype=np.float64).reshape(-1, *shape)
+
     return Resolved(
-        **{
-            name: np.array(found[name], dtype=types.get(name, np.float64)).reshape(-1, *shape)
-            for name, shape in shapes.items()
-        }
+        text=array("text").astype(np.int64),
+        kind=array("kind").astype(np.int64),
+        heads=array("heads", *heads),
+        other_query=array("other_query", *heads),
+        same_kind=array("same_kind", *heads),
+        methods=array("methods", len(WITHOUT_MODEL)),
+        distances=array("distances", FURTHEST),
     )
 
 

@@ -10,10 +10,15 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
+
 from darksecrets.data.builtin import grammar
 from darksecrets.data.builtin.documents import stories
-from darksecrets.syntax.tables import NOMINAL, PRONOUN, PROPER
+from darksecrets.syntax.coreference_tables import NOMINAL, PRONOUN, PROPER
 from darksecrets.syntax.treebank import Mention, Sentence, from_grammar
+
+Places = npt.NDArray[np.int64]
 
 _PROPER = frozenset({"NNP", "NNPS", "PROPN"})
 _PRONOUNS = frozenset({"PRP", "PRP$", "PRON", "DET"})
@@ -165,7 +170,7 @@ def anaphors(expressions: Sequence[Expression]) -> list[int]:
 
 def nearest(expressions: Sequence[Expression], place: int) -> int:
     """The last expression before this one."""
-    return place - 1
+    return _first_of(expressions, place)
 
 
 def head_match(expressions: Sequence[Expression], place: int) -> int:
@@ -207,8 +212,19 @@ def _agree(one: Expression, other: Expression) -> bool:
     return all(len(both & features) <= 1 for features in _EXCLUSIVE)
 
 
-def at_distance(expressions: Sequence[Expression], place: int, distance: int) -> int:
-    """The earlier expression whose distance in words is nearest to this; of two, the later one."""
-    own = expressions[place].word
-    places = range(place - 1, -1, -1)
-    return min(places, key=lambda earlier: abs(own - expressions[earlier].word - distance))
+def at_distances(expressions: Sequence[Expression], place: int, furthest: int) -> Places:
+    """The earlier expressions nearest to every distance in words; of two, the later one.
+
+    Args:
+        expressions: Those of a text.
+        place: The one that comes after.
+        furthest: Greatest distance.
+
+    Returns:
+        [distances] from 1 to ``furthest``.
+    """
+    words = np.array([each.word for each in expressions[: place + 1]])
+    apart = words[place] - words[:place][::-1]
+    distances = np.arange(1, furthest + 1)
+    found: Places = place - 1 - np.abs(apart - distances[:, None]).argmin(axis=1)
+    return found

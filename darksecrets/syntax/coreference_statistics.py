@@ -17,15 +17,15 @@ from darksecrets.stats.paired import FEWEST, intersection_union, sign_flips
 from darksecrets.stats.ratios import share
 from darksecrets.stats.resampling import group_sums, halves
 from darksecrets.stats.selection import BestGain, best_gain
-from darksecrets.syntax.antecedents import METHODS, Resolved
-from darksecrets.syntax.tables import (
-    ALL,
+from darksecrets.syntax.antecedents import WITHOUT_MODEL, Resolved
+from darksecrets.syntax.coreference_tables import (
     BEST_HEAD,
     COREFERENCE_HEADS,
     COREFERENCE_METHODS,
     DISTANCE,
     EXPRESSIONS,
 )
+from darksecrets.syntax.tables import ALL
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -97,14 +97,14 @@ def _tests(
         controls = (fixed, resolved.other_query, resolved.same_kind)
         of_kind = which[:, None, None]
         differences.append([np.where(of_kind, resolved.heads - each, 0) for each in controls])
-    over = np.moveaxis(np.array(differences), 2, 0)  # [anaphors, kinds, controls, layers, heads]
+    over: Floats = np.moveaxis(
+        np.array(differences), 2, 0
+    )  # [anaphors, kinds, controls, layers, heads]
     tested = sign_flips(_per_text(over, resolved.text), DRAWS, rng, zero=1e-9)
     return intersection_union(np.moveaxis(tested.family, 1, 0))
 
 
-def _heads(
-    resolved: Resolved, kind: str, which: Flags, furthest: int, p: Floats
-) -> pd.DataFrame:
+def _heads(resolved: Resolved, kind: str, which: Flags, furthest: int, p: Floats) -> pd.DataFrame:
     """Rows of all heads for one kind of anaphor."""
     texts = resolved.text[which]
     sizes = _per_text(np.ones(len(texts)), texts)
@@ -129,14 +129,12 @@ def _heads(
     )
 
 
-def _methods(
-    resolved: Resolved, kind: str, which: Flags, furthest: int, seed: int
-) -> pd.DataFrame:
+def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: int) -> pd.DataFrame:
     """Rows of the best head and of all other methods for one kind of anaphor."""
     texts = resolved.text[which]
     sizes = _per_text(np.ones(len(texts)), texts)
     right = {
-        **dict(zip(METHODS, resolved.methods[which].T, strict=True)),
+        **dict(zip(WITHOUT_MODEL, resolved.methods[which].T, strict=True)),
         DISTANCE: resolved.distances[which, furthest - 1],
     }
     sums = {name: _per_text(values, texts) for name, values in right.items()}
@@ -149,7 +147,9 @@ def _methods(
         rows.append(
             {
                 "method": name,
-                **_with_ends("accuracy", accuracy.value, accuracy.low, accuracy.high),
+                **_with_ends(
+                    "accuracy", *map(float, (accuracy.value, accuracy.low, accuracy.high))
+                ),
                 **_with_ends("gain", best.mean, best.low, best.high),
                 "distance": furthest if name == DISTANCE else None,
             }

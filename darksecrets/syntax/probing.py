@@ -9,16 +9,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
+from torch import nn
 
 from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
 from darksecrets.run.progress import progress
 from darksecrets.stats.ratios import Ratio, ratio, share
 from darksecrets.stats.resampling import stratified_halves
+from darksecrets.syntax.probe_tables import (
+    ATTENTION,
+    ATTENTION_AND_WORDS,
+    ATTENTION_PROBES,
+    DISTANCES,
+    DISTANCES_AND_WORDS,
+    NEXT,
+    OFFSET,
+)
 from darksecrets.syntax.probes import (
     Attention,
     AttentionAndWords,
@@ -28,15 +39,6 @@ from darksecrets.syntax.probes import (
     Sentences,
     fit,
     hits,
-)
-from darksecrets.syntax.tables import (
-    ATTENTION,
-    ATTENTION_AND_WORDS,
-    ATTENTION_PROBES,
-    DISTANCES,
-    DISTANCES_AND_WORDS,
-    OFFSET,
-    RIGHT,
 )
 from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import align, word_maps
@@ -75,14 +77,15 @@ def word_vectors(sentences: Sequence[Sentence], reading: Reading) -> list[torch.
     """
     tokenizer = load_tokenizer(reading.folder)
     aligned = align(sentences, tokenizer, reading.max_length)
-    embedding = load_encoder(reading.folder).get_input_embeddings().weight.detach().double()
+    embedding = cast("nn.Embedding", load_encoder(reading.folder).get_input_embeddings())
+    table = embedding.weight.detach().double()
     rows = [
-        embedding[torch.from_numpy(ids.astype(np.int64))[flags.argmax(axis=0)]]
+        table[torch.from_numpy(ids.astype(np.int64))[flags.argmax(axis=0)]]
         for ids, flags in zip(aligned.inputs["input_ids"], aligned.belongs, strict=True)
     ]
     every = torch.cat(rows)
     centred = every - every.mean(dim=0)
-    values, axes = torch.linalg.eigh(centred.T @ centred)
+    axes = torch.linalg.eigh(centred.T @ centred).eigenvectors
     kept = (centred @ axes[:, -SIZE:]).float()
     kept /= kept.square().sum(dim=1).mean().sqrt().clamp(min=_LEAST)
     found = [torch.zeros(0, kept.shape[1])] * len(sentences)
@@ -140,9 +143,7 @@ def _asked(sentence: Sentence, apart: torch.Tensor) -> torch.Tensor:
     return torch.tensor(
         [
             head if head != ROOT and label != _PUNCTUATION and bool(apart[word, head]) else -1
-            for word, (head, label) in enumerate(
-                zip(sentence.heads, sentence.labels, strict=True)
-            )
+            for word, (head, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True))
         ]
     )
 
@@ -160,10 +161,7 @@ def _scale(parts: Sequence[Sentences]) -> None:
     """Divide every feature by its root mean square over all pairs of words, in place."""
     cells = sum(part.apart.sum() for part in parts)
     squares = torch.stack(
-        [
-            torch.einsum("swfc,swc->f", part.attention.square(), part.apart.float())
-            for part in parts
-        ]
+        [torch.einsum("swfc,swc->f", part.attention.square(), part.apart.float()) for part in parts]
     )
     size = (squares.sum(dim=0) / cells).sqrt().clamp(min=_LEAST)
     for part in parts:
@@ -270,7 +268,7 @@ def without_attention(
         DISTANCES_AND_WORDS: cross_fitted(lambda: DistancesAndWords(size, seed), parts, half),
         DISTANCES: cross_fitted(Distances, parts, half),
         OFFSET: best_offset(parts, half),
-        RIGHT: Scores(following, sizes_of(parts, len(half))),
+        NEXT: Scores(following, sizes_of(parts, len(half))),
     }
 
 

@@ -486,7 +486,10 @@ that occur once name new things in the same way each time."""
 
 
 def _tale(rng: random.Random) -> list[Sentence]:
-    """A short narrative, of moves that are drawn without replacement."""
+    """A short narrative, of moves that are drawn without replacement.
+
+    The other person may become the hero; pronouns of different genders tell the two apart.
+    """
     hero = scenes.person(rng, "hero", name=0.8)
     other = scenes.person(rng, "other", [hero])
     start = scenes.event(rng, agent=hero, key="start ")
@@ -497,6 +500,9 @@ def _tale(rng: random.Random) -> list[Sentence]:
     moves = rng.sample(_TOLD, len(_TOLD))
     length = rng.randint(4, 6)
     while len(out) < length:
+        met = any(other.key in sentence.referents for sentence in out)
+        if met and hero.gender != other.gender and story.chance(0.4):
+            story.hero, story.other = story.other, story.hero
         out += moves.pop()(story)
     return list({sentence.text: sentence for sentence in out}.values())
 
