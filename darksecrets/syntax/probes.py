@@ -26,14 +26,14 @@ Floats = npt.NDArray[np.float64]
 
 FURTHEST = 8
 """Distances in words up to which each has a weight of its own."""
-_HIDDEN = 256
-_STEPS = 100  # of L-BFGS
+_HIDDEN = 64
+_STEPS = 50  # of L-BFGS, after which linear probes have converged
 _PENALTY = 1.0  # of half the squared weights, beside the sum of the log-likelihoods
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences of the same length L.
+    """Sentences of a batch, padded to the length L.
 
     Attributes:
         numbers: [sentences] their numbers in the treebank.
@@ -41,7 +41,7 @@ class Sentences:
             the word to the candidate, then those from the candidate to the word, of all heads.
         words: [sentences, L, size] vectors of the words.
         apart: [sentences, L, L] whether a word may be a candidate for another.
-        heads: [sentences, L] place of the head of each word; -1 for words that are not asked for.
+        heads: [sentences, L] place of the head of each word; -1 for what is not asked for.
     """
 
     numbers: torch.Tensor

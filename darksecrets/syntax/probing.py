@@ -1,13 +1,13 @@
-"""Train and score the probes of a treebank: on one half of its sentences and on the other.
+"""Train the probes of a treebank on one half of its documents and score them on the other.
 
-Both halves are scored, each by probes that were trained on the other one.
+Both halves are scored, each by probes that were trained on the other one. Sentences of a document
+resemble each other, so they are in the same half, and intervals are over documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import cast
 
@@ -16,11 +16,12 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
 
 from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
 from darksecrets.run.progress import progress
 from darksecrets.stats.ratios import Ratio, ratio, share
-from darksecrets.stats.resampling import stratified_halves
+from darksecrets.stats.resampling import group_sums, stratified_halves
 from darksecrets.syntax.probe_tables import (
     ATTENTION,
     ATTENTION_AND_WORDS,
@@ -41,9 +42,10 @@ from darksecrets.syntax.probes import (
     hits,
 )
 from darksecrets.syntax.treebank import ROOT, Sentence
-from darksecrets.syntax.words import align, word_maps
+from darksecrets.syntax.words import WordMaps, align, word_maps
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 MOST = 1000
 """Sentences whose maps are kept in memory, and so are used."""
@@ -101,7 +103,7 @@ def gather(
     reading: Reading,
     draw: Draw | None = None,
 ) -> list[Sentences]:
-    """What probes read, and the heads that they are asked for; sentences of one length together.
+    """What probes read, and the heads that they are asked for, in batches.
 
     Features are divided by their root mean square, so that the penalty treats all heads alike.
 
@@ -111,59 +113,51 @@ def gather(
         reading: The encoder.
         draw: How to draw all its weights anew; None to keep them.
     """
-    found: list[Sentences] = []
     given = {"max_length": reading.max_length, "batch_size": reading.batch_size}
-    for batch in word_maps(reading.folder, sentences, **given, draw=draw):
-        maps, apart = batch.maps.float().cpu(), batch.apart.cpu()
-        for place, number in enumerate(batch.numbers):
-            own = len(sentences[number])
-            found.append(
-                Sentences(
-                    torch.tensor([number]),
-                    features_of(maps[place, :, :, :own, :own])[None],
-                    vectors[number][None],
-                    apart[place, :own, :own][None],
-                    _asked(sentences[number], apart[place])[None],
-                )
-            )
-    found.sort(key=lambda one: (one.heads.shape[1], int(one.numbers)))
-    parts = [_joined(list(same)) for _, same in groupby(found, lambda one: one.heads.shape[1])]
+    batches = word_maps(reading.folder, sentences, **given, draw=draw)
+    parts = [_part(batch, sentences, vectors) for batch in batches]
     _scale(parts)
     return parts
 
 
-def features_of(maps: torch.Tensor) -> torch.Tensor:
-    """[word, 2 heads, candidate] attention in both directions, from [layer, head, word, word]."""
-    heads = maps.flatten(0, 1)
-    return torch.cat([heads.permute(1, 0, 2), heads.permute(2, 0, 1)], dim=1)
-
-
-def _asked(sentence: Sentence, apart: torch.Tensor) -> torch.Tensor:
-    """[words] heads to find; -1 for the root, punctuation, and heads that share a word piece."""
-    return torch.tensor(
-        [
-            head if head != ROOT and label != _PUNCTUATION and bool(apart[word, head]) else -1
-            for word, (head, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True))
-        ]
+def _part(
+    batch: WordMaps, sentences: Sequence[Sentence], vectors: Sequence[torch.Tensor]
+) -> Sentences:
+    """What probes read of a batch; it is padded as the batch is."""
+    apart = batch.apart.cpu()
+    heads = torch.full(apart.shape[:2], -1)
+    for number, own in zip(batch.numbers, heads, strict=True):
+        asked = torch.tensor(asked_of(sentences[number]))
+        own[: len(asked)] = asked
+    found = apart.gather(2, heads.clamp(min=0)[..., None])[..., 0]
+    return Sentences(
+        torch.tensor(batch.numbers),
+        features_of(batch.maps.float().cpu()),
+        pad_sequence([vectors[number] for number in batch.numbers], batch_first=True),
+        apart,
+        heads.where(found, -1),
     )
 
 
-def _joined(parts: Sequence[Sentences]) -> Sentences:
-    """Sentences of one length as one part."""
-    return Sentences(*map(torch.cat, zip(*map(_fields, parts), strict=True)))
+def features_of(maps: torch.Tensor) -> torch.Tensor:
+    """[sentence, word, 2 heads, candidate], from [sentence, layer, head, word, word]."""
+    heads = maps.flatten(1, 2)
+    return torch.cat([heads.permute(0, 2, 1, 3), heads.permute(0, 3, 1, 2)], dim=2)
 
 
-def _fields(part: Sentences) -> tuple[torch.Tensor, ...]:
-    return part.numbers, part.attention, part.words, part.apart, part.heads
+def asked_of(sentence: Sentence) -> list[int]:
+    """Heads of the words that have one; -1 for the root and for punctuation."""
+    pairs = zip(sentence.heads, sentence.labels, strict=True)
+    return [-1 if head == ROOT or label == _PUNCTUATION else head for head, label in pairs]
 
 
 def _scale(parts: Sequence[Sentences]) -> None:
     """Divide every feature by its root mean square over all pairs of words, in place."""
+    squares = [
+        torch.einsum("swfc,swc->f", part.attention.square(), part.apart.float()) for part in parts
+    ]
     cells = sum(part.apart.sum() for part in parts)
-    squares = torch.stack(
-        [torch.einsum("swfc,swc->f", part.attention.square(), part.apart.float()) for part in parts]
-    )
-    size = (squares.sum(dim=0) / cells).sqrt().clamp(min=_LEAST)
+    size = (torch.stack(squares).sum(dim=0) / cells).sqrt().clamp(min=_LEAST)
     for part in parts:
         part.attention.div_(size[:, None])
 
@@ -174,9 +168,10 @@ def shuffled(parts: Sequence[Sentences], seed: int) -> list[Sentences]:
     found = []
     for part in parts:
         heads = torch.full_like(part.heads, -1)
-        for own, other in zip(part.heads, heads, strict=True):
-            order = torch.randperm(len(own), generator=rng)
-            asked = own >= 0
+        for own, other, apart in zip(part.heads, heads, part.apart, strict=True):
+            asked = torch.nonzero(own >= 0)[:, 0]
+            words = torch.nonzero(apart.any(dim=0))[:, 0]
+            order = torch.randperm(int(words[-1]) + 1 if len(words) else 0, generator=rng)
             other[order[asked]] = order[own[asked]]
         possible = part.apart.gather(2, heads.clamp(min=0)[..., None])[..., 0]
         found.append(replace(part, heads=heads.where(possible, -1)))
@@ -198,18 +193,36 @@ class Scores:
     hits: Floats
     sizes: Floats
 
-    def share(self) -> Ratio:
-        """Share of the words, with its interval over sentences."""
-        return share(self.hits, self.sizes)
+    def share(self, units: Integers) -> Ratio:
+        """Share of the words, with its interval over the units of the sentences."""
+        return share(*self._of_units(self.hits, units))
 
-    def over(self, other: Scores) -> Ratio:
+    def over(self, other: Scores, units: Integers) -> Ratio:
         """How much larger the share is than that of another prediction of the same words."""
-        return ratio(self.hits - other.hits, self.sizes)
+        return ratio(*self._of_units(self.hits - other.hits, units))
+
+    def _of_units(self, values: Floats, units: Integers) -> tuple[Floats, Floats]:
+        """Sums over the sentences of every unit, of values and of sizes."""
+        sums = group_sums(np.stack([values, self.sizes], axis=1), units)
+        return sums[:, 0], sums[:, 1]
 
 
-def cross_fitted(
-    make: Callable[[], Probe], parts: Sequence[Sentences], half: npt.NDArray[np.int64]
-) -> Scores:
+def units_of(sentences: Sequence[Sentence]) -> Integers:
+    """[sentences] number of the document of each; of the sentence, if all are of one document."""
+    documents = np.array([sentence.document for sentence in sentences])
+    if (documents == documents[0]).all():
+        documents = np.arange(len(sentences))
+    numbers: Integers = np.unique(documents, return_inverse=True)[1]
+    return numbers
+
+
+def halves_of(units: Integers, seed: int) -> Integers:
+    """[sentences] 0 or 1 at random, the same for all sentences of a unit."""
+    strata = np.zeros(int(units.max()) + 1)
+    return stratified_halves(strata, np.random.default_rng(seed))[units]
+
+
+def cross_fitted(make: Callable[[], Probe], parts: Sequence[Sentences], half: Integers) -> Scores:
     """Train a probe on either half of the sentences and score it on the other.
 
     Args:
@@ -245,7 +258,7 @@ def hits_of_offset(parts: Sequence[Sentences], sentences: int, offset: int) -> F
     return counts
 
 
-def best_offset(parts: Sequence[Sentences], half: npt.NDArray[np.int64]) -> Scores:
+def best_offset(parts: Sequence[Sentences], half: Integers) -> Scores:
     """The best fixed distance of either half of the sentences, scored on the other."""
     every = np.stack([hits_of_offset(parts, len(half), offset) for offset in _OFFSETS])
     found = np.zeros(len(half))
@@ -258,9 +271,7 @@ def best_offset(parts: Sequence[Sentences], half: npt.NDArray[np.int64]) -> Scor
 # ---------------------------------------------------------------------------------------- table
 
 
-def without_attention(
-    parts: Sequence[Sentences], half: npt.NDArray[np.int64], seed: int
-) -> dict[str, Scores]:
+def without_attention(parts: Sequence[Sentences], half: Integers, seed: int) -> dict[str, Scores]:
     """Predictions that read no attention."""
     size = parts[0].words.shape[-1]
     following = hits_of_offset(parts, len(half), 1)
@@ -272,9 +283,7 @@ def without_attention(
     }
 
 
-def with_attention(
-    parts: Sequence[Sentences], half: npt.NDArray[np.int64]
-) -> Iterator[tuple[str, Scores]]:
+def with_attention(parts: Sequence[Sentences], half: Integers) -> Iterator[tuple[str, Scores]]:
     """Both probes of attention."""
     features, size = parts[0].attention.shape[2], parts[0].words.shape[-1]
     yield ATTENTION, cross_fitted(lambda: Attention(features), parts, half)
@@ -294,7 +303,8 @@ def probe_table(
         seed: Seed of the halves, the exchanged words, and the first weights of hidden layers.
     """
     used = sentences[:MOST]
-    half = stratified_halves(np.zeros(len(used)), np.random.default_rng(seed))
+    units = units_of(used)
+    half = halves_of(units, seed)
     vectors = word_vectors(used, reading)
     parts = gather(used, vectors, reading)
     with progress("Probes", 4, "steps") as advance:
@@ -307,11 +317,14 @@ def probe_table(
         advance(1)
         untrained = dict(with_attention(gather(used, vectors, reading, random), half))
         advance(1)
-    return table_of(scores, exchanged, untrained)
+    return table_of(scores, exchanged, untrained, units)
 
 
 def table_of(
-    scores: dict[str, Scores], exchanged: dict[str, Scores], untrained: dict[str, Scores]
+    scores: Mapping[str, Scores],
+    exchanged: Mapping[str, Scores],
+    untrained: Mapping[str, Scores],
+    units: Integers,
 ) -> pd.DataFrame:
     """The table, from the scores of all probes and of the controls.
 
@@ -319,16 +332,17 @@ def table_of(
         scores: By probe.
         exchanged: Of the probes of attention, with exchanged words.
         untrained: The same with random weights.
+        units: See `units_of`.
     """
     rows = []
     for name, own in scores.items():
-        row: dict[str, object] = {"probe": name, **_with_ends("uas", own.share())}
+        row: dict[str, object] = {"probe": name, **_with_ends("uas", own.share(units))}
         if name in exchanged:
-            row |= _with_ends("shuffled", exchanged[name].share())
-            row |= _with_ends("random", untrained[name].share())
-            row |= _with_ends("over_random", own.over(untrained[name]))
-        row |= _with_ends("over_offset", own.over(scores[OFFSET]))
-        row |= _with_ends("over_words", own.over(scores[DISTANCES_AND_WORDS]))
+            row |= _with_ends("shuffled", exchanged[name].share(units))
+            row |= _with_ends("random", untrained[name].share(units))
+            row |= _with_ends("over_random", own.over(untrained[name], units))
+        row |= _with_ends("over_offset", own.over(scores[OFFSET], units))
+        row |= _with_ends("over_words", own.over(scores[DISTANCES_AND_WORDS], units))
         row |= {"words": int(own.sizes.sum()), "sentences": int((own.sizes > 0).sum())}
         rows.append(row)
     found = pd.DataFrame(rows)
