@@ -25,6 +25,7 @@ from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, sign_bound
 from darksecrets.stats.ratios import ratio, share
+from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.relations import (
     FEWEST,
@@ -98,6 +99,7 @@ def _of_label(pairs: Pairs, guessed: Numbers, label: str) -> pd.DataFrame:
     offset = best_offset(pairs, arcs)
     at_offset = pairs.sums(scoring & (pairs.distance == offset)).reshape(wide.shape)
     accuracy, over = share(hits, wide), ratio(hits - at_offset, wide)
+    low, high = feasible([over.low, over.high], -1, 1)
     selected = chosen.sum(axis=0) / selecting.sum()
     controls = {
         name: compare(pairs, guessed, find(pairs, arcs)) for name, (_, find) in _CONTROLS.items()
@@ -115,7 +117,7 @@ def _of_label(pairs: Pairs, guessed: Numbers, label: str) -> pd.DataFrame:
         "selected": _first(selected),
         "selecting": selected,
         **{"offset": offset, "at_offset": at_offset.sum() / sizes.sum()},
-        **{"over_offset": over.value, "over_offset_low": over.low, "over_offset_high": over.high},
+        **{"over_offset": over.value, "over_offset_low": low, "over_offset_high": high},
         **{name: each.control for name, each in controls.items()},
         **{_CONTROLS[name][0]: each.over for name, each in controls.items()},
         "tags_arcs": controls["same_tags"].arcs,
