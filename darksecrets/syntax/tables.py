@@ -70,7 +70,9 @@ SYNTACTIC_HEADS = Table(
             control_of="accuracy",
         ),
         _over("over_offset", "`accuracy` − `at_offset`"),
-        *interval("over_offset", "over_offset_low", "over_offset_high", unit="share", bounds=(-1, 1)),
+        *interval(
+            "over_offset", "over_offset_low", "over_offset_high", unit="share", bounds=(-1, 1)
+        ),
         _share(
             "same_distance",
             "how often the same is found for words that are as far apart but not so related",
@@ -98,9 +100,7 @@ SYNTACTIC_HEADS = Table(
             meaning="p-value of exceeding the offset and every control: the largest of their "
             "p-values, which bound those of random signs of the sentences' differences",
         ),
-        replace(
-            Q_VALUE, meaning="false discovery rate over all heads, labels and both directions"
-        ),
+        replace(Q_VALUE, meaning="false discovery rate over all heads, labels and both directions"),
         Column(
             *("syntactic", "text"),
             f"`{YES}`: `q_value` < {LEVEL:g}; `{OPEN}`: the same, but fewer than 20 dependents have "

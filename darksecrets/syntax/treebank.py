@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -104,8 +105,9 @@ def _sentence(fields: Mapping[str, Any]) -> Sentence:
 def builtin(sentences: int, seed: int) -> list[Sentence]:
     """Sentences of the built-in grammar with their gold trees and mentions, no two alike.
 
-    They are like the sentences that the tiny BERT was pre-trained on, but drawn anew; a few short
-    ones are the same.
+    Each is a random one of another text, as the sentences of a text depend on each other. They are
+    like the sentences that the tiny BERT was pre-trained on, but drawn anew; a few short ones are
+    the same.
 
     Args:
         sentences: How many.
@@ -116,13 +118,13 @@ def builtin(sentences: int, seed: int) -> list[Sentence]:
 
 def _fresh(seed: int) -> Iterator[Sentence]:
     """Sentences without end, each text once."""
-    seen: set[str] = set()
+    rng, seen = random.Random(f"treebank|{seed}"), set[str]()
     for number in itertools.count():
         (document,) = documents(1, seed, f"treebank|{number}")
-        for place, sentence in enumerate(document, start=1):
-            if sentence.text not in seen:
-                seen.add(sentence.text)
-                yield from_grammar(sentence, f"{number + 1}.{place}", number)
+        sentence = rng.choice(document)
+        if sentence.text not in seen:
+            seen.add(sentence.text)
+            yield from_grammar(sentence, str(len(seen)), len(seen) - 1)
 
 
 def from_grammar(sentence: grammar.Sentence, name: str, document: int) -> Sentence:

@@ -457,6 +457,24 @@ def norms(work: Work) -> Need:
     )
 
 
+def treebank(work: Work) -> Need:
+    """Reading a treebank."""
+    return table(seconds=1 + 0.002 * work.config["treebank"]["sentences"])
+
+
+def syntax(work: Work) -> Need:
+    """Two passes over a treebank, of which the greatest weights are kept, and their statistics."""
+    one, count = all_maps(work), work.config["treebank"]["sentences"]
+    heads = work.model.layers * work.model.heads
+    words = 25 * count
+    return Need(
+        memory=one.memory + 300 * words * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + 4e-6 * words * heads),
+    )
+
+
 def shares(work: Work) -> Need:
     """Shares of the patterns of all models, with intervals and tests."""
     return table(seconds=_PER_MODEL * len(work.config["tasks"]) * _models(work))

@@ -1,0 +1,77 @@
+# Second opinion on section 4.2: do heads follow the relations of a treebank?
+
+
+SYNTAX = "Section 4.2, second opinion: syntax"
+TREEBANK = config["treebank"]
+TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK)}"
+TABLES_OF_SYNTAX = ("syntactic_heads",)
+
+
+rule read_treebank:
+    """Read sentences with their dependency trees."""
+    input:
+        unpack(treebank_files),
+    output:
+        treebank="<results>/treebank/treebank.jsonl",
+        provenance="<results>/treebank/provenance.json",
+    log:
+        "<logs>/read_treebank.log",
+    benchmark:
+        "<benchmarks>/read_treebank.tsv"
+    group:
+        "syntax"
+    conda:
+        "../../envs/annotation.yaml"
+    resources:
+        **ask(resources.treebank),
+    params:
+        treebank=TREEBANK,
+    message:
+        "Read a treebank"
+    script:
+        "../../scripts/read_treebank.py"
+
+
+rule measure_syntax:
+    """Measure how often heads find the syntactic heads of words, pre-trained and with random weights."""
+    input:
+        treebank="<results>/treebank/treebank.jsonl",
+        model="<results>/models/pretrained",
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX},
+        provenance="<results>/tables/syntactic_heads.provenance.json",
+    log:
+        "<logs>/measure_syntax.log",
+    benchmark:
+        "<benchmarks>/measure_syntax.tsv"
+    group:
+        "syntax"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.syntax, gpu=True),
+    params:
+        random=RANDOM_MODEL,
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        seed=lookup(dpath="treebank/seed", within=config),
+    message:
+        "Compare heads with a treebank"
+    script:
+        "../../scripts/measure_syntax.py"
+
+
+figure(
+    "syntactic_heads",
+    "Which heads follow which syntactic relations.",
+    section=SYNTAX,
+    label="Syntactic heads (Clark et al. 2019)",
+    group="syntax",
+    run_label=TREEBANK_LABEL,
+    table="<results>/tables/syntactic_heads.csv",
+)
+
+
+RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX]
