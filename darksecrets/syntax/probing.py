@@ -47,8 +47,6 @@ from darksecrets.syntax.words import WordMaps, align, word_maps
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-MOST = 1000
-"""Sentences whose maps are kept in memory, and so are used."""
 SIZE = 50
 """Size of the word vectors."""
 _OFFSETS = tuple(offset for offset in range(-8, 9) if offset)
@@ -297,16 +295,15 @@ def probe_table(
     """The table `attention_probes` of an encoder, without the columns that identify it.
 
     Args:
-        sentences: The treebank; beyond `MOST`, sentences are left out.
+        sentences: The treebank. All word maps of those that the encoder can read are in memory.
         reading: The encoder.
         random: How to draw its weights anew, for the control.
         seed: Seed of the halves, the exchanged words, and the first weights of hidden layers.
     """
-    used = sentences[:MOST]
-    units = units_of(used)
+    units = units_of(sentences)
     half = halves_of(units, seed)
-    vectors = word_vectors(used, reading)
-    parts = gather(used, vectors, reading)
+    vectors = word_vectors(sentences, reading)
+    parts = gather(sentences, vectors, reading)
     with progress("Probes", 4, "steps") as advance:
         scores = dict(with_attention(parts, half))
         advance(1)
@@ -315,7 +312,7 @@ def probe_table(
         exchanged = dict(with_attention(shuffled(parts, seed), half))
         del parts
         advance(1)
-        untrained = dict(with_attention(gather(used, vectors, reading, random), half))
+        untrained = dict(with_attention(gather(sentences, vectors, reading, random), half))
         advance(1)
     return table_of(scores, exchanged, untrained, units)
 
