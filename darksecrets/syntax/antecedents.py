@@ -144,12 +144,14 @@ def resolve_all(
         for batch in word_maps(model_folder, read, **given, draw=draw)
         for number, weights in _of_batch(batch, texts)
     ]
-    parts.sort(key=lambda part: part.text[:1].tolist())
+    return join(sorted(parts, key=lambda part: part.text[:1].tolist()))
+
+
+def join(parts: Sequence[Resolved]) -> Resolved:
+    """The anaphors of several texts together."""
+    names = [field.name for field in fields(Resolved)]
     return Resolved(
-        **{
-            field.name: np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Resolved)
-        }
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     )
 
 

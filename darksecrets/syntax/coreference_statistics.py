@@ -160,6 +160,8 @@ def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: i
 def _best(of_heads: Floats, sizes: Floats, heads: int, seed: int) -> dict[str, Any]:
     """The best head: accuracy on halves that did not choose it, and which was chosen most."""
     best = _chosen(of_heads, sizes, seed)
+    if np.isnan(best.mean):
+        return {}
     low, high = np.clip([best.low, best.high], 0, 1)
     layer, head = divmod(int(best.chosen.argmax()), heads)
     return {
