@@ -98,7 +98,7 @@ def test_scores_and_likelihood_are_those_of_plain_loops(number: int) -> None:
             candidates = [c for c in range(part.heads.shape[1]) if part.apart[own, word, c]]
             scores = {c: score_by_loops(probe, part, own, word, c) for c in candidates}
             for candidate, score in scores.items():
-                assert float(found[own, word, candidate]) == pytest.approx(score, rel=1e-9)
+                assert float(found[own, word, candidate].detach()) == pytest.approx(score, rel=1e-9)
             if part.heads[own, word] >= 0:
                 whole = math.log(sum(math.exp(score) for score in scores.values()))
                 total -= scores[int(part.heads[own, word])] - whole
