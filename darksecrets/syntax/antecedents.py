@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.models.loading import Draw
+from darksecrets.data.encoding import encode
+from darksecrets.models.loading import Draw, load_tokenizer
+from darksecrets.run.errors import InputError
 from darksecrets.syntax import coreference
 from darksecrets.syntax.coreference import Expression, Text, anaphors, at_distances
 from darksecrets.syntax.coreference_tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
@@ -128,21 +130,27 @@ def resolve_all(
     """Resolve the anaphors of all texts by the heads of an encoder.
 
     Args:
-        texts: What the encoder reads, each as one input; too long ones are left out.
+        texts: What the encoder reads, each as one input; longer ones are cut, as in the paper.
         model_folder: Hugging Face folder of the encoder.
         max_length: Longest input, in tokens.
         batch_size: Batch size on a CPU.
         draw: How to draw all weights anew; None to keep them.
 
     Raises:
-        InputError: See `syntax.words.word_maps`.
+        InputError: Inputs are too short for any anaphor; or see `syntax.words.word_maps`.
     """
-    read = [_head_words(text, number) for number, text in enumerate(texts)]
+    read = [text for text in cut(texts, model_folder, max_length) if anaphors(text.expressions)]
+    if not read:
+        raise InputError(
+            f"Found no pronouns or nouns that refer to something mentioned before in the first "
+            f"{max_length} tokens of {len(texts)} texts. Raise fine_tuning.max_length."
+        )
+    words = [_head_words(text, number) for number, text in enumerate(read)]
     given = {"max_length": max_length, "batch_size": batch_size}
     parts = [
-        resolve(number, texts[number].expressions, weights)
-        for batch in word_maps(model_folder, read, **given, draw=draw)
-        for number, weights in _of_batch(batch, texts)
+        resolve(number, read[number].expressions, weights)
+        for batch in word_maps(model_folder, words, **given, draw=draw)
+        for number, weights in _of_batch(batch, read)
     ]
     return join(sorted(parts, key=lambda part: part.text[:1].tolist()))
 
@@ -153,6 +161,18 @@ def join(parts: Sequence[Resolved]) -> Resolved:
     return Resolved(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     )
+
+
+def cut(texts: Sequence[Text], model_folder: Path, max_length: int) -> list[Text]:
+    """The beginnings of texts that an encoder can read, with the expressions in them."""
+    tokenizer = load_tokenizer(model_folder)
+    written = {"sentence1": [text.text for text in texts]}
+    places = encode(written, tokenizer, max_length, layout=True)["offset_mapping"]
+    ends = [max(end for _, end in of_text) for of_text in places]
+    return [
+        Text(text.text[:end], tuple(each for each in text.expressions if each.end <= end))
+        for text, end in zip(texts, ends, strict=True)
+    ]
 
 
 def _head_words(text: Text, number: int) -> Sentence:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from darksecrets.data.builtin.documents import stories
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
 from darksecrets.syntax import antecedents, coreference
 from darksecrets.syntax.antecedents import FURTHEST, Resolved, resolve
 from darksecrets.syntax.coreference import Expression, Text, anaphors
@@ -213,7 +215,24 @@ def test_words_of_several_pieces_are_reduced_and_texts_are_in_order(
             yield WordMaps([number], padded, padded[:, 0, 0] > 0)
 
     monkeypatch.setattr(antecedents, "word_maps", planted)
+    monkeypatch.setattr(antecedents, "cut", lambda texts, *_: texts)
     found = antecedents.resolve_all(few, Path(), max_length=64, batch_size=1)
     assert found.text.tolist() == sorted(found.text.tolist())
     assert (found.heads == 1).all(), "planted heads score exactly 100"
     assert found.other_query.mean() < 0.5
+
+
+def test_a_real_encoder_reads_beginnings_of_texts(texts: list[Text]) -> None:
+    """Weights of a head word are those of its pieces; what was cut off is not resolved."""
+    folder = RESOURCES / "tiny-bert"
+    whole = antecedents.cut(texts[:6], folder, 128)
+    assert whole == texts[:6]
+    short = antecedents.cut(texts[:6], folder, 20)
+    for one, other in zip(short, whole, strict=True):
+        assert other.text.startswith(one.text)
+        assert one.expressions == other.expressions[: len(one.expressions)]
+        assert len(one.expressions) < len(other.expressions)
+    found = antecedents.resolve_all(texts[:6], folder, max_length=128, batch_size=4)
+    assert len(found.text) == sum(len(anaphors(text.expressions)) for text in whole)
+    with pytest.raises(InputError, match="Raise fine_tuning"):
+        antecedents.resolve_all(texts[:6], folder, max_length=5, batch_size=4)
