@@ -89,7 +89,7 @@ def coreference_heads(methods: pd.DataFrame, heads: pd.DataFrame, run_label: str
     above = 0.2 * len(kinds) + 0.5
     with style():
         figure = new_figure(COLUMN, above + 2.2)
-        top, bottom = figure.subfigures(2, 1, height_ratios=[above, 1.7])
+        top, bottom = cast("Iterable[SubFigure]", figure.subfigures(2, 1, height_ratios=ratios))
         _methods(top.subplots(), trained, random, kinds)
         rows = heads[heads["state"] == "pretrained"]
         shown = [kind for kind in _HEADS if kind in kinds]
