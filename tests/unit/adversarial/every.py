@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from adversarial import distances, features, inferences, models, norms, together, verdicts
+from adversarial import distances, features, inferences, models, norms, syntax, together, verdicts
 from adversarial.trials import Size, Trial
 
 ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
@@ -16,6 +16,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention_that_changes,
     distances.redundancy,
     norms.of_kinds,
+    syntax.relations,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,
