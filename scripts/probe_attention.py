@@ -10,10 +10,10 @@ def main(job: Job) -> None:
     from darksecrets.run.tables import identify
     from darksecrets.syntax import treebank
     from darksecrets.syntax.probe_tables import ATTENTION_PROBES
-    from darksecrets.syntax.probing import Reading, probe_table
+    from darksecrets.syntax.probing import Reading, chosen, probe_table
 
     params = job.params
-    sentences = treebank.read(job.input.treebank)[: params.sentences]
+    sentences = chosen(treebank.read(job.input.treebank), params.sentences, params.seed)
     reading = Reading(job.input.model, params.max_length, params.batch_size)
     draw = Draw(int(params.random.partition("/seed-")[2]), params.std)
     table = probe_table(sentences, reading, draw, params.seed)

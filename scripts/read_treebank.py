@@ -10,6 +10,7 @@ def main(job: Job) -> dict[str, Any]:
     """Write its sentences, with their trees."""
     from darksecrets.syntax import sources, treebank
 
-    sentences = sources.collect(job.params.treebank)
+    annotations = job.input.all("annotations")
+    sentences = sources.collect(job.params.treebank, annotations)
     treebank.write(sentences, job.output.treebank)
     return {"sentences": len(sentences)}

@@ -15,6 +15,7 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 FOLDER = RESOURCES / "claims"
+REPRODUCED = "kovaleva2019"
 
 Quantifier = Literal["every", "some", "greatest", "least"]
 Rows = Callable[..., Any]
@@ -162,8 +163,12 @@ class Paper:
 
 
 def files(folder: Path = FOLDER) -> list[Path]:
-    """The registry's files, one for each paper; by year, which ends their names."""
-    return sorted(folder.glob("*.yaml"), key=lambda path: (path.stem[-4:], path.stem))
+    """The registry's files: that of the reproduced paper, then others by year, as named."""
+
+    def order(path: Path) -> tuple[bool, str, str]:
+        return path.stem != REPRODUCED, path.stem[-4:], path.stem
+
+    return sorted(folder.glob("*.yaml"), key=order)
 
 
 def read(paths: Sequence[Path]) -> list[Paper]:

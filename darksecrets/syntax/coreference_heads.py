@@ -89,7 +89,8 @@ def coreference_heads(methods: pd.DataFrame, heads: pd.DataFrame, run_label: str
     above = 0.2 * len(kinds) + 0.5
     with style():
         figure = new_figure(COLUMN, above + 2.2)
-        top, bottom = cast("Iterable[SubFigure]", figure.subfigures(2, 1, height_ratios=ratios))
+        parts = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, 1.7])
+        top, bottom = parts[:, 0]
         _methods(top.subplots(), trained, random, kinds)
         rows = heads[heads["state"] == "pretrained"]
         shown = [kind for kind in _HEADS if kind in kinds]

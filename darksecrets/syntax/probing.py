@@ -69,6 +69,13 @@ class Reading:
     batch_size: int
 
 
+def chosen(sentences: Sequence[Sentence], most: int, seed: int) -> list[Sentence]:
+    """A random choice of sentences in their order; all of them if there are not more."""
+    rng = np.random.default_rng(seed)
+    places = rng.permutation(len(sentences))[:most]
+    return [sentences[place] for place in sorted(places)]
+
+
 def word_vectors(sentences: Sequence[Sentence], reading: Reading) -> list[torch.Tensor]:
     """[words, size] a vector for every word: the encoder's own embedding of its first piece.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-OFFSETS = (*range(-8, 0), *range(1, 9))
+OFFSETS: tuple[int, ...] = (*range(-8, 0), *range(1, 9))
 """Distances from dependent to head that are tried. Clark et al.'s released code tries −3 to 2."""
 FEWEST = 20
 """Dependents of a label that each half needs, and that a control of its own needs."""
@@ -74,7 +75,8 @@ class Pairs:
         """[pairs] the dependents with a label and their heads, if they are apart."""
         if label == ALL:
             return self.apart & (self.label >= 0)
-        return self.apart & (self.label == self.labels.index(label))
+        found: Flags = self.apart & (self.label == self.labels.index(label))
+        return found
 
     def shown(self) -> Iterator[str]:
         """Labels of which both halves have enough dependents; at first, all together.
@@ -112,7 +114,8 @@ class Pairs:
 
     def sums(self, weights: npt.NDArray[np.generic]) -> Floats:
         """[sentences] sum of weights of pairs over those of each sentence."""
-        return np.bincount(self.sentence, weights.astype(np.float64), len(self.words))
+        counts = np.bincount(self.sentence, weights.astype(np.float64), len(self.words))
+        return counts.astype(np.float64)
 
     def found(self, weights: npt.NDArray[np.generic], guessed: Numbers) -> Floats:
         """[sentences, ...] sum of the weights of the pairs that words and their guesses are.
@@ -138,7 +141,7 @@ def pairs_of(read: Sequence[Read], seed: int) -> Pairs:
     labels = tuple(sorted({label for each in read for label in each.sentence.labels}))
     tags = {tag: n for n, tag in enumerate(sorted({t for r in read for t in r.sentence.tags}))}
     first_word = np.cumsum(words) - words
-    columns: list[tuple[Numbers, ...]] = []
+    columns: list[tuple[npt.NDArray[Any], ...]] = []
     for number, each in enumerate(read):
         size = len(each.sentence)
         row, column = (places.ravel() for places in np.indices((size, size)))
@@ -165,7 +168,8 @@ def pairs_of(read: Sequence[Read], seed: int) -> Pairs:
 def best_offset(pairs: Pairs, arcs: Flags) -> int:
     """The most frequent distance from dependent to head in the selecting half."""
     distances = pairs.distance[arcs & (pairs.half == 0)]
-    return max(OFFSETS, key=lambda offset: int((distances == offset).sum()))
+    counts = [np.count_nonzero(distances == offset) for offset in OFFSETS]
+    return OFFSETS[int(np.argmax(counts))]
 
 
 def same_distance(pairs: Pairs, arcs: Flags) -> Control:

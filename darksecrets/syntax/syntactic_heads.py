@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -27,11 +29,19 @@ from darksecrets.plotting.style import (
 )
 from darksecrets.run.columns import RANDOM
 from darksecrets.run.errors import InputError
-from darksecrets.syntax.tables import ALL, DEPENDENT_TO_HEAD, NO, OPEN, SYNTACTIC_HEADS, YES
+from darksecrets.syntax.tables import (
+    ALL,
+    DEPENDENT_TO_HEAD,
+    HEAD_TO_DEPENDENT,
+    NO,
+    OPEN,
+    SYNTACTIC_HEADS,
+    YES,
+)
 
 _MOST = 20
 """Labels that are drawn, the most frequent ones."""
-_ARROWS = {True: "→", False: "←"}
+_ARROWS = {DEPENDENT_TO_HEAD: "→", HEAD_TO_DEPENDENT: "←"}
 _FACES = {YES: MARK, OPEN: "white", NO: INK}
 _EDGES = {YES: MARK, OPEN: MARK, NO: INK}
 _NAMES = {
@@ -67,11 +77,11 @@ def syntactic_heads(table: pd.DataFrame, run_label: str) -> Figure:
     above = 0.16 * len(best) + 0.45
     with style():
         figure = new_figure(COLUMN, above + 2.5)
-        top, bottom = figure.subfigures(2, 1, height_ratios=[above, 2.2])
+        top, bottom = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, 2.2]).ravel()
         _labels(top.subplots(), best, by_chance["accuracy"].reindex(best["label"]).to_numpy())
         axes = bottom.subplots()
-        places = trained.groupby(["layer", "head"], as_index=False)["over_offset"].max()
-        values = np.maximum(grid(places, "over_offset"), 0)
+        most = trained.groupby(["layer", "head"])[["over_offset"]].max().reset_index()
+        values = np.maximum(grid(most, "over_offset"), 0)
         mesh = heatmap(axes, values, cmap=WEIGHT, vmin=0, vmax=max(values.max(), 0.01), labels=6)
         colour_bar(bottom, mesh, "over the best offset", ax=axes, shrink=0.8)
         axes.set_title("Heads: most over the best offset, any relation", loc="left")
@@ -95,13 +105,13 @@ def _labels(axes: Axes, best: pd.DataFrame, by_chance: npt.NDArray[np.float64]) 
     ends = best[["accuracy_low", "accuracy_high"]].to_numpy(dtype=float).T
     axes.hlines(rows, *ends, color=INK, linewidth=0.8, zorder=2)
     for row, value, verdict in zip(rows, values, best["syntactic"], strict=True):
-        look = {"color": _FACES[verdict], "markeredgecolor": _EDGES[verdict]}
+        look: dict[str, Any] = {"color": _FACES[verdict], "markeredgecolor": _EDGES[verdict]}
         axes.plot(value, row, "o", markersize=4, markeredgewidth=0.8, zorder=3, **look)
     axes.plot(best["at_offset"], rows, "|", color=BASELINE, markersize=8, markeredgewidth=1.6)
     axes.plot(by_chance, rows, "x", color=GREY, markersize=3.5, markeredgewidth=0.8)
     heads = [
-        f"{row.label} {row.layer}–{row.head} {_ARROWS[row.direction == DEPENDENT_TO_HEAD]}"
-        for row in best.itertuples()
+        f"{row['label']} {row['layer']}–{row['head']} {_ARROWS[row['direction']]}"
+        for row in best.to_dict("records")
     ]
     axes.set_yticks(rows, heads)
     axes.set(xlim=(-0.02, 1.02), ylim=(len(best) - 0.5, -0.5), xlabel="Share of heads found")
@@ -122,7 +132,7 @@ def _marks(axes: Axes, rows: pd.DataFrame, shape: tuple[int, ...]) -> None:
     for verdict, flags in verdicts.items():
         shown = flags & ~verdicts[YES] if verdict == OPEN else flags
         layers, heads = np.nonzero(shown)
-        look = {"color": _FACES[verdict], "markeredgecolor": _EDGES[verdict]}
+        look: dict[str, Any] = {"color": _FACES[verdict], "markeredgecolor": _EDGES[verdict]}
         axes.plot(heads + 1, layers + 1, "o", markersize=3.5, markeredgewidth=0.8, **look)
 
 

@@ -20,7 +20,8 @@ _MODEL = MAPS[1:]
 
 _LABEL = Column(
     *("label", "text"),
-    f"label of the dependency; `{ALL}`: all but that of the root. Punctuation has no row of its own",
+    f"label of the dependency; `{ALL}`: all but that of the root. Punctuation has no rows of its "
+    "own",
 )
 
 
@@ -103,8 +104,8 @@ SYNTACTIC_HEADS = Table(
         replace(Q_VALUE, meaning="false discovery rate over all heads, labels and both directions"),
         Column(
             *("syntactic", "text"),
-            f"`{YES}`: `q_value` < {LEVEL:g}; `{OPEN}`: the same, but fewer than 20 dependents have "
-            f"words of the same parts of speech to compare, so that control is left out; `{NO}`",
+            f"`{YES}`: `q_value` < {LEVEL:g}; `{OPEN}`: the same, but without the control for "
+            f"parts of speech, as `tags_arcs` is less than 20; `{NO}`",
             values=VERDICTS,
         ),
     ),

@@ -6,10 +6,10 @@ the pieces of the word that attends. Special tokens are no words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,7 +104,7 @@ def align(
     )
 
 
-def pieces_of_words(sentence: Sentence, row: dict[str, npt.NDArray[np.int64]]) -> Flags:
+def pieces_of_words(sentence: Sentence, row: Mapping[Any, Any]) -> Flags:
     """[L, words] which tokens are pieces of which words, by their places in the text.
 
     The parts of a contraction that share their place share its pieces, as do words that the

@@ -319,7 +319,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
-        *("stripe_tokens", "stripes_index", "weights_and_norms"),
+        *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -348,7 +348,7 @@ def test_report_holds_figures_and_captions(run):
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
-    assert len(claims) == 48 + 4
+    assert len(claims) == 48 + 4 + 4
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()

@@ -292,7 +292,12 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
 
 
 def treebank_files(wildcards) -> dict[str, list[str]]:
-    """Word lists of the built-in treebank."""
+    """Where trees come from: word lists, a file of one's own, or the annotation of all tasks."""
+    check_data()
+    if config["treebank"]["source"] == "pipeline":
+        return {"annotations": per_task("<results>/annotation/{task}.jsonl")}
+    if config["treebank"]["source"] == "conllu":
+        return {"files": [compat.in_place(config["treebank"]["path"])]}
     return {"files": corpus_files()}
 
 

@@ -25,7 +25,7 @@ rule read_treebank:
     resources:
         **ask(resources.treebank),
     params:
-        treebank=TREEBANK,
+        treebank=without(TREEBANK, "probed"),
     message:
         "Read a treebank"
     script:

@@ -12,6 +12,7 @@ from adversarial import (
     inferences,
     models,
     norms,
+    syntax,
     together,
     verdicts,
 )
@@ -25,6 +26,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention_that_changes,
     distances.redundancy,
     norms.of_kinds,
+    syntax.relations,
     coreference.of_heads,
     coreference.of_methods,
     coreference.of_probes,

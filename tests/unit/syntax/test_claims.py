@@ -1,0 +1,83 @@
+"""Claims about syntax: their numbers, and tables that decide them each way."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from claim_tables import NO, OPEN, RUN, YES, Frames, made, together
+
+from darksecrets.claims import deciding, registry
+from darksecrets.claims.answers import Answer
+from darksecrets.claims.sources import Tables
+from darksecrets.contracts import TABLES
+from darksecrets.syntax.claims import over_offset
+
+PAPERS = {paper.name: paper for paper in registry.read(registry.files())}
+CLAIMS = {claim.id: claim for name in ("clark2019",) for claim in PAPERS[name].claims}
+HEADS = "syntactic_heads"
+
+
+def best(label: str, value: float) -> Frames:
+    """The best head of a label, ± 0.05; beside others that do not count."""
+    parts = []
+    for state, selected, found in (
+        ("pretrained", True, value),
+        ("pretrained", False, -0.9),
+        ("random", True, -0.9),
+    ):
+        fixed: dict[str, object] = {"state": state, "seed": None}
+        fixed |= {"selected": selected, "label": label}
+        parts.append(made(HEADS, "over_offset", {(): found}, each=(), half=0.05, **fixed))  # type: ignore[arg-type]
+    return together(*parts)
+
+
+def verdicts(*found: tuple[str, float, str]) -> Frames:
+    """Best heads of labels: q-values and verdicts."""
+    parts = []
+    for label, q, verdict in found:
+        fixed: dict[str, object] = {"state": "pretrained", "selected": True, "syntactic": verdict}
+        parts.append(made(HEADS, "q_value", {label: q}, each=("label",), **fixed))  # type: ignore[arg-type]
+    return together(*parts)
+
+
+CASES: dict[str, dict[Answer, Frames]] = {
+    "S1": {YES: best("all", 0.02), NO: best("all", 0.2), OPEN: best("all", 0.12)},
+    "S2": {YES: best("det", 0.4), NO: best("det", -0.1), OPEN: best("det", 0.02)},
+    "S3": {YES: best("obj", 0.4), NO: best("dobj", -0.1), OPEN: best("dobj", 0.02)},
+    "S4": {
+        YES: verdicts(("det", 0.001, "open"), ("dobj", 0.01, "yes"), ("nsubj", 0.9, "no")),
+        OPEN: verdicts(("det", 0.001, "open"), ("dobj", 0.2, "no")),
+    },
+}
+
+
+def test_every_claim_has_its_cases() -> None:
+    assert set(CASES) == set(CLAIMS)
+    assert all({YES, OPEN} <= set(cases) for cases in CASES.values())
+    proved_only = {name for name, cases in CASES.items() if NO not in cases}
+    assert proved_only == {n for n, c in CLAIMS.items() if any(q.test for q in c.questions)}
+
+
+@pytest.mark.parametrize(("name", "answer"), [(n, a) for n, cases in CASES.items() for a in cases])
+def test_a_claim_is_decided(name: str, answer: Answer) -> None:
+    paper = PAPERS[CLAIMS[name].paper]
+    found = deciding.decide(CLAIMS[name], paper.tasks, Tables(CASES[name][answer], TABLES), RUN)
+    assert found.answer == answer, found
+    assert found.reason
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_its_tables_a_claim_stays_open(name: str) -> None:
+    paper = PAPERS[CLAIMS[name].paper]
+    found = deciding.decide(CLAIMS[name], paper.tasks, Tables({}, TABLES), RUN)
+    assert found.answer == OPEN
+    assert "is not made by this run" in found.reason
+
+
+def test_no_run_has_the_papers_data() -> None:
+    assert all(claim.data == ("Penn Treebank",) for claim in PAPERS["clark2019"].claims)
+
+
+def test_objects_have_one_name() -> None:
+    both = pd.concat([best("obj", 0.1)[HEADS], best("det", 0.2)[HEADS]])
+    assert over_offset(both).query("state == 'pretrained'")["label"].tolist() == ["dobj", "det"]
