@@ -106,7 +106,7 @@ def coreference_heads(methods: pd.DataFrame, heads: pd.DataFrame, run_label: str
 
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
-    methods = sources.table(COREFERENCE_METHODS, "methods")
+    methods = sources.table(COREFERENCE_METHODS)
     return coreference_heads(methods, sources.table(COREFERENCE_HEADS, "heads"), sources.label)
 
 

@@ -163,7 +163,7 @@ figure(
     label="Coreference (Clark et al. 2019)",
     group="syntax",
     run_label=f"{RUN_LABEL} · texts: built-in grammar, {config['coreference']['texts']} texts, gold",
-    methods="<results>/tables/coreference_methods.csv",
+    table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",
 )
 
