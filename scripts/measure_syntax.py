@@ -11,15 +11,15 @@ def main(job: Job) -> dict[str, Any]:
     import pandas as pd
 
     from darksecrets.models.loading import Draw
-    from darksecrets.run.tables import identify
-    from darksecrets.syntax import heads, treebank
+    from darksecrets.run.tables import Table, identify
+    from darksecrets.syntax import heads, treebank, trees
     from darksecrets.syntax.measuring import measure
-    from darksecrets.syntax.tables import SYNTACTIC_HEADS
+    from darksecrets.syntax.tables import ATTENTION_TREES, SYNTACTIC_HEADS
 
     sentences, params = treebank.read(job.input.treebank), job.params
     seed = int(params.random.partition("/seed-")[2])
     draws = {"pretrained": None, params.random: Draw(seed, params.std)}
-    parts: list[pd.DataFrame] = []
+    parts: dict[Table, list[pd.DataFrame]] = {SYNTACTIC_HEADS: [], ATTENTION_TREES: []}
     read = 0
     for model, draw in draws.items():
         measured = measure(
@@ -30,7 +30,12 @@ def main(job: Job) -> dict[str, Any]:
             draw=draw,
         )
         read = len(measured.read)
-        rows = heads.table(measured.read, measured.guesses, params.seed)
-        parts.append(identify(rows, None, model))
-    SYNTACTIC_HEADS.write(pd.concat(parts, ignore_index=True), job.output.syntactic_heads)
+        found = {
+            SYNTACTIC_HEADS: heads.table(measured.read, measured.guesses, params.seed),
+            ATTENTION_TREES: trees.table(measured.read, measured.trees, params.seed),
+        }
+        for table, rows in found.items():
+            parts[table].append(identify(rows, None, model))
+    for table, rows in parts.items():
+        table.write(pd.concat(rows, ignore_index=True), getattr(job.output, table.name))
     return {"sentences": read, "left_out": len(sentences) - read}

@@ -10,6 +10,7 @@ from darksecrets.models.loading import Draw
 from darksecrets.syntax import guesses
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.treebank import Sentence
+from darksecrets.syntax.trees import Counts, of_trees
 from darksecrets.syntax.words import word_maps
 
 
@@ -20,10 +21,12 @@ class Measured:
     Attributes:
         read: The sentences.
         guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
+        trees: For each, [layer, head, direction, 2] see `trees.of_trees`.
     """
 
     read: list[Read]
     guesses: list[Guess]
+    trees: list[Counts]
 
 
 def measure(
@@ -35,14 +38,13 @@ def measure(
     draw: Draw | None = None,
 ) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
-    read: dict[int, Read] = {}
-    found: dict[int, Guess] = {}
+    found: dict[int, tuple[Read, Guess, Counts]] = {}
     for batch in word_maps(
         model_folder, sentences, max_length=max_length, batch_size=batch_size, draw=draw
     ):
-        for number, (own, guess) in zip(
-            batch.numbers, guesses.of_sentences(batch, sentences), strict=True
-        ):
-            read[number], found[number] = own, guess
-    order = sorted(read)
-    return Measured([read[number] for number in order], [found[number] for number in order])
+        cropped = guesses.of_sentences(batch, sentences)
+        trees = of_trees(batch, sentences)
+        for number, (own, guess), counts in zip(batch.numbers, cropped, trees, strict=True):
+            found[number] = own, guess, counts
+    columns = zip(*(found[number] for number in sorted(found)), strict=True)
+    return Measured(*map(list, columns))

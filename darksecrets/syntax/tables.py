@@ -113,4 +113,53 @@ SYNTACTIC_HEADS = Table(
     every=("layer", "head"),
 )
 
-TABLES = (SYNTACTIC_HEADS,)
+ATTENTION_TREES = Table(
+    "attention_trees",
+    "How much the best tree of every head, with the sentence's own root, is like the gold tree (Htut "
+    "et al. 2019), beside chains. Arcs of punctuation do not count. A random half of the sentences "
+    f"selects the best head; all other numbers are of the other half. States are `pretrained` and, "
+    f"to compare, `{RANDOM}`; each is tested on its own.",
+    (
+        *_MODEL,
+        Column(
+            *("direction", "text"),
+            f"`{DEPENDENT_TO_HEAD}`: the score of an arc is the weight from the dependent to the "
+            f"head; `{HEAD_TO_DEPENDENT}`: from the head to the dependent",
+            values=DIRECTIONS,
+        ),
+        LAYER,
+        HEAD,
+        Column("arcs", "integer", "gold arcs", low=1),
+        Column("sentences", "integer", "sentences with such arcs", low=1),
+        _share("uuas", "share of the gold arcs that the tree has, whatever their direction"),
+        *interval("uuas", "uuas_low", "uuas_high", unit="share", bounds=(0, 1)),
+        Column(
+            *("selected", "flag"),
+            "whether this head and direction have the greatest `uuas` on the selecting half",
+        ),
+        _share("selecting", "`uuas` on the selecting half"),
+        _share("chain", "the same of a chain of neighbours, right or left", control_of="uuas"),
+        _over("over_chain", "`uuas` − `chain`"),
+        *interval("over_chain", "over_chain_low", "over_chain_high", unit="share", bounds=(-1, 1)),
+        _share("uas", "share of the gold arcs that the tree has in the same direction"),
+        *interval("uas", "uas_low", "uas_high", unit="share", bounds=(0, 1)),
+        _share(
+            *("right_chain", "the same if every word depends on the one before it"),
+            control_of="uas",
+        ),
+        _share(
+            *("left_chain", "the same if every word depends on the one after it"),
+            control_of="uas",
+        ),
+        replace(
+            P_VALUE,
+            meaning="p-value of `over_chain` > 0; bounds that of random signs of the sentences' "
+            "differences",
+        ),
+        replace(Q_VALUE, meaning="false discovery rate over all heads and both directions"),
+    ),
+    key=(*names(*_MODEL), "direction", "layer", "head"),
+    every=("layer", "head"),
+)
+
+TABLES = (SYNTACTIC_HEADS, ATTENTION_TREES)
