@@ -135,6 +135,13 @@ def halves(read: Sequence[Read], seed: int) -> Numbers:
     return half
 
 
+def first_greatest(values: Floats) -> Flags:
+    """The greatest of all values; if several are, the first of them."""
+    flags = np.zeros(values.shape, dtype=np.bool_)
+    flags.flat[int(values.argmax())] = True
+    return flags
+
+
 def pairs_of(read: Sequence[Read], seed: int) -> Pairs:
     """Number the pairs of words of some sentences, and split these into halves at random.
 

@@ -115,8 +115,8 @@ SYNTACTIC_HEADS = Table(
 
 ATTENTION_TREES = Table(
     "attention_trees",
-    "How much the best tree of every head, with the sentence's own root, is like the gold tree (Htut "
-    "et al. 2019), beside chains. Arcs of punctuation do not count. A random half of the sentences "
+    "How much the best tree of every head, with the sentence's own root, is like the gold tree "
+    "(Htut et al. 2019), beside chains. Punctuation does not count. A random half of the sentences "
     f"selects the best head; all other numbers are of the other half. States are `pretrained` and, "
     f"to compare, `{RANDOM}`; each is tested on its own.",
     (
@@ -162,4 +162,38 @@ ATTENTION_TREES = Table(
     every=("layer", "head"),
 )
 
-TABLES = (SYNTACTIC_HEADS, ATTENTION_TREES)
+ANY, MANY = "any", "3 or more"
+
+DISTRACTORS = Table(
+    "distractors",
+    "How much verbs attend to their subjects, of all nouns and pronouns before them (Lin et al. "
+    "2019): means over the heads of a layer. Intervals are over sentences; empty with one.",
+    (
+        *_MODEL,
+        Column(
+            *("distractors", "text", "other nouns and pronouns before the verb"),
+            values=(ANY, "1", "2", MANY),
+        ),
+        replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True),
+        Column("verbs", "integer", "verbs with a subject and so many others before them", low=1),
+        Column("sentences", "integer", "sentences with such verbs", low=1),
+        _share("share", "share of the weight to all of these that the subject gets"),
+        *interval(
+            *("share", "share_low", "share_high"), unit="share", bounds=(0, 1), optional=True
+        ),
+        _share("uniform", "the same of equal parts", control_of="share"),
+        _over("over_uniform", "`share` − `uniform`"),
+        *interval(
+            *("over_uniform", "over_uniform_low", "over_uniform_high"),
+            unit="share",
+            bounds=(-1, 1),
+            optional=True,
+        ),
+        _share("nearest", "what the nearest of them gets, the subject or not", control_of="share"),
+        _share("random", "`share` in the encoder with random weights", control_of="share"),
+    ),
+    key=(*names(*_MODEL), "distractors", "layer"),
+    may_be_empty=True,
+)
+
+TABLES = (SYNTACTIC_HEADS, ATTENTION_TREES, DISTRACTORS)

@@ -20,7 +20,7 @@ from darksecrets.stats.ratios import ratio, share
 from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.arborescence import arborescences
 from darksecrets.syntax.guesses import Read
-from darksecrets.syntax.relations import Flags, Floats, Numbers, halves
+from darksecrets.syntax.relations import Flags, Floats, Numbers, first_greatest, halves
 from darksecrets.syntax.tables import ATTENTION_TREES, DIRECTIONS
 from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps
@@ -138,7 +138,7 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         **{"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1},
         **{"arcs": int(total), "sentences": int((chain.arcs[scoring] > 0).sum())},
         **{"uuas": uuas.value, "uuas_low": uuas.low, "uuas_high": uuas.high},
-        **{"selected": selected == selected.max(), "selecting": selected},
+        **{"selected": first_greatest(selected), "selecting": selected},
         "chain": chain.neighbours[scoring].sum() / total,
         **{"over_chain": over.value, "over_chain_low": low, "over_chain_high": high},
         **{"uas": uas.value, "uas_low": uas.low, "uas_high": uas.high},
