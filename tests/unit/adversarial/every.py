@@ -17,6 +17,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     distances.redundancy,
     norms.of_kinds,
     syntax.relations,
+    syntax.trees_and_subjects,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,
