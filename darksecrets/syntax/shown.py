@@ -18,7 +18,6 @@ SHOWN = (
         },
         test="q_value",
         over="over_chain",
-        summaries=("syntactic_heads", "distractors"),
         on_card=False,
     ),
 )
