@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from darksecrets.syntax.tables import ANY
+
+_ESTIMATE = ["value", "low", "high"]
 _SAME = {"obj": "dobj"}
 """Labels of Universal Dependencies, and what Clark et al. call them."""
 
@@ -21,3 +24,41 @@ def over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     names = {"over_offset": "value", "over_offset_low": "low", "over_offset_high": "high"}
     found = best.rename(columns=names)[["state", "seed", "label", *names.values()]]
     return found.assign(label=found["label"].replace(_SAME))
+
+
+def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
+    """By how much the subject's share of a verb's weight exceeds equal parts, over all layers.
+
+    Args:
+        distractors: The table.
+
+    Returns:
+        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``.
+    """
+    return _of_encoder(distractors, ANY)[["state", "seed", *_ESTIMATE]]
+
+
+def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
+    """What a second other noun changes: the subject's share, divided by that of equal parts.
+
+    Args:
+        distractors: The table.
+
+    Returns:
+        As `subjects`; the interval of the difference adds both half-widths, which is valid for any
+        dependence.
+    """
+    key = ["state", "seed"]
+    one, two = (
+        rows.set_index(key)[_ESTIMATE].div(rows.set_index(key)["uniform"], axis=0)
+        for rows in (_of_encoder(distractors, count) for count in ("1", "2"))
+    )
+    one = one.rename(columns={"low": "high", "high": "low"})
+    return (two - one[_ESTIMATE]).reset_index()
+
+
+def _of_encoder(distractors: pd.DataFrame, count: str) -> pd.DataFrame:
+    """Rows of all layers together, with what exceeds equal parts and its interval."""
+    rows = distractors[distractors["layer"].isna() & (distractors["distractors"] == count)]
+    names = ["over_uniform", "over_uniform_low", "over_uniform_high"]
+    return rows.rename(columns=dict(zip(names, _ESTIMATE, strict=True)))

@@ -30,11 +30,11 @@ from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.relations import (
     FEWEST,
     Control,
-    Flags,
     Floats,
     Numbers,
     Pairs,
     best_offset,
+    first_greatest,
     other_words,
     pairs_of,
     same_distance,
@@ -114,7 +114,7 @@ def _of_label(pairs: Pairs, guessed: Numbers, label: str) -> pd.DataFrame:
         "sentences": int((sizes > 0).sum()),
         **{"accuracy": accuracy.value, "accuracy_low": accuracy.low},
         "accuracy_high": accuracy.high,
-        "selected": _first(selected),
+        "selected": first_greatest(selected),
         "selecting": selected,
         **{"offset": offset, "at_offset": at_offset.sum() / sizes.sum()},
         **{"over_offset": over.value, "over_offset_low": low, "over_offset_high": high},
@@ -134,13 +134,6 @@ def _places(shape: tuple[int, ...]) -> dict[str, npt.NDArray[np.generic]]:
     """Columns that name a head and a direction, [layer, head, direction]."""
     layer, head, direction = np.indices(shape)
     return {"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1}
-
-
-def _first(values: Floats) -> Flags:
-    """The greatest of all values; if several are, the first of them."""
-    flags = np.zeros(values.shape, dtype=np.bool_)
-    flags.flat[int(values.argmax())] = True
-    return flags
 
 
 def compare(pairs: Pairs, guessed: Numbers, control: Control) -> Compared:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from darksecrets.models.loading import Draw
-from darksecrets.syntax import guesses
+from darksecrets.run.tables import Table, identify
+from darksecrets.syntax import distractors, guesses, heads, trees
 from darksecrets.syntax.guesses import Guess, Read
+from darksecrets.syntax.relations import Floats
+from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS, SYNTACTIC_HEADS
 from darksecrets.syntax.treebank import Sentence
+from darksecrets.syntax.trees import Counts
 from darksecrets.syntax.words import word_maps
 
 
@@ -20,10 +26,14 @@ class Measured:
     Attributes:
         read: The sentences.
         guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
+        trees: For each, [layer, head, direction, 2] see `trees.of_trees`.
+        subjects: For each, [choices, layer, 2] see `distractors.of_subjects`.
     """
 
     read: list[Read]
     guesses: list[Guess]
+    trees: list[Counts]
+    subjects: list[Floats]
 
 
 def measure(
@@ -35,14 +45,38 @@ def measure(
     draw: Draw | None = None,
 ) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
-    read: dict[int, Read] = {}
-    found: dict[int, Guess] = {}
+    found: dict[int, tuple[Read, Guess, Counts, Floats]] = {}
     for batch in word_maps(
         model_folder, sentences, max_length=max_length, batch_size=batch_size, draw=draw
     ):
-        for number, (own, guess) in zip(
-            batch.numbers, guesses.of_sentences(batch, sentences), strict=True
-        ):
-            read[number], found[number] = own, guess
-    order = sorted(read)
-    return Measured([read[number] for number in order], [found[number] for number in order])
+        cropped = guesses.of_sentences(batch, sentences)
+        counts, shares = trees.of_trees(batch, sentences), distractors.of_subjects(batch, sentences)
+        for place, number in enumerate(batch.numbers):
+            found[number] = *cropped[place], counts[place], shares[place]
+    columns = zip(*(found[number] for number in sorted(found)), strict=True)
+    return Measured(*map(list, columns))
+
+
+def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table, pd.DataFrame]:
+    """All tables of a run.
+
+    Args:
+        models: What each model does with the same sentences, by the name of its folder.
+        random: Name of the encoder with random weights.
+        seed: Seed of the halves.
+
+    Raises:
+        InputError: See `heads.table`.
+    """
+    by_chance = distractors.table(models[random].read, models[random].subjects)
+    parts: dict[Table, list[pd.DataFrame]] = {}
+    for model, found in models.items():
+        shares = distractors.table(found.read, found.subjects)
+        of_model = {
+            SYNTACTIC_HEADS: heads.table(found.read, found.guesses, seed),
+            ATTENTION_TREES: trees.table(found.read, found.trees, seed),
+            DISTRACTORS: shares.assign(random=by_chance["share"].to_numpy()),
+        }
+        for table, rows in of_model.items():
+            parts.setdefault(table, []).append(identify(rows, None, model))
+    return {table: pd.concat(rows, ignore_index=True) for table, rows in parts.items()}

@@ -129,6 +129,19 @@ class Pairs:
         return sums
 
 
+def halves(read: Sequence[Read], seed: int) -> Numbers:
+    """[sentences] 0 for a random half of the sentences, which selects, and 1 for the other."""
+    half: Numbers = stratified_halves(np.zeros(len(read)), np.random.default_rng(seed))
+    return half
+
+
+def first_greatest(values: Floats) -> Flags:
+    """The greatest of all values; if several are, the first of them."""
+    flags = np.zeros(values.shape, dtype=np.bool_)
+    flags.flat[int(values.argmax())] = True
+    return flags
+
+
 def pairs_of(read: Sequence[Read], seed: int) -> Pairs:
     """Number the pairs of words of some sentences, and split these into halves at random.
 
@@ -136,7 +149,7 @@ def pairs_of(read: Sequence[Read], seed: int) -> Pairs:
         read: The sentences.
         seed: Seed of the halves.
     """
-    half = stratified_halves(np.zeros(len(read)), np.random.default_rng(seed))
+    half = halves(read, seed)
     words = np.array([len(each.sentence) for each in read])
     labels = tuple(sorted({label for each in read for label in each.sentence.labels}))
     tags = {tag: n for n, tag in enumerate(sorted({t for r in read for t in r.sentence.tags}))}

@@ -2,7 +2,7 @@
 
 - `builtin`: gold trees of sentences of the built-in grammar.
 - `conllu`: a file of the user, such as a treebank of Universal Dependencies.
-- `pipeline`: texts of the run's tasks as they were annotated. Those of the built-in corpus have gold
+- `pipeline`: texts of the tasks, as they were annotated. Those of the built-in corpus have gold
   trees; all others have *silver* ones, those of a parser: its mistakes count against heads.
 """
 

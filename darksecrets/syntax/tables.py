@@ -113,4 +113,87 @@ SYNTACTIC_HEADS = Table(
     every=("layer", "head"),
 )
 
-TABLES = (SYNTACTIC_HEADS,)
+ATTENTION_TREES = Table(
+    "attention_trees",
+    "How much the best tree of every head, with the sentence's own root, is like the gold tree "
+    "(Htut et al. 2019), beside chains. Punctuation does not count. A random half of the sentences "
+    f"selects the best head; all other numbers are of the other half. States are `pretrained` and, "
+    f"to compare, `{RANDOM}`; each is tested on its own.",
+    (
+        *_MODEL,
+        Column(
+            *("direction", "text"),
+            f"`{DEPENDENT_TO_HEAD}`: the score of an arc is the weight from the dependent to the "
+            f"head; `{HEAD_TO_DEPENDENT}`: from the head to the dependent",
+            values=DIRECTIONS,
+        ),
+        LAYER,
+        HEAD,
+        Column("arcs", "integer", "gold arcs", low=1),
+        Column("sentences", "integer", "sentences with such arcs", low=1),
+        _share("uuas", "share of the gold arcs that the tree has, whatever their direction"),
+        *interval("uuas", "uuas_low", "uuas_high", unit="share", bounds=(0, 1)),
+        Column(
+            *("selected", "flag"),
+            "whether this head and direction have the greatest `uuas` on the selecting half",
+        ),
+        _share("selecting", "`uuas` on the selecting half"),
+        _share("chain", "the same of a chain of neighbours, right or left", control_of="uuas"),
+        _over("over_chain", "`uuas` − `chain`"),
+        *interval("over_chain", "over_chain_low", "over_chain_high", unit="share", bounds=(-1, 1)),
+        _share("uas", "share of the gold arcs that the tree has in the same direction"),
+        *interval("uas", "uas_low", "uas_high", unit="share", bounds=(0, 1)),
+        _share(
+            *("right_chain", "the same if every word depends on the one before it"),
+            control_of="uas",
+        ),
+        _share(
+            *("left_chain", "the same if every word depends on the one after it"),
+            control_of="uas",
+        ),
+        replace(
+            P_VALUE,
+            meaning="p-value of `over_chain` > 0; bounds that of random signs of the sentences' "
+            "differences",
+        ),
+        replace(Q_VALUE, meaning="false discovery rate over all heads and both directions"),
+    ),
+    key=(*names(*_MODEL), "direction", "layer", "head"),
+    every=("layer", "head"),
+)
+
+ANY, MANY = "any", "3 or more"
+
+DISTRACTORS = Table(
+    "distractors",
+    "How much verbs attend to their subjects, of all nouns and pronouns before them (Lin et al. "
+    "2019): means over the heads of a layer. Intervals are over sentences; empty with one.",
+    (
+        *_MODEL,
+        Column(
+            *("distractors", "text", "other nouns and pronouns before the verb"),
+            values=(ANY, "1", "2", MANY),
+        ),
+        replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True),
+        Column("verbs", "integer", "verbs with a subject and so many others before them", low=1),
+        Column("sentences", "integer", "sentences with such verbs", low=1),
+        _share("share", "share of the weight to all of these that the subject gets"),
+        *interval(
+            *("share", "share_low", "share_high"), unit="share", bounds=(0, 1), optional=True
+        ),
+        _share("uniform", "the same of equal parts", control_of="share"),
+        _over("over_uniform", "`share` − `uniform`"),
+        *interval(
+            *("over_uniform", "over_uniform_low", "over_uniform_high"),
+            unit="share",
+            bounds=(-1, 1),
+            optional=True,
+        ),
+        _share("nearest", "what the nearest of them gets, the subject or not", control_of="share"),
+        _share("random", "`share` in the encoder with random weights", control_of="share"),
+    ),
+    key=(*names(*_MODEL), "distractors", "layer"),
+    may_be_empty=True,
+)
+
+TABLES = (SYNTACTIC_HEADS, ATTENTION_TREES, DISTRACTORS)

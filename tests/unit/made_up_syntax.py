@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.treebank import ROOT, Sentence, builtin
+from darksecrets.syntax.words import WordMaps
 
 Rule = Callable[[np.random.Generator, Sentence], npt.NDArray[np.int64]]
 """The word that every word of a sentence attends to; itself for none."""
@@ -92,3 +94,18 @@ def guesses(read: Sequence[Read], rules: Sequence[Rule], rng: np.random.Generato
         both: Guess = np.repeat(own[:, None, :, None], 2, axis=-1).astype(np.int16)
         found.append(both)
     return found
+
+
+def word_maps(read: Sequence[Read], rules: Sequence[Rule], rng: np.random.Generator) -> WordMaps:
+    """One layer with a head for every rule: most weight where it says, some anywhere."""
+    size = max(len(each.sentence) for each in read)
+    maps = np.zeros((len(read), 1, len(rules), size, size))
+    apart = np.zeros((len(read), size, size), dtype=bool)
+    for own, flags, each in zip(maps[:, 0], apart, read, strict=True):
+        words = len(each.sentence)
+        flags[:words, :words] = each.apart
+        own[:, :words, :words] = rng.random((len(rules), words, words))
+        for head, rule in enumerate(rules):
+            if rule is not anywhere:
+                own[head, np.arange(words), rule(rng, each.sentence)] += 2
+    return WordMaps([*range(len(read))], torch.from_numpy(maps), torch.from_numpy(apart))

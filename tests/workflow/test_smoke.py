@@ -349,7 +349,7 @@ def test_report_holds_figures_and_captions(run):
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
-    assert len(claims) == 48 + 4 + 10
+    assert len(claims) == 48 + 4 + 10 + 2 + 2
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()

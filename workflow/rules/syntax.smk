@@ -4,7 +4,7 @@
 SYNTAX = "Section 4.2, second opinion: syntax"
 TREEBANK = config["treebank"]
 TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK)}"
-TABLES_OF_SYNTAX = ("syntactic_heads",)
+TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors")
 
 
 rule read_treebank:

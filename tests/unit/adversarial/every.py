@@ -27,6 +27,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     distances.redundancy,
     norms.of_kinds,
     syntax.relations,
+    syntax.trees_and_subjects,
     coreference.of_heads,
     coreference.of_methods,
     coreference.of_probes,

@@ -10,10 +10,14 @@ from darksecrets.claims import deciding, registry
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.sources import Tables
 from darksecrets.contracts import TABLES
-from darksecrets.syntax.claims import over_offset
+from darksecrets.syntax.claims import over_offset, second_distractor
 
 PAPERS = {paper.name: paper for paper in registry.read(registry.files())}
-CLAIMS = {claim.id: claim for name in ("clark2019",) for claim in PAPERS[name].claims}
+CLAIMS = {
+    claim.id: claim
+    for name in ("clark2019", "htut2019", "lin2019")
+    for claim in PAPERS[name].claims
+}
 HEADS = "syntactic_heads"
 
 
@@ -40,6 +44,40 @@ def verdicts(*found: tuple[str, float, str]) -> Frames:
     return together(*parts)
 
 
+def tree(value: float) -> Frames:
+    """The best head's tree, ± 0.05; beside other heads and random weights."""
+    parts = []
+    for state, selected, found in (
+        ("pretrained", True, value),
+        ("pretrained", False, 0.9),
+        ("random", True, 0.9),
+    ):
+        fixed: dict[str, object] = {"state": state, "selected": selected, "seed": None}
+        parts.append(
+            made("attention_trees", "over_chain", {(): found}, each=(), half=0.05, **fixed)
+        )  # type: ignore[arg-type]
+    return together(*parts)
+
+
+def nouns(**by_number: float) -> Frames:
+    """What verbs give to their subjects over equal parts, ± 0.02; beside single layers."""
+    counts = {"any": ("any", 0.4), "one": ("1", 0.5), "two": ("2", 0.25)}
+    parts = []
+    for name, value in by_number.items():
+        count, uniform = counts[name]
+        for state, layer, found in (
+            ("pretrained", None, value),
+            ("pretrained", 1, -0.5),
+            ("random", None, -0.5),
+        ):
+            fixed: dict[str, object] = {"state": state, "seed": None, "uniform": uniform}
+            fixed |= {"distractors": count, "layer": layer}
+            parts.append(
+                made("distractors", "over_uniform", {(): found}, each=(), half=0.02, **fixed)
+            )  # type: ignore[arg-type]
+    return together(*parts)
+
+
 CASES: dict[str, dict[Answer, Frames]] = {
     "S1": {YES: best("all", 0.02), NO: best("all", 0.2), OPEN: best("all", 0.12)},
     "S2": {YES: best("det", 0.4), NO: best("det", -0.1), OPEN: best("det", 0.02)},
@@ -47,6 +85,18 @@ CASES: dict[str, dict[Answer, Frames]] = {
     "S4": {
         YES: verdicts(("det", 0.001, "open"), ("dobj", 0.01, "yes"), ("nsubj", 0.9, "no")),
         OPEN: verdicts(("det", 0.001, "open"), ("dobj", 0.2, "no")),
+    },
+    "T1": {YES: tree(0.02), NO: tree(0.2), OPEN: tree(0.12)},
+    "T2": {
+        YES: together(best("det", 0.4), best("nsubj", -0.1)),
+        NO: together(best("det", -0.2), best("nsubj", -0.2)),
+        OPEN: together(best("det", 0.02), best("nsubj", -0.2)),
+    },
+    "D1": {YES: nouns(any=0.1), NO: nouns(any=-0.1), OPEN: nouns(any=0.01)},
+    "D2": {
+        YES: nouns(one=0.3, two=0.05),
+        NO: nouns(one=0.1, two=0.2),
+        OPEN: nouns(one=0.1, two=0.05),
     },
 }
 
@@ -103,8 +153,18 @@ def test_without_its_tables_a_claim_stays_open(name: str) -> None:
 
 
 def test_no_run_has_the_papers_data() -> None:
-    data = {claim.data for claim in PAPERS["clark2019"].claims}
-    assert data == {("Penn Treebank",), ("CoNLL-2012",)}
+    assert not any({"GLUE", "FrameNet"} & set(claim.data) for claim in CLAIMS.values())
+    assert all(claim.data for claim in CLAIMS.values())
+
+
+def test_shares_are_compared_with_equal_parts() -> None:
+    (row,) = (
+        second_distractor(nouns(one=0.1, two=0.05)["distractors"])
+        .query("state == 'pretrained'")
+        .to_dict("records")
+    )
+    found = row["value"], row["low"], row["high"]
+    assert found == pytest.approx((0.05 / 0.25 - 0.1 / 0.5, -0.08 - 0.04, 0.08 + 0.04))
 
 
 def test_objects_have_one_name() -> None:
