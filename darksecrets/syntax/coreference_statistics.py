@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.run.tables import Table
 from darksecrets.stats.paired import FEWEST, intersection_union, sign_flips
 from darksecrets.stats.ratios import share
 from darksecrets.stats.resampling import group_sums, halves
@@ -24,6 +25,7 @@ from darksecrets.syntax.coreference_tables import (
     COREFERENCE_METHODS,
     DISTANCE,
     EXPRESSIONS,
+    MODEL,
 )
 from darksecrets.syntax.tables import ALL
 
@@ -53,12 +55,13 @@ def tables(resolved: Resolved, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     methods = [
         _methods(resolved, kind, which, furthest[kind], seed) for kind, which in kinds.items()
     ]
-    return (
-        pd.concat(heads, ignore_index=True)[[n for n in COREFERENCE_HEADS.names if n in heads[0]]],
-        pd.concat(methods, ignore_index=True)[
-            [n for n in COREFERENCE_METHODS.names if n in methods[0]]
-        ],
-    )
+    return _columns(heads, COREFERENCE_HEADS), _columns(methods, COREFERENCE_METHODS)
+
+
+def _columns(parts: list[pd.DataFrame], table: Table) -> pd.DataFrame:
+    """Parts together, with the columns of a table but those of the model."""
+    own = [column.name for column in table.columns if column not in MODEL]
+    return pd.concat(parts, ignore_index=True).reindex(columns=own)
 
 
 def kinds_of(resolved: Resolved) -> Iterator[tuple[str, Flags]]:
