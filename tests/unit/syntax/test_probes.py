@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 import torch
 
+from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import identify
 from darksecrets.syntax import probes, probing
 from darksecrets.syntax.probe_tables import ATTENTION_PROBES, PROBES
@@ -22,8 +24,9 @@ from darksecrets.syntax.probes import (
     Probe,
     Sentences,
 )
-from darksecrets.syntax.probing import Scores, features_of
+from darksecrets.syntax.probing import Reading, Scores, features_of
 from darksecrets.syntax.treebank import ROOT, Sentence, builtin
+from darksecrets.syntax.words import word_maps
 
 HEADS, SIZE = 3, 4
 
@@ -241,3 +244,57 @@ def test_a_table_has_all_probes_and_their_differences() -> None:
         assert rows.loc[name, "over_offset"] == pytest.approx(over / sizes.sum())
     assert (rows["over_random"].dropna() == 0).all()
     assert pd.isna(rows.loc["distances", "random"])
+
+
+TINY = Reading(RESOURCES / "tiny-bert", 64, 3)
+
+
+def without_contractions() -> list[Sentence]:
+    """Sentences whose words share no piece."""
+    return [sentence for sentence in builtin(9, 3) if "'" not in sentence.text]
+
+
+def test_words_are_the_encoders_own_embeddings_of_first_pieces() -> None:
+    sentences = without_contractions()
+    vectors = probing.word_vectors(sentences, TINY)
+    tokenizer, model = load_tokenizer(TINY.folder), load_encoder(TINY.folder)
+    table = model.get_input_embeddings().weight.detach()
+    first = [
+        table[tokenizer(word, add_special_tokens=False)["input_ids"][0]]
+        for sentence in sentences
+        for word in sentence.words
+    ]
+    found = torch.cat(vectors)
+    assert found.square().sum(dim=1).mean() == pytest.approx(1, abs=1e-4)
+    centred = torch.stack(first) - torch.stack(first).mean(dim=0)
+    left, sizes, _ = torch.linalg.svd(centred.double(), full_matrices=False)
+    main = left[:, : found.shape[1]] * sizes[: found.shape[1]]
+    products = (main @ main.T) / main.square().sum(dim=1).mean()
+    torch.testing.assert_close((found @ found.T).double(), products, atol=1e-3, rtol=1e-3)
+
+
+def test_what_probes_read_is_the_attention_between_words() -> None:
+    sentences = without_contractions()
+    vectors = probing.word_vectors(sentences, TINY)
+    parts = probing.gather(sentences, vectors, TINY)
+    given = {"max_length": TINY.max_length, "batch_size": TINY.batch_size}
+    maps = list(word_maps(TINY.folder, sentences, **given))
+    cells = torch.cat([part.attention.movedim(2, -1)[part.apart] for part in parts])
+    torch.testing.assert_close(cells.square().mean(dim=0), torch.ones(cells.shape[1]))
+    for part, batch in zip(parts, maps, strict=True):
+        heads = batch.maps.flatten(1, 2)
+        for own, number in enumerate(batch.numbers):
+            ratio = heads[own, 3, 0, 1:] / part.attention[own, 0, 3, 1:]
+            known = part.apart[own, 0, 1:]
+            assert ratio[known].max() == pytest.approx(float(ratio[known].min()), rel=1e-4)
+            assert part.heads[own].tolist()[: len(sentences[number])] == probing.asked_of(
+                sentences[number]
+            )
+
+
+def test_the_table_of_an_encoder_is_as_declared_and_repeats() -> None:
+    sentences = probing.chosen(builtin(40, 3), 16, 1)
+    assert len({sentence.text for sentence in sentences}) == 16
+    found = [probing.probe_table(sentences, TINY, Draw(1, 0.02), 4) for _ in range(2)]
+    ATTENTION_PROBES.check(identify(found[0], None, "pretrained"), "x", "y")
+    pd.testing.assert_frame_equal(*found)
