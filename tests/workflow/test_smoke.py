@@ -181,6 +181,21 @@ def test_random_weights_are_measured_and_their_maps_removed(run):
     assert np.allclose(own, stripes.reindex(own.index), rtol=1e-5)
 
 
+def test_random_weights_follow_no_relation_and_make_no_trees(run):
+    heads, trees, nouns = (
+        pd.read_csv(run / "tables" / f"{name}.csv")
+        for name in ("syntactic_heads", "attention_trees", "distractors")
+    )
+    assert set(heads.loc[heads["state"] == "random", "syntactic"]) == {"no"}
+    best = trees[trees["selected"]].set_index("state")
+    assert best.loc["random", "uuas"] < best.loc["pretrained", "uuas"]
+    assert best.loc["random", "over_chain_high"] < 0
+    shares = nouns[nouns["layer"].isna() & (nouns["distractors"] == "any")].set_index("state")
+    assert abs(shares.loc["random", "over_uniform"]) < 0.1
+    written = (run / "treebank" / "treebank.jsonl").read_text().splitlines()
+    assert len(written) == 120
+
+
 def test_weights_beside_norms_are_those_of_the_stores(run):
     """Both come from passes of their own; the stores are in half precision."""
     table = pd.read_csv(run / "tables" / "norm_statistics.csv")

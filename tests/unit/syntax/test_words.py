@@ -23,7 +23,7 @@ SENTENCES = builtin(12, 3)
 SETTINGS = {"max_length": 64, "batch_size": 5}
 
 
-@pytest.fixture(scope="module", params=["BERT", "ModernBERT", "ALBERT"])
+@pytest.fixture(scope="module", params=["BERT", "ModernBERT", "ALBERT", "DeBERTa-v2"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved: Path = FAMILIES[request.param].save(tmp_path_factory.mktemp("syntax") / "model")
     return saved
