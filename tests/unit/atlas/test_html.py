@@ -107,6 +107,7 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     shown = {claim.id: len(links(claim, series)) for other in others for claim in other.claims}
     assert {name: count for name, count in shown.items() if count} == {
         **{f"N{number}": 3 for number in range(1, 5)},
+        **{f"S{number}": 1 for number in range(5, 8)},
         "T1": 1,
     }
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
