@@ -20,16 +20,17 @@ from darksecrets.syntax import conllu_files, treebank
 from darksecrets.syntax.treebank import ROOT, Sentence
 
 
-def describe(source: Mapping[str, Any]) -> str:
+def describe(source: Mapping[str, Any], *, parsed: bool) -> str:
     """The source in a few words, for figures.
 
     Args:
         source: Section ``treebank`` of a configuration.
+        parsed: Whether the texts of any task have to be parsed.
     """
     return {
         "builtin": "built-in grammar, gold",
         "conllu": Path(source["path"] or "").name,
-        "pipeline": "as the run's texts were annotated",
+        "pipeline": f"texts of the tasks, {'silver' if parsed else 'gold'}",
     }[source["source"]]
 
 

@@ -3,7 +3,8 @@
 
 SYNTAX = "Section 4.2, second opinion: syntax"
 TREEBANK = config["treebank"]
-TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK)}"
+SILVER = any(task.data for task in TASKS.values())
+TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK, parsed=SILVER)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors")
 
 

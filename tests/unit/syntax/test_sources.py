@@ -64,7 +64,9 @@ def test_as_many_sentences_as_configured(tmp_path: Path) -> None:
     assert [each.document for each in found] == [0] * 20
     assert found != sources.collect({**source, "seed": 2}, [])
     assert len(sources.collect({**source, "sentences": 1000}, [])) == 30
-    assert sources.describe(source) == "bank.conllu"
+    assert sources.describe(source, parsed=True) == "bank.conllu"
+    texts = {**source, "source": "pipeline"}
+    assert sources.describe(texts, parsed=True) == "texts of the tasks, silver"
 
 
 def test_no_sentence_is_refused(tmp_path: Path) -> None:
