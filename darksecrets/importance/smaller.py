@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import time
 from collections.abc import Sequence
@@ -72,7 +73,7 @@ def save_smaller(
     batch = split.batch(list(range(min(EXAMPLES, len(split)))))
     del batch["labels"]
     with torch.inference_mode():
-        with disable(model, heads, MODE):
+        with disable(model, heads, MODE) if heads else contextlib.nullcontext():
             expected = model(**batch).logits
         found = smaller(**batch).logits
     difference = float((found - expected).abs().max() / expected.abs().max().clamp(min=1))
