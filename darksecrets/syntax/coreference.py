@@ -20,8 +20,8 @@ from darksecrets.syntax.treebank import Mention, Sentence, from_grammar
 
 Places = npt.NDArray[np.int64]
 
-_PROPER = frozenset({"NNP", "NNPS", "PROPN"})
-_PRONOUNS = frozenset({"PRP", "PRP$", "PRON", "DET"})
+_PROPER = frozenset({"NNP", "NNPS"})
+_PRONOUNS = frozenset({"PRP", "PRP$"})
 _PLURAL = frozenset({"NNS", "NNPS"})
 _SINGULAR = frozenset({"NN", "NNP"})
 
