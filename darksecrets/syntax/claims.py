@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from darksecrets.syntax.tables import ANY
+from darksecrets.syntax.tables import ALL, ANY, OPEN
 
 _ESTIMATE = ["value", "low", "high"]
 _SAME = {"obj": "dobj"}
@@ -24,6 +24,31 @@ def over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     names = {"over_offset": "value", "over_offset_low": "low", "over_offset_high": "high"}
     found = best.rename(columns=names)[["state", "seed", "label", *names.values()]]
     return found.assign(label=found["label"].replace(_SAME))
+
+
+def of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
+    """The same of single relations, without all together."""
+    found = over_offset(syntactic_heads)
+    return found[found["label"] != ALL]
+
+
+def tests_of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
+    """The q-value of the best head of every single relation, if all controls could be made.
+
+    Args:
+        syntactic_heads: The table.
+
+    Returns:
+        Columns ``state``, ``seed``, ``label``; ``value``, with ``low`` and ``high``: 0 and the
+        value.
+    """
+    best = syntactic_heads[
+        syntactic_heads["selected"]
+        & (syntactic_heads["label"] != ALL)
+        & (syntactic_heads["syntactic"] != OPEN)
+    ]
+    found = best.assign(value=best["q_value"], low=0.0, high=best["q_value"])
+    return found[["state", "seed", "label", *_ESTIMATE]]
 
 
 def subjects(distractors: pd.DataFrame) -> pd.DataFrame:

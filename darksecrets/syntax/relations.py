@@ -28,8 +28,7 @@ OFFSETS: tuple[int, ...] = (*range(-8, 0), *range(1, 9))
 """Distances from dependent to head that are tried. Clark et al.'s released code tries −3 to 2."""
 FEWEST = 20
 """Dependents of a label that each half needs, and that a control of its own needs."""
-_PUNCTUATION = "punct"
-_NOT_SHOWN = frozenset({_PUNCTUATION, "root"})
+_NOT_SHOWN = frozenset({"punct", "root", ALL})
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ def verdicts(*found: tuple[str, float, str]) -> Frames:
     """Best heads of labels: q-values and verdicts."""
     parts = []
     for label, q, verdict in found:
-        fixed: dict[str, object] = {"state": "pretrained", "selected": True, "syntactic": verdict}
+        fixed: dict[str, object] = {"state": "pretrained", "seed": None, "selected": True}
+        fixed |= {"syntactic": verdict}
         parts.append(made(HEADS, "q_value", {label: q}, each=("label",), **fixed))  # type: ignore[arg-type]
     return together(*parts)
 
@@ -83,13 +84,15 @@ CASES: dict[str, dict[Answer, Frames]] = {
     "S2": {YES: best("det", 0.4), NO: best("det", -0.1), OPEN: best("det", 0.02)},
     "S3": {YES: best("obj", 0.4), NO: best("dobj", -0.1), OPEN: best("dobj", 0.02)},
     "S4": {
-        YES: verdicts(("det", 0.001, "open"), ("dobj", 0.01, "yes"), ("nsubj", 0.9, "no")),
-        OPEN: verdicts(("det", 0.001, "open"), ("dobj", 0.2, "no")),
+        YES: verdicts(
+            ("all", 0.9, "no"), ("det", 0.9, "open"), ("dobj", 0.01, "yes"), ("nsubj", 0.9, "no")
+        ),
+        OPEN: verdicts(("all", 0.001, "yes"), ("det", 0.001, "open"), ("dobj", 0.2, "no")),
     },
     "T1": {YES: tree(0.02), NO: tree(0.2), OPEN: tree(0.12)},
     "T2": {
         YES: together(best("det", 0.4), best("nsubj", -0.1)),
-        NO: together(best("det", -0.2), best("nsubj", -0.2)),
+        NO: together(best("all", 0.4), best("det", -0.2), best("nsubj", -0.2)),
         OPEN: together(best("det", 0.02), best("nsubj", -0.2)),
     },
     "D1": {YES: nouns(any=0.1), NO: nouns(any=-0.1), OPEN: nouns(any=0.01)},
