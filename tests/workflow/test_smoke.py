@@ -496,6 +496,9 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     assert (ends == 1).all()
     pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
     assert (pruned["tolerated"] <= 36).all()
+    important = pd.read_csv(run / "tables" / "important_heads.csv")
+    assert set(important["task"]) == {"RTE", "STS-B"}
+    assert important["measure"].nunique() > 50
     needs = pd.read_csv(run / "tables" / "layer_needs.csv")
     assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2
 
