@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from adversarial import (
+    coreference,
     distances,
     features,
     important,
     inferences,
     models,
     norms,
+    syntax,
     together,
     verdicts,
 )
@@ -25,6 +27,11 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention_that_changes,
     distances.redundancy,
     norms.of_kinds,
+    syntax.relations,
+    syntax.trees_and_subjects,
+    coreference.of_heads,
+    coreference.of_methods,
+    coreference.of_probes,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,
