@@ -20,7 +20,10 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "ablation", "pretraining"}
+SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "syntax"} | {
+    "ablation",
+    "pretraining",
+}
 LEVELS: tuple[set[str], ...] = (
     {"run", "stats"},
     {"plotting", "data"},

@@ -135,6 +135,7 @@ def _domain(column: Column, task: str) -> Sequence[object]:
         "idx": (0, 1),
         "paper": ("kovaleva2019",),
         "id": ("1", "$x^{2$"),
+        "label": ("all", "$x^{2$", "<script>"),
     }.get(column.name, (1,))
 
 

@@ -69,6 +69,8 @@ REAL: Mapping[str, str] = {
     "real-weights-and-norms.png": "weights_and_norms",
     "real-stripes-by-measure.png": "stripes_by_measure",
     "real-claims-by-measure.png": "claims_by_measure",
+    "real-coreference-heads.png": "coreference_heads",
+    "real-attention-probes.png": "attention_probes",
 }
 """Pictures of the run on real data."""
 

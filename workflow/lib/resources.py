@@ -63,6 +63,7 @@ _PASS_BYTES = 2**28  # maps of a pass of all models, by all measures
 _OPINION_BYTES_PER_SECOND = 2.0e7  # maps by other measures, made and measured
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
+_WORDS_OF_SENTENCE = 22
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
@@ -561,6 +562,49 @@ def opinions_of_run(work: Work) -> Need:
 def _others(work: Work) -> int:
     """Measures of attention besides its weights."""
     return len(work.config["measures"]) - 1
+
+
+def treebank(work: Work) -> Need:
+    """Reading a treebank."""
+    return table(seconds=1 + 0.002 * work.config["treebank"]["sentences"])
+
+
+def syntax(work: Work) -> Need:
+    """Two passes over a treebank, of which the greatest weights are kept, and their statistics."""
+    one, count = all_maps(work), work.config["treebank"]["sentences"]
+    heads = work.model.layers * work.model.heads
+    words = 25 * count
+    return Need(
+        memory=one.memory + 300 * words * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + 4e-6 * words * heads),
+    )
+
+
+def probes(work: Work) -> Need:
+    """Fits of probes to all word maps of a treebank, which are kept in memory."""
+    one, treebank = all_maps(work), work.config["treebank"]
+    count = min(treebank["probed"], treebank["sentences"])
+    cells = _WORDS_OF_SENTENCE**2 * count * work.model.layers * work.model.heads
+    return Need(
+        memory=one.memory + 4 * 2 * 2 * cells / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * one.seconds + 5 + 3e-6 * cells,
+    )
+
+
+def coreference(work: Work) -> Need:
+    """Two passes over texts, and the choices of all heads among expressions."""
+    one, count = all_maps(work), work.config["coreference"]["texts"]
+    heads = work.model.layers * work.model.heads
+    return Need(
+        memory=one.memory + 200 * count * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + count * (4e-3 + 3e-5 * heads)),
+    )
 
 
 def shares(work: Work) -> Need:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from adversarial import (
+    coreference,
     distances,
     features,
     important,
@@ -13,6 +14,7 @@ from adversarial import (
     models,
     norms,
     opinions,
+    syntax,
     together,
     verdicts,
 )
@@ -28,6 +30,11 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     norms.of_kinds,
     opinions.of_links,
     opinions.of_pairs,
+    syntax.relations,
+    syntax.trees_and_subjects,
+    coreference.of_heads,
+    coreference.of_methods,
+    coreference.of_probes,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,
