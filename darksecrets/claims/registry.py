@@ -16,6 +16,7 @@ from darksecrets.run.files import RESOURCES
 
 FOLDER = RESOURCES / "claims"
 REPRODUCED = "kovaleva2019"
+"""Stem of the file of the paper that this project reproduces."""
 
 Quantifier = Literal["every", "some", "greatest", "least"]
 Rows = Callable[..., Any]
@@ -163,12 +164,14 @@ class Paper:
 
 
 def files(folder: Path = FOLDER) -> list[Path]:
-    """The registry's files: that of the reproduced paper, then others by year, as named."""
+    """The registry's files, one for each paper.
 
-    def order(path: Path) -> tuple[bool, str, str]:
-        return path.stem != REPRODUCED, path.stem[-4:], path.stem
-
-    return sorted(folder.glob("*.yaml"), key=order)
+    The paper that is reproduced comes first, the others by year, which ends their names.
+    """
+    return sorted(
+        folder.glob("*.yaml"),
+        key=lambda path: (path.stem != REPRODUCED, path.stem[-4:], path.stem),
+    )
 
 
 def read(paths: Sequence[Path]) -> list[Paper]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
 
 TASKS, SEEDS = ("RTE", "SST-2", "STS-B"), (1, 2)
@@ -363,7 +364,8 @@ def test_report_holds_figures_and_captions(run):
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
-    assert len(claims) == 48 + 4 + 4 + 2 + 2
+    papers = registry.read(registry.files())
+    assert len(claims) == sum(len(paper.claims) for paper in papers)
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()
@@ -475,9 +477,30 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
     figures = ("figure8", "figure9", "ablation_deltas", "ablation_gains")
-    for name in (*figures, "task_agreement", "joint_ablation"):
+    further = ("task_agreement", "joint_ablation", "importance_agreement", "pruning_curves")
+    for name in (*figures, *further):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
+
+
+def test_heads_removed_in_the_order_of_their_importance(run):
+    """With all heads removed, every order ends alike."""
+    importance = pd.read_csv(run / "tables" / "head_importance.csv")
+    assert set(importance["task"]) == {"RTE", "STS-B"}
+    assert len(importance) == 2 * len(SEEDS) * 9 * 36
+    agreement = pd.read_csv(run / "tables" / "importance_agreement.csv")
+    assert set(agreement["reference"]) == {"exact loss", "validation score", "another order"}
+    curves = pd.read_csv(run / "tables" / "pruning_curves.csv")
+    ends = curves[curves["heads"] == 36].groupby(["seed", "metric"])["score"].nunique()
+    assert set(curves["task"]) == {"RTE"}
+    assert (ends == 1).all()
+    pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
+    assert (pruned["tolerated"] <= 36).all()
+    important = pd.read_csv(run / "tables" / "important_heads.csv")
+    assert set(important["task"]) == {"RTE", "STS-B"}
+    assert important["measure"].nunique() > 50
+    needs = pd.read_csv(run / "tables" / "layer_needs.csv")
+    assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2
 
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from adversarial import distances, features, inferences, models, norms, syntax, together, verdicts
+from adversarial import (
+    distances,
+    features,
+    important,
+    inferences,
+    models,
+    norms,
+    syntax,
+    together,
+    verdicts,
+)
 from adversarial.trials import Size, Trial
 
 ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
@@ -25,6 +35,9 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     models.of_tasks,
     models.layers_changed,
     models.similarities,
+    important.agreement,
+    important.removal,
+    important.interpretable,
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,
