@@ -236,6 +236,8 @@ TARGETS = (
         "redundancy",
         "weights_and_norms",
         "syntactic_heads",
+        "attention_probes",
+        "coreference_heads",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "importance_agreement", "pruning_curves"),

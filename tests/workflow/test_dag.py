@@ -47,6 +47,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
+    assert jobs["probe_attention"] == jobs["attention_probes"] == 1
+    assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -132,6 +134,8 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
+        ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
+        ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

@@ -336,6 +336,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
         *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
+        *("attention_probes", "coreference_heads"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -364,8 +365,7 @@ def test_report_holds_figures_and_captions(run):
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
-    papers = registry.read(registry.files())
-    assert len(claims) == sum(len(paper.claims) for paper in papers)
+    assert len(claims) == sum(len(paper.claims) for paper in registry.read(registry.files()))
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()

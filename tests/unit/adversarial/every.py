@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from adversarial import (
+    coreference,
     distances,
     features,
     important,
@@ -28,6 +29,9 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     norms.of_kinds,
     syntax.relations,
     syntax.trees_and_subjects,
+    coreference.of_heads,
+    coreference.of_methods,
+    coreference.of_probes,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,

@@ -104,6 +104,34 @@ CASES: dict[str, dict[Answer, Frames]] = {
 }
 
 
+METHODS, PROBES = "coreference_methods", "attention_probes"
+
+
+def of_table(table: str, column: str, value: float, **where: object) -> Frames:
+    """A row of the pre-trained model, ± 0.05; and one of random weights, which does not count."""
+    parts = []
+    for state, seed, found in (("pretrained", None, value), ("random", 1, -0.9)):
+        fixed = where | {"state": state, "seed": seed}
+        parts.append(made(table, column, {(): found}, each=(), half=0.05, **fixed))  # type: ignore[arg-type]
+    return together(*parts)
+
+
+def around(border: float, table: str, column: str, **where: object) -> dict[Answer, Frames]:
+    """Tables that decide a number to be above a border, below it, and neither."""
+    values = {YES: border + 0.1, NO: border - 0.1, OPEN: border + 0.02}
+    return {answer: of_table(table, column, value, **where) for answer, value in values.items()}
+
+
+CASES |= {
+    "S5": around(0.1, METHODS, "gain", kind="all", method="head match"),
+    "S6": around(-0.1, METHODS, "gain", kind="all", method="rules"),
+    "S7": around(0, METHODS, "gain", kind="common noun", method="head match"),
+    "S8": around(0, PROBES, "over_offset", probe="attention"),
+    "S9": around(0, PROBES, "over_words", probe="attention and words"),
+    "S10": around(0, PROBES, "over_random", probe="attention and words"),
+}
+
+
 def test_every_claim_has_its_cases() -> None:
     assert set(CASES) == set(CLAIMS)
     assert all({YES, OPEN} <= set(cases) for cases in CASES.values())
