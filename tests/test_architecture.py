@@ -20,8 +20,8 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "syntax"} | {
-    "ablation",
+SECTIONS = {
+    *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
     "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
