@@ -252,7 +252,7 @@ class Screen(logging.Handler):
 
     def _with_progress(self, job: int, width: int) -> str:
         message, said = self._running[job].message, self._progress(job)
-        return f"{_shorten(message, max(10, width - len(said) - 2))}: {said}" if said else message
+        return f"{_shorten(message, max(10, width - len(said) - 4))}: {said}" if said else message
 
     def _write(self, text: str = "", links: Iterable[Path] = ()) -> None:
         """Write text above the last line, which on a terminal shows what is running."""
