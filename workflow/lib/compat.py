@@ -242,3 +242,13 @@ def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
         named = [path for path in job.output if path in dag.targetfiles]
         files |= dict.fromkeys(map(str, named or job.output or job.input))
     return list(files)
+
+
+def results_of(dag: Any) -> dict[str, str]:  # noqa: ANN401
+    """Rule of every file and folder that a run makes and keeps, whether or not it is made again."""
+    return {
+        str(path): job.rule.name
+        for job in dag.jobs
+        for path in job.output
+        if "temp" not in getattr(path, "flags", {})
+    }
