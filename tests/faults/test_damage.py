@@ -2,15 +2,16 @@
 
 import os
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from faults.trial import EQUAL, MESSAGE, RESULTS, Trial, check_message
+from faults.trial import EQUAL, MESSAGE, NAME_TIMES, RESULTS, Trial, check_message
 
 from darksecrets.run import verifying
-from darksecrets.run.files import PROVENANCE, fingerprint, visible
+from darksecrets.run.files import fingerprint, remove, visible
+from darksecrets.run.integrity import RECORD, damages_of, is_recorded
+from darksecrets.run.verifying import UNRECORDED
 
 pytestmark = pytest.mark.faults
 
@@ -19,7 +20,7 @@ TIMES = ("times kept", "new times")
 KINDS = 93
 """As many as there are kinds of files."""
 _OF_RUN = re.compile(r"RTE|STS-B|FrameNet|finetuned-from-normal|finetuned|pretrained|random|frozen")
-NOT_RESULTS = {"logs", "benchmarks"}
+NOT_RESULTS = {"logs", "benchmarks"}  # what no job reads
 
 
 def kinds(folder: Path) -> list[list[Path]]:
@@ -62,20 +63,25 @@ def test_a_damaged_file_is_never_used(trial, consumers, chance, kind, outcomes):
     file = chance.choice(files[kind])
     how, times = DAMAGES[kind % 4], TIMES[(kind // 4) % 2]
     damage(trial.folder / file, how, times, chance)
-    result = result_of(file, consumers)
-    targets = chance.choice(consumers[result]) if result else [str(file)]
-    if result:  # a job has to read it
-        for target in targets:
-            shutil.move(trial.folder / target, trial.folder / "moved")
-            shutil.rmtree(trial.folder / "moved", ignore_errors=True)
-            (trial.folder / "moved").unlink(missing_ok=True)
+    targets = readers(file, consumers, chance)
+    for target in targets:  # a job has to run
+        remove(trial.folder / target)
     end = ends(trial, file, targets)
     outcomes.add("damage", f"{file.relative_to(RESULTS)} {how}, {times}", end)
 
 
+def readers(file: Path, consumers, chance) -> list[str]:
+    """What a job makes that reads a file: results, or any if it is a record of the run."""
+    if file.name in UNRECORDED:
+        return [str(RESULTS / "figures" / f"figure5.{suffix}") for suffix in ("pdf", "png", "svg")]
+    names = (str(path) for path in (file, *file.parents))
+    result = next((name for name in names if name in consumers), None)
+    return chance.choice(consumers[result]) if result else []
+
+
 def ends(trial: Trial, file: Path, targets: list[str]) -> str:
     """A call makes equal results, or names the file; after what it advises, results are equal."""
-    called = trial.call(*targets)
+    called = trial.call(*(targets or [file]))
     output = called.stdout + called.stderr
     if called.returncode == 0 and is_as_before(trial, file):
         trial.compare(targets)
@@ -83,46 +89,91 @@ def ends(trial: Trial, file: Path, targets: list[str]) -> str:
     if called.returncode:
         check_message(output)
         assert str(file) in output or file.name in output, output
-    if file.parent == RESULTS:  # the run's own records: the message is all
+    if file.name in UNRECORDED:
         assert called.returncode, f"{file} is damaged, and nothing was said"
-        return MESSAGE
+        remove(trial.folder / file)
     found = verifying.verify(trial.folder / RESULTS)
-    assert trial.folder / file in {each.file for each in found.damages}
-    for each in {each.record.result for each in found.damages}:
-        shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
-    remade = {str(each.record.result.relative_to(trial.folder)) for each in found.damages}
-    done = trial.call(*targets, *remade)
+    assert file.name in UNRECORDED or not found.whole
+    done = trial.call(*targets, *remade_as_advised(trial, found))
     assert done.returncode == 0, done.stdout + done.stderr
-    trial.compare([*targets, *remade])
+    assert is_as_before(trial, file)
+    trial.compare(targets)
     return MESSAGE
 
 
+def remade_as_advised(trial: Trial, found: verifying.Found) -> list[str]:
+    """Remove what `make verify` says to make again; name it."""
+    results = {damage.record.result for damage in found.damages} | set(found.missing)
+    for result in results:
+        remove(result)
+    return sorted(str(result.relative_to(trial.folder)) for result in results)
+
+
 def is_as_before(trial: Trial, file: Path) -> bool:
-    """Whether a file was made again; its provenance differs by the time."""
+    """Whether a file was made again; some name the time."""
     new, old = trial.folder / file, trial.finished / file
-    if PROVENANCE in file.name or file.name == "report.html":
+    if file.name.endswith(NAME_TIMES):
         return new.is_file() and new.stat().st_size > 100
     return new.is_file() and fingerprint(new) == fingerprint(old)
 
 
 def test_every_damage_of_every_kind_of_file_is_found(trial, chance, outcomes):
     """What jobs and `make verify` compare files with, for all damages and times."""
-    checked = 0
     for files in kinds(trial.folder):
         file = trial.folder / chance.choice(files)
-        if file.parent == trial.folder / RESULTS and file.suffix in (".yaml", ".json"):
+        if file.name in UNRECORDED:
             continue
+        (result,) = (path for path in (file, *file.parents) if is_recorded(path))
         whole, times = file.read_bytes(), file.stat()
         for how in DAMAGES:
-            for kept in TIMES:
-                if not whole and how != "deleted":
-                    continue
+            for kept in TIMES if whole or how == "deleted" else ():
                 damage(file, how, kept, chance)
-                found = verifying.verify(trial.folder / RESULTS)
-                assert [each.file for each in found.damages] == [file], (file, how, kept)
+                for verify in (False, True):
+                    found = [each.file for each in damages_of(result, verify=verify)]
+                    assert found == [file], (file, how, kept)
                 file.write_bytes(whole)
                 os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-                outcomes.add("damage, verified", f"{file.name} {how}, {kept}", MESSAGE)
-                checked += 1
-    assert checked > 400
+                name = file.relative_to(trial.folder / RESULTS)
+                outcomes.add("damage, checked only", f"{name} {how}, {kept}", MESSAGE)
+    assert len(outcomes.rows) > 400
     assert verifying.verify(trial.folder / RESULTS).whole
+
+
+def test_folders_that_are_deleted_are_missed_and_made_again(trial, chance, outcomes):
+    folders = sorted(path.parent for path in (trial.folder / RESULTS).rglob(RECORD))
+    gone = chance.sample(folders, 4)
+    for folder in gone:
+        remove(folder)
+    found = verifying.verify(trial.folder / RESULTS)
+    assert set(found.missing) == set(gone)
+    assert not found.damages
+    again = remade_as_advised(trial, found)
+    assert trial.call("all", "report", *again).returncode == 0
+    trial.compare(again)
+    trial.compare()
+    assert verifying.verify(trial.folder / RESULTS).whole
+    for folder in gone:
+        outcomes.add("damage", f"{folder.relative_to(trial.folder)} deleted whole", MESSAGE)
+
+
+def test_a_file_added_to_a_folder_is_found_and_stops_the_jobs_that_read_it(
+    trial, consumers, chance, outcomes
+):
+    folders = {path.parent for path in (trial.folder / RESULTS).rglob(RECORD)}
+    names = [name for name in sorted(consumers) if trial.folder / name in folders]
+    result = chance.choice(names)
+    added = trial.folder / result / "added.json"
+    added.write_text("{}")
+    found = verifying.verify(trial.folder / RESULTS)
+    assert [each.file for each in found.damages] == [added]
+    targets = chance.choice(consumers[result])
+    for target in targets:
+        remove(trial.folder / target)
+    called = trial.call(*targets)
+    output = called.stdout + called.stderr
+    assert called.returncode
+    check_message(output)
+    assert f"{result}/added.json: found a file that" in output
+    added.unlink()
+    assert trial.end_after(*targets) == EQUAL
+    outcomes.add("damage", f"{result}: a file added", MESSAGE)
