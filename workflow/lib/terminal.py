@@ -54,7 +54,7 @@ _NOISE = re.compile(
     "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time"
     "|Trying to restart|Will exit after"
 )
-_KILLED = re.compile("SIGKILL|exit status 137")
+_KILLED = re.compile("SIG(KILL|ABRT|SEGV|BUS)|exit status (137|134|139|135)")
 _INTERRUPTED = "Terminating processes on user request"
 _CODE = re.compile(rf'(?<=File ")(?:[^"]*/site-packages/|{re.escape(str(_ROOT))}/)')
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ", re.MULTILINE)
@@ -347,7 +347,9 @@ def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
 
 def failure(step: Started, *, killed: bool = False) -> str:
     """Which step failed, and why: the end of its log, or all of an `InputError`."""
-    advice = ["  It was killed, as happens when memory runs out. Give it more, or fewer --cores."]
+    advice = [
+        "  It was killed or crashed, as happens when memory runs out. Give it more, or fewer --cores."
+    ]
     keys = ", ".join(f"{name} {value}" for name, value in step.wildcards.items())
     return "\n".join(
         [
