@@ -347,9 +347,8 @@ def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
 
 def failure(step: Started, *, killed: bool = False) -> str:
     """Which step failed, and why: the end of its log, or all of an `InputError`."""
-    advice = [
-        "  It was killed or crashed, as happens when memory runs out. Give it more, or fewer --cores."
-    ]
+    advice = "  It was killed or crashed, as happens when memory runs out. "
+    advice += "Give it more, or fewer --cores."
     keys = ", ".join(f"{name} {value}" for name, value in step.wildcards.items())
     return "\n".join(
         [
@@ -359,7 +358,7 @@ def failure(step: Started, *, killed: bool = False) -> str:
             *(f"  Log:  {log}" for log in step.logs),
             "",
             *(f"  {line}" for log in step.logs for line in _reason(Path(log))),
-            *(advice if killed else []),
+            *([advice] if killed else []),
         ]
     )
 
