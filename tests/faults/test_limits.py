@@ -1,5 +1,6 @@
 """Disks that fill up and memory that runs out, in the jobs that need most of them."""
 
+import contextlib
 import os
 import re
 import resource
@@ -7,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from faults.trial import (
     EQUAL,
@@ -79,8 +81,9 @@ def test_a_job_without_memory_fails_and_the_next_call_goes_on(trial, what, delay
     running = jobs_of(started)
     wait_for(lambda: False, delay)
     for job in running:
-        limit = job.memory_info().vms + 2**20
-        resource.prlimit(job.pid, resource.RLIMIT_AS, (limit, limit))
+        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):  # it has ended
+            limit = job.memory_info().vms + 2**20
+            resource.prlimit(job.pid, resource.RLIMIT_AS, (limit, limit))
     wait_for_end(started, running)
     said = Path(trial.folder / "started.txt").read_text()
     if started.returncode:
