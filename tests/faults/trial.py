@@ -25,8 +25,8 @@ CONFIG = Path(__file__).parent / "run.yaml"
 RESULTS = Path("results/faults")
 OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
 SEED = 2019
-NAME_TIMES = (PROVENANCE, "report.html", "run.html", "run.json")
-"""Ends of the names of results that tell times, which differ."""
+NAME_TIMES = (PROVENANCE, "report.html", "run.html", "run.json", "atlas.html")
+"""Ends of the names of results that tell times or commits, which differ."""
 LONGEST = 900
 """Seconds after which a call counts as one that never ends."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
