@@ -66,7 +66,7 @@ def test_a_run_that_cannot_fit_on_the_disk_does_not_start(trial, outcomes):
         assert called.returncode != 0
         check_message(output)
         assert re.search(r"found 0\.0 GB of free disk space, expected about 0\.\d", output)
-        assert not list((trial.folder / RESULTS).iterdir())
+        assert [path.name for path in (trial.folder / RESULTS).iterdir()] == ["not-empty"]
     outcomes.add("full disk", "before the run", MESSAGE)
 
 

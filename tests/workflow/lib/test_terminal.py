@@ -243,6 +243,18 @@ def test_errors_of_the_configuration_do_not_name_rule_files(screen, own):
     assert stream.getvalue() == "seeds: found 1.\nExpected a list.\n"
 
 
+def test_results_that_cannot_be_replaced_are_named(screen):
+    stream = io.StringIO()
+    message = (
+        'ProtectedOutputException in rule figure5 in file "/x/common.smk", line 4:\n'
+        "Write-protected output files for rule figure5:\n    output: r/a.svg, r/a.png\n"
+        "    affected files:\n        r/a.svg\n        r/a.png\n"
+    )
+    emit(screen(stream), LogEvent.ERROR, message, level=logging.ERROR)
+    assert stream.getvalue().startswith("r/a.svg and 1 more: cannot write, ")
+    assert stream.getvalue().count("\n") == 1
+
+
 def test_errors_of_the_code_name_the_place(screen):
     stream = io.StringIO()
     message = 'NameError in file "/x/common.smk", line 30:\nname x\n  File "/x/common.smk", line 3'
