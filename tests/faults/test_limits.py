@@ -21,6 +21,8 @@ from faults.trial import (
     wait_for_end,
 )
 
+from darksecrets.run.files import remove
+
 pytestmark = pytest.mark.faults
 
 needs_mounts = pytest.mark.skipif(
@@ -42,8 +44,11 @@ LARGE = {
 def test_a_full_disk_is_named_and_the_next_call_goes_on(trial, what, share, outcomes):
     target = RESULTS / LARGE[what]
     made = trial.folder / target
-    size = sum(path.stat().st_size for path in [made, *made.rglob("*")] if path.is_file())
-    shutil.rmtree(made) if made.is_dir() else made.unlink()
+    outputs = [made] if made.is_dir() else list(made.parent.glob(f"{made.stem}.*"))
+    files = [path for each in outputs for path in [each, *each.rglob("*")] if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    for output in outputs:
+        remove(output)
     with small_disk(made.parent, free=8192 + int(share * size)) as enlarge:
         called = trial.call(str(target))
         output = called.stdout + called.stderr

@@ -217,16 +217,19 @@ def runs(process: psutil.Process) -> bool:
 @contextlib.contextmanager
 def small_disk(folder: Path, free: int) -> Iterator[Callable[[], None]]:
     """Replace a folder by a disk that has some bytes free; the function given makes it large."""
-    used = sum(-(-p.stat().st_size // 4096) + 1 for p in folder.rglob("*")) * 4096
     saved = folder.with_name(f"{folder.name}.saved")
     folder.rename(saved)
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={used + free}", "tmpfs", str(folder)]
-    subprocess.run(mount, check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g", "tmpfs", str(folder)], check=True)
+
+    def resize(size: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
+
     try:
         subprocess.run(["cp", "-a", f"{saved}/.", str(folder)], check=True)
         (folder / "not-empty").touch()  # Snakemake removes folders that are
-        larger = ["mount", "-o", "remount,size=1g", str(folder)]
-        yield lambda: subprocess.run(larger, check=True) and None
+        now = os.statvfs(folder)
+        resize((now.f_blocks - now.f_bfree) * now.f_frsize + free)
+        yield lambda: resize(2**30)
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
