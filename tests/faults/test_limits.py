@@ -80,9 +80,11 @@ def test_a_run_that_cannot_fit_on_the_disk_does_not_start(trial, outcomes):
 @pytest.mark.parametrize("what", ["extraction", "sweep"])
 def test_a_job_without_memory_fails_and_the_next_call_goes_on(trial, what, delay, outcomes):
     target = RESULTS / LARGE[what]
-    shutil.rmtree(trial.folder / target)
+    logs = trial.folder / RESULTS / "logs"
+    for folder in (trial.folder / target, logs):
+        shutil.rmtree(folder)
     started = trial.start(str(target))
-    assert wait_for(lambda: jobs_of(started) or started.poll() is not None)
+    assert wait_for(lambda: list(logs.rglob("*.log")) or started.poll() is not None)
     running = jobs_of(started)
     wait_for(lambda: False, delay)
     for job in running:
@@ -96,4 +98,4 @@ def test_a_job_without_memory_fails_and_the_next_call_goes_on(trial, what, delay
         assert "memory" in said.lower() or "MemoryError" in said, said
     assert trial.end_after(str(target)) == EQUAL
     end = MESSAGE if started.returncode else EQUAL
-    outcomes.add("memory limit", f"{what}, after {delay:g} s", end)
+    outcomes.add("memory limit", f"{what}, {delay:g} s after its start", end)

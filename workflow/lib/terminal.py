@@ -368,7 +368,7 @@ def _reason(log: Path) -> list[str]:
     try:
         text = log.read_text(encoding="utf-8", errors="replace").rstrip()
     except OSError:
-        return ["It wrote no log."]
+        return ["It wrote no log: it ended before it began, as happens without memory or disk."]
     if STOPPED in text:
         return text.rpartition(STOPPED)[2].strip().splitlines()
     text = _CODE.sub("", _TIME.sub("", text))
