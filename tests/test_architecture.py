@@ -20,13 +20,17 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "ablation", "pretraining"}
+SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "syntax"} | {
+    "ablation",
+    "pretraining",
+}
 LEVELS: tuple[set[str], ...] = (
     {"run", "stats"},
     {"plotting", "data"},
     {"models"},
     {"attention"},
     SECTIONS,
+    {"importance"},  # what follows from a section: from disabling heads to removing many
     {"text", "claims"},  # the sections' measures on a user's own text; what papers claim
     {"contracts", "atlas"},  # every section's tables; the page that shows a run
     {""},  # the public names of the package itself
@@ -42,6 +46,7 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
+    "models/removal.py": "takes heads out of BERT's layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }

@@ -15,6 +15,8 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 FOLDER = RESOURCES / "claims"
+REPRODUCED = "kovaleva2019"
+"""Stem of the file of the paper that this project reproduces."""
 
 Quantifier = Literal["every", "some", "greatest", "least"]
 Rows = Callable[..., Any]
@@ -162,8 +164,14 @@ class Paper:
 
 
 def files(folder: Path = FOLDER) -> list[Path]:
-    """The registry's files, one for each paper; by year, which ends their names."""
-    return sorted(folder.glob("*.yaml"), key=lambda path: (path.stem[-4:], path.stem))
+    """The registry's files, one for each paper.
+
+    The paper that is reproduced comes first, the others by year, which ends their names.
+    """
+    return sorted(
+        folder.glob("*.yaml"),
+        key=lambda path: (path.stem != REPRODUCED, path.stem[-4:], path.stem),
+    )
 
 
 def read(paths: Sequence[Path]) -> list[Paper]:

@@ -82,6 +82,13 @@ PATHS: tuple[tuple[str, str], ...] = (
         "[by example](#example_distancescsv), for `redundancy.csv`",
     ),
     (
+        "treebank/treebank.jsonl",
+        "the sentences that heads are compared with, one per line: `name`, `document`, `text`; of "
+        "every word `words`, `starts`, `ends` (characters), `heads` (from 0; −1 for the root), "
+        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, and `entity`) or "
+        "null. Read it with `darksecrets.syntax.treebank.read`",
+    ),
+    (
         "norms/<task>/",
         "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
         "`norm_levels.csv`",
@@ -106,10 +113,30 @@ PATHS: tuple[tuple[str, str], ...] = (
         "their effects: parts of `joint_ablation.csv` and `tolerated_heads.csv`",
     ),
     (
-        "attention_chunks/, ablation_chunks/, joint_chunks/",
-        "chunks of a store of `attention/` and of a sweep of `ablation/` or `joint/`, if the "
-        "configuration splits them (`attention.chunks`, `ablation.chunks`); removed once they are "
-        "merged",
+        "importance/<task>/seed-<n>/",
+        "importance of the heads of a fine-tuned model: parts of `head_importance.csv` and "
+        "`importance_agreement.csv`; `pruning_orders.csv`: [table](#pruning_orderscsv), the orders "
+        "in which its heads are removed",
+    ),
+    (
+        "pruned/<task>/seed-<n>/",
+        "a [sweep](#formats-other-than-tables) of heads that are removed together",
+    ),
+    (
+        "pruning/<task>/seed-<n>/",
+        "their scores: parts of `pruning_curves.csv`, `pruned_heads.csv` and `layer_needs.csv`",
+    ),
+    (
+        "pruned_models/<task>/seed-<n>/",
+        "a smaller model (target `pruned_models`): `model.pt2`, a program of `torch.export` that "
+        "PyTorch alone can run; `heads.json`, the names of its inputs in order, and the removed "
+        "heads by layer; the tokenizer",
+    ),
+    (
+        "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
+        "chunks of a store of `attention/` and of a sweep of `ablation/`, `joint/` or `pruned/`, "
+        "if the configuration splits them (`attention.chunks`, `ablation.chunks`); removed once "
+        "they are merged",
     ),
     (
         "patterns/maps/",
@@ -194,7 +221,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "Read it with `darksecrets.attention.store.AttentionStore`",
     ),
     (
-        "Sweep (`ablation/…`, `joint/…`)",
+        "Sweep (`ablation/…`, `joint/…`, `pruned/…`)",
         "`sets.csv`: [table](#setscsv), a row per disabled set. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
         "`darksecrets.ablation.results.SweepResult`",
@@ -213,12 +240,17 @@ TARGETS = (
         "token_pairs",
         "redundancy",
         "weights_and_norms",
+        "syntactic_heads",
+        "attention_probes",
+        "coreference_heads",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
-    *("joint_ablation", "learning_curves", "claims", "atlas", "report"),
+    *("joint_ablation", "importance_agreement", "pruning_curves"),
+    *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (
+    ("pruned_models", "`pruned_models/`"),
     ("look", "`look/<name>/`"),
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),

@@ -5,7 +5,7 @@ from faults.trial import EQUAL, SIGNALS, strike, wait_for_end
 
 pytestmark = pytest.mark.faults
 
-MOMENTS = 80
+MOMENTS = 100
 WHOM = ("snakemake", "job", "all")
 KILLS = 6
 

@@ -28,7 +28,11 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
     assert jobs["finetune"] == 18
     assert jobs["extract_attention"] == 16
-    assert jobs["sweep_joint"] == 2, "one task, to save time"
+    assert jobs["sweep_joint"] == jobs["sweep_pruned"] == 2, "one task, to save time"
+    assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (9, 2, 2)
+    assert (jobs["collect_importance"], jobs["collect_pruning"]) == (2, 3)
+    assert jobs["importance_agreement"] == jobs["pruning_curves"] == 1
+    assert jobs["compare_important_heads"] == 1
     assert (
         jobs["table1"]
         == jobs["compare_scores"]
@@ -42,6 +46,9 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
+    assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
+    assert jobs["probe_attention"] == jobs["attention_probes"] == 1
+    assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -62,6 +69,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
+    assert jobs["measure_importance"] == jobs["sweep_pruned"] == tasks * seeds
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 
@@ -125,6 +133,9 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
+        ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
+        ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
+        ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

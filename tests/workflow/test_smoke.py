@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
 
 TASKS, SEEDS = ("RTE", "SST-2", "STS-B"), (1, 2)
@@ -181,6 +182,21 @@ def test_random_weights_are_measured_and_their_maps_removed(run):
     assert np.allclose(own, stripes.reindex(own.index), rtol=1e-5)
 
 
+def test_random_weights_follow_no_relation_and_make_no_trees(run):
+    heads, trees, nouns = (
+        pd.read_csv(run / "tables" / f"{name}.csv")
+        for name in ("syntactic_heads", "attention_trees", "distractors")
+    )
+    assert set(heads.loc[heads["state"] == "random", "syntactic"]) == {"no"}
+    best = trees[trees["selected"]].set_index("state")
+    assert best.loc["random", "uuas"] < best.loc["pretrained", "uuas"]
+    assert best.loc["random", "over_chain_high"] < 0
+    shares = nouns[nouns["layer"].isna() & (nouns["distractors"] == "any")].set_index("state")
+    assert abs(shares.loc["random", "over_uniform"]) < 0.1
+    written = (run / "treebank" / "treebank.jsonl").read_text().splitlines()
+    assert len(written) == 120
+
+
 def test_weights_beside_norms_are_those_of_the_stores(run):
     """Both come from passes of their own; the stores are in half precision."""
     table = pd.read_csv(run / "tables" / "norm_statistics.csv")
@@ -319,7 +335,8 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
-        *("stripe_tokens", "stripes_index", "weights_and_norms"),
+        *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
+        *("attention_probes", "coreference_heads"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -348,7 +365,7 @@ def test_report_holds_figures_and_captions(run):
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
-    assert len(claims) == 48 + 4
+    assert len(claims) == sum(len(paper.claims) for paper in registry.read(registry.files()))
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()
@@ -460,9 +477,30 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
     figures = ("figure8", "figure9", "ablation_deltas", "ablation_gains")
-    for name in (*figures, "task_agreement", "joint_ablation"):
+    further = ("task_agreement", "joint_ablation", "importance_agreement", "pruning_curves")
+    for name in (*figures, *further):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
+
+
+def test_heads_removed_in_the_order_of_their_importance(run):
+    """With all heads removed, every order ends alike."""
+    importance = pd.read_csv(run / "tables" / "head_importance.csv")
+    assert set(importance["task"]) == {"RTE", "STS-B"}
+    assert len(importance) == 2 * len(SEEDS) * 9 * 36
+    agreement = pd.read_csv(run / "tables" / "importance_agreement.csv")
+    assert set(agreement["reference"]) == {"exact loss", "validation score", "another order"}
+    curves = pd.read_csv(run / "tables" / "pruning_curves.csv")
+    ends = curves[curves["heads"] == 36].groupby(["seed", "metric"])["score"].nunique()
+    assert set(curves["task"]) == {"RTE"}
+    assert (ends == 1).all()
+    pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
+    assert (pruned["tolerated"] <= 36).all()
+    important = pd.read_csv(run / "tables" / "important_heads.csv")
+    assert set(important["task"]) == {"RTE", "STS-B"}
+    assert important["measure"].nunique() > 50
+    needs = pd.read_csv(run / "tables" / "layer_needs.csv")
+    assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2
 
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):

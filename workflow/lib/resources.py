@@ -22,6 +22,7 @@ from typing import Any
 from darksecrets.ablation.sets import joint_counts
 from darksecrets.data import files
 from darksecrets.features.head_distances import WORK
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.text import texts
@@ -60,6 +61,7 @@ _COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
+_WORDS_OF_SENTENCE = 22
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
@@ -269,6 +271,76 @@ def _joint(work: Work) -> Need:
     return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
 
 
+def importance(work: Work) -> Need:
+    """Gradients of the gates of heads, their integral, and each head disabled in both modes."""
+    examples = _of_importance(work)
+    backward = 3 * 3 * work.forward(examples)
+    swept = work.model.layers * work.model.heads * 2 * work.forward(examples)
+    return Need(
+        memory=_IMPORTS_MB + (12 * work.model.weights + _activations(work)) / MB,
+        operations=(backward + swept * CORE["inference"] / CORE["sweep"]) / work.pace,
+        start=_START,
+        seconds=_LOADING + 1,
+    )
+
+
+def ordering(work: Work) -> Need:
+    """The greedy order: every step disables each head that is left."""
+    heads = work.model.layers * work.model.heads
+    sets = sum(heads - count for count in (0, *pruning_counts(heads)[:-1]))
+    need = _all_sets(work, sets, _PASSES_OF_JOINT * sets * _of_importance(work) / work.validation)
+    return dataclasses.replace(need, disk=0.0)
+
+
+def pruned_chunk(work: Work) -> Need:
+    """Predictions for a chunk of the validation set with heads removed."""
+    return _chunk(_pruned(work), work.config["ablation"]["chunks"])
+
+
+def pruned(work: Work) -> Need:
+    """Gathering these from their chunks, and computing what their bounds leave unsure."""
+    return _settling(_pruned(work))
+
+
+def pruned_scoring(work: Work) -> Need:
+    """Intervals of removed heads."""
+    return _scoring(work, _pruned_sets(work))
+
+
+def important_heads(work: Work) -> Need:
+    """Rank correlations of importance with all measures of heads, of all tasks."""
+    seconds = 1 + len(work.config["tasks"]) * (0.5 + 0.01 * work.model.layers * work.model.heads)
+    return Need(memory=600, start=_START_OF_TABLES, seconds=seconds)
+
+
+def pruned_model(work: Work) -> Need:
+    """Two copies of a model, and exporting one."""
+    memory = _IMPORTS_MB + 400 + 24 * work.model.weights / MB
+    return Need(memory, start=_START, seconds=_LOADING + 10, disk=4 * work.model.weights / MB)
+
+
+def _pruned(work: Work) -> Need:
+    sets = _pruned_sets(work)
+    return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
+
+
+def _pruned_sets(work: Work) -> int:
+    """Prefixes of all orders, and the least important heads of each layer."""
+    layers, heads = work.model.layers, work.model.heads
+    draws = int(work.config["importance"]["pruning"]["draws"])
+    return 1 + len(pruning_counts(layers * heads)) * (draws + 8) + layers * (heads - 1)
+
+
+def _of_importance(work: Work) -> int:
+    return min(work.train, int(work.config["importance"]["examples"]))
+
+
+def _activations(work: Work) -> float:
+    """Bytes kept for a backward pass through a batch of the longest sequences."""
+    longest = work.config["fine_tuning"]["max_length"]
+    return work.model.activations(32, longest)
+
+
 def _settling(need: Need) -> Need:
     return dataclasses.replace(need, operations=need.operations / 10)
 
@@ -454,6 +526,49 @@ def norms(work: Work) -> Need:
         operations=models * one.operations,
         start=_START,
         seconds=models * one.seconds,
+    )
+
+
+def treebank(work: Work) -> Need:
+    """Reading a treebank."""
+    return table(seconds=1 + 0.002 * work.config["treebank"]["sentences"])
+
+
+def syntax(work: Work) -> Need:
+    """Two passes over a treebank, of which the greatest weights are kept, and their statistics."""
+    one, count = all_maps(work), work.config["treebank"]["sentences"]
+    heads = work.model.layers * work.model.heads
+    words = 25 * count
+    return Need(
+        memory=one.memory + 300 * words * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + 4e-6 * words * heads),
+    )
+
+
+def probes(work: Work) -> Need:
+    """Fits of probes to all word maps of a treebank, which are kept in memory."""
+    one, treebank = all_maps(work), work.config["treebank"]
+    count = min(treebank["probed"], treebank["sentences"])
+    cells = _WORDS_OF_SENTENCE**2 * count * work.model.layers * work.model.heads
+    return Need(
+        memory=one.memory + 4 * 2 * 2 * cells / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * one.seconds + 5 + 3e-6 * cells,
+    )
+
+
+def coreference(work: Work) -> Need:
+    """Two passes over texts, and the choices of all heads among expressions."""
+    one, count = all_maps(work), work.config["coreference"]["texts"]
+    heads = work.model.layers * work.model.heads
+    return Need(
+        memory=one.memory + 200 * count * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + count * (4e-3 + 3e-5 * heads)),
     )
 
 

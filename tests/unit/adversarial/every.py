@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from adversarial import distances, features, inferences, models, norms, together, verdicts
+from adversarial import (
+    coreference,
+    distances,
+    features,
+    important,
+    inferences,
+    models,
+    norms,
+    syntax,
+    together,
+    verdicts,
+)
 from adversarial.trials import Size, Trial
 
 ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
@@ -16,6 +27,11 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention_that_changes,
     distances.redundancy,
     norms.of_kinds,
+    syntax.relations,
+    syntax.trees_and_subjects,
+    coreference.of_heads,
+    coreference.of_methods,
+    coreference.of_probes,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,
@@ -23,6 +39,9 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     models.of_tasks,
     models.layers_changed,
     models.similarities,
+    important.agreement,
+    important.removal,
+    important.interpretable,
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,
