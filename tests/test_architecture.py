@@ -31,7 +31,8 @@ LEVELS: tuple[set[str], ...] = (
     {"attention"},
     SECTIONS,
     {"importance"},  # what follows from a section: from disabling heads to removing many
-    {"text", "claims"},  # the sections' measures on a user's own text; what papers claim
+    # the sections' measures on a user's own text, and on other measures of attention; claims
+    {"text", "opinions", "claims"},
     {"contracts", "atlas"},  # every section's tables; the page that shows a run
     {""},  # the public names of the package itself
 )

@@ -7,7 +7,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("origin.json", "where data and model came from"),
     (
         "left_out.txt, norms_left_out.txt",
-        "why the sweep over heads, or norms, are left out; there only if they are",
+        "why the sweep over heads, or norms and second opinions, are left out; there only if they "
+        "are",
     ),
     (
         "data/<task>/",
@@ -92,6 +93,12 @@ PATHS: tuple[tuple[str, str], ...] = (
         "norms/<task>/",
         "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
         "`norm_levels.csv`",
+    ),
+    (
+        "opinions/<task>/",
+        "what the heads of all models of a task attend to by other measures of attention: parts of "
+        "`stripes_by_measure.csv` and so on; and `examples/<measure>/<model>.npz`, as "
+        "`features/<task>/<model>/examples.npz`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
@@ -240,6 +247,8 @@ TARGETS = (
         "token_pairs",
         "redundancy",
         "weights_and_norms",
+        "stripes_by_measure",
+        "claims_by_measure",
         "syntactic_heads",
         "attention_probes",
         "coreference_heads",

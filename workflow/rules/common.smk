@@ -14,6 +14,7 @@ from darksecrets.ablation import preflight as of_ablation
 from darksecrets.ablation import tables as tables_of_ablation
 from darksecrets.atlas import html as page_of_atlas
 from darksecrets.atlas import measures as measures_of_atlas
+from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
@@ -26,8 +27,11 @@ from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
+from darksecrets.opinions import preflight as of_opinions
+from darksecrets.opinions import tables as tables_of_opinions
 from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus, parent, verifying
+from darksecrets.run.columns import of_weights
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import sources as of_treebanks
 from darksecrets.text import preflight as of_text
@@ -74,7 +78,7 @@ if config["left_out"] and workflow.is_main_process:
 if config["norms_left_out"] and workflow.is_main_process:
     same = config["norms_left_out"] == config["left_out"]
     logger.warning(
-        "Norms (section 4.4, beside weights) are left out"
+        "Norms (section 4.4, beside weights) and second opinions by norms and effective attention are left out"
         + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
     )
 
