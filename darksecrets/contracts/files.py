@@ -208,6 +208,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "folder inside it, of a file `<name>` in `.fingerprints/<name>.json` beside it; `*.seen` "
         "beside these only saves time. Without it, a result is not checked",
     ),
+    (
+        ".results.json",
+        "the rule of every result of the run, by path, written when a run has ended without an "
+        "error; `make verify` misses those that are gone",
+    ),
 )
 """Path under ``results/<run>/``, and its content."""
 

@@ -30,7 +30,7 @@ from darksecrets.norms import preflight as of_norms
 from darksecrets.opinions import preflight as of_opinions
 from darksecrets.opinions import tables as tables_of_opinions
 from darksecrets.patterns import annotations, trained
-from darksecrets.run import gpus, parent
+from darksecrets.run import gpus, parent, verifying
 from darksecrets.run.columns import of_weights
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import sources as of_treebanks
@@ -658,7 +658,15 @@ def start_run(logs: list[str]) -> None:
 
 
 def finish_run(logs: list[str]) -> None:
-    """After the last job: show Table 1 and where the results are."""
+    """After the last job: list the results; show Table 1 and where the results are."""
+    if not config["only_outputs_kept"]:
+        made = compat.results_of(workflow.dag)
+        named = {
+            os.path.relpath(path, RESULTS): rule
+            for path, rule in made.items()
+            if Path(path).is_relative_to(RESULTS)
+        }
+        verifying.list_results(RESULTS, named, all_of_run=set(RESULTS_OF_RUN) <= set(made))
     text, links = terminal.closing(RESULTS, compat.targets_of(workflow.dag), logs, SCREEN)
     logger.info(text, extra={"links": links})
 
