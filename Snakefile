@@ -62,3 +62,9 @@ rule all:
     default_target: True
     input:
         RESULTS_OF_RUN,
+
+
+rule pruned_models:
+    """Save a smaller model for every task and seed whose heads are removed."""
+    input:
+        per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.ablation.preflight import MODES
 from darksecrets.ablation.tables import JOINT_ABLATION, RANDOM, TOLERATED_HEADS
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
@@ -20,6 +19,7 @@ DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
 )
 REFERENCES = LOSS, SCORE, ORDER = ("exact loss", "validation score", "another order")
 
+MODES = ("uniform", "zero")
 MODE = MODES[1]
 """How removed heads are disabled: they add nothing."""
 GREEDY, REVERSED = "greedy", "reversed"

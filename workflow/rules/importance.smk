@@ -230,12 +230,6 @@ rule save_pruned_model:
         "../../scripts/save_pruned_model.py"
 
 
-rule pruned_models:
-    """Save a smaller model for every task and seed whose heads are removed."""
-    input:
-        per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED),
-
-
 collect(
     "collect_pruning",
     "Gather a table of all tasks and seeds: heads removed for good.",
