@@ -16,6 +16,9 @@ from darksecrets.run.files import RESOURCES
 
 FOLDER = RESOURCES / "claims"
 
+REPRODUCED = "kovaleva2019"
+"""Name of the file of the paper that the project reproduces."""
+
 Quantifier = Literal["every", "some", "greatest", "least"]
 Rows = Callable[..., Any]
 """A section's function: tables in, a table with ``value``, ``low``, ``high`` out."""
@@ -162,8 +165,12 @@ class Paper:
 
 
 def files(folder: Path = FOLDER) -> list[Path]:
-    """The registry's files, one for each paper; by year, which ends their names."""
-    return sorted(folder.glob("*.yaml"), key=lambda path: (path.stem[-4:], path.stem))
+    """The registry's files, one for each paper: that reproduced first, then by year and name."""
+
+    def place(path: Path) -> tuple[bool, str, str]:
+        return path.stem != REPRODUCED, path.stem[-4:], path.stem
+
+    return sorted(folder.glob("*.yaml"), key=place)
 
 
 def read(paths: Sequence[Path]) -> list[Paper]:

@@ -74,7 +74,9 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`equal_words.csv` and `head_statistics.csv`; and `examples.npz`, means over the heads of "
         "a layer for every example, read with `darksecrets.features.profiles.Profiles`; and "
         "`strongest.npz`, the kind of token that each map attends to most, read with "
-        "`darksecrets.features.strongest.StrongestColumns`",
+        "`darksecrets.features.strongest.StrongestColumns`; and `statistics.npz`, what decides the "
+        "type of every head, for every example, read with "
+        "`darksecrets.features.head_types.MapStatistics`",
     ),
     (
         "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",

@@ -443,6 +443,16 @@ def redundancy_of_run(work: Work) -> Need:
     return table(400 + 2e-4 * models * pairs, seconds=1 + models * (0.05 + 3e-5 * pairs))
 
 
+def head_types(work: Work) -> Need:
+    """Resampling the statistics of every example's maps, of all models, one after the other."""
+    models = len(work.config["tasks"]) * _models(work)
+    heads = work.model.layers * work.model.heads
+    return table(
+        7 * heads * (3 * 8 * 1000 + 12 * work.sample + 1000 * models) / MB,
+        seconds=1.5 + models * (0.1 + 1e-7 * 7 * heads * work.sample),
+    )
+
+
 def norms(work: Work) -> Need:
     """One pass of the sample through every model of a task, of which sums are kept."""
     one, longest = all_maps(work), work.config["fine_tuning"]["max_length"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from adversarial import distances, features, inferences, models, norms, together, verdicts
+from adversarial import distances, features, inferences, models, norms, together, types, verdicts
 from adversarial.trials import Size, Trial
 
 ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
@@ -15,6 +15,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention_over_seeds,
     features.attention_that_changes,
     distances.redundancy,
+    types.of_heads,
     norms.of_kinds,
     inferences.ablation,
     inferences.annotators,

@@ -44,8 +44,12 @@ def test_claims_of_all_papers_have_ids_of_their_own():
     assert len(ids) == len(set(ids))
 
 
-def test_papers_come_by_year():
-    assert [paper.short for paper in PAPERS] == ["Kovaleva et al. 2019", "Kobayashi et al. 2020"]
+def test_papers_come_by_year_after_the_one_reproduced():
+    first, *others = PAPERS
+    assert first.name == registry.REPRODUCED
+    years = [paper.short[-4:] for paper in others]
+    assert years == sorted(years)
+    assert {"Clark et al. 2019", "Kobayashi et al. 2020"} <= {paper.short for paper in others}
 
 
 def test_claims_are_sentences_and_every_paper_is_named():
@@ -59,7 +63,8 @@ def test_claims_are_sentences_and_every_paper_is_named():
 
 def test_code_of_sections_is_known_to_the_workflow():
     assert registry.modules(PAPERS) == [
-        f"darksecrets.{section}.claims" for section in ("ablation", "framenet", "norms", "patterns")
+        f"darksecrets.{section}.claims"
+        for section in ("ablation", "features", "framenet", "norms", "patterns")
     ]
 
 
