@@ -20,7 +20,16 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "ablation", "pretraining"}
+SECTIONS = {
+    "finetuning",
+    "patterns",
+    "framenet",
+    "features",
+    "norms",
+    "ablation",
+    "pretraining",
+    "faithfulness",
+}
 LEVELS: tuple[set[str], ...] = (
     {"run", "stats"},
     {"plotting", "data"},

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from darksecrets.ablation import tables as ablation
 from darksecrets.claims import tables as claims
+from darksecrets.faithfulness import tables as faithfulness
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
@@ -27,6 +28,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Section 4.6: disabling heads and layers": ablation.TABLES,
+        "Section 5, second opinion: attention and decisions": faithfulness.TABLES,
         "Claims of papers": claims.TABLES,
     }
 )

@@ -89,6 +89,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`norm_levels.csv`",
     ),
     (
+        "faithfulness/<task>/",
+        "attention and decisions of all fine-tuned models of a task: parts of "
+        "`attention_gradients.csv`, `faithfulness.csv` and `erasure.csv`",
+    ),
+    (
         "ablation/<task>/<state>/seed-<n>/",
         "a [sweep](#formats-other-than-tables): predictions on the whole validation split with "
         "heads disabled; `zero/` and so on: the same in each of `ablation.compare_modes`",
@@ -210,6 +215,8 @@ TARGETS = (
         "token_pairs",
         "redundancy",
         "weights_and_norms",
+        "attention_gradients",
+        "faithfulness",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "learning_curves", "claims", "atlas", "report"),

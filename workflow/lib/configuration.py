@@ -192,6 +192,10 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     )
     joint = ablation["joint"]
     joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], ablation["tasks"])
+    faithfulness = resolved["faithfulness"]
+    faithfulness["tasks"] = tasks.chosen(
+        "faithfulness.tasks", faithfulness["tasks"], resolved["tasks"]
+    )
     return resolved
 
 

@@ -61,6 +61,8 @@ _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
+_ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
+_RANKINGS = 0.02  # correlations of an example's rankings
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
 
@@ -464,6 +466,22 @@ def norms(work: Work) -> Need:
         operations=models * one.operations,
         start=_START,
         seconds=models * one.seconds,
+    )
+
+
+def faithfulness(work: Work) -> Need:
+    """A forward and two backward passes through every model of a task; then erased tokens."""
+    settings, one = work.config["faithfulness"], all_maps(work)
+    examples, erased = (min(work.sample, int(settings[name])) for name in ("examples", "erased"))
+    passes = 5 * examples + _ERASED * erased
+    longest = work.config["fine_tuning"]["max_length"]
+    size = work.config["attention"]["batch_size"]
+    kept = work.model.activations(size, longest) / MB
+    return Need(
+        memory=one.memory + kept,
+        operations=_models(work) * work.forward(passes) / work.pace,
+        start=_START,
+        seconds=_models(work) * (_LOADING + _RANKINGS * examples),
     )
 
 

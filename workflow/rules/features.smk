@@ -223,9 +223,7 @@ figure(
 rule classify_heads:
     """Classify heads by what gets most of their attention: neighbours, special tokens, or all tokens."""
     input:
-        statistics=per_task_and_model(
-            "<results>/features/{task}/{model}/statistics.npz"
-        ),
+        statistics=per_task_and_model("<results>/features/{task}/{model}/statistics.npz"),
     output:
         types="<results>/tables/head_types.csv",
         counts="<results>/tables/head_type_counts.csv",
