@@ -182,19 +182,18 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
     shares = {name: np.nan_to_num(values, nan=1.0) for name, values in found.items()}
     names = [f"{RANDOM_ORDER} {draw}" for draw in range(1, draws + 1)]
     random = np.mean([shares[name] for name in names], axis=0)
-    rows = []
-    for name in IMPORTANCE:
-        own = shares[name]
-        numbers = {
-            **mean(own, seed).columns("erased", 0, 1),
-            "reversed": shares[name + REVERSED].mean(),
-            "random": random.mean(),
-            **mean(own - random, seed).columns("over_random", -1, 1),
-            **mean(own - shares[WEIGHTS], seed).columns("over_weights", -1, 1),
-            "flipped": (~np.isnan(found[name])).mean(),
-        }
-        rows.append({"importance": name, **numbers, "examples": len(own)})
-    return _ordered(pd.DataFrame(rows), ERASURE.names)
+    own = np.stack([shares[name] for name in IMPORTANCE], axis=1)  # [examples, importance]
+    columns = {
+        "importance": IMPORTANCE,
+        **mean(own, seed).columns("erased", 0, 1),
+        "reversed": [shares[name + REVERSED].mean() for name in IMPORTANCE],
+        "random": random.mean(),
+        **mean(own - random[:, None], seed).columns("over_random", -1, 1),
+        **mean(own - shares[WEIGHTS][:, None], seed).columns("over_weights", -1, 1),
+        "flipped": [(~np.isnan(found[name])).mean() for name in IMPORTANCE],
+        "examples": len(own),
+    }
+    return _ordered(pd.DataFrame(columns), ERASURE.names)
 
 
 def orders(

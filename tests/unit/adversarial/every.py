@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from adversarial import distances, features, inferences, models, norms, together, types, verdicts
+from adversarial import (
+    distances,
+    faithfulness,
+    features,
+    inferences,
+    models,
+    norms,
+    together,
+    types,
+    verdicts,
+)
 from adversarial.trials import Size, Trial
 
 ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
@@ -17,6 +27,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     distances.redundancy,
     types.of_heads,
     norms.of_kinds,
+    faithfulness.of_rankings,
+    faithfulness.of_erased_tokens,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,

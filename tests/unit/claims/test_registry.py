@@ -49,7 +49,8 @@ def test_papers_come_by_year_after_the_one_reproduced():
     assert first.name == registry.REPRODUCED
     years = [paper.short[-4:] for paper in others]
     assert years == sorted(years)
-    assert {"Clark et al. 2019", "Kobayashi et al. 2020"} <= {paper.short for paper in others}
+    named = {paper.short for paper in others}
+    assert {"Clark et al. 2019", "Jain and Wallace 2019", "Kobayashi et al. 2020"} <= named
 
 
 def test_claims_are_sentences_and_every_paper_is_named():
@@ -64,7 +65,7 @@ def test_claims_are_sentences_and_every_paper_is_named():
 def test_code_of_sections_is_known_to_the_workflow():
     assert registry.modules(PAPERS) == [
         f"darksecrets.{section}.claims"
-        for section in ("ablation", "features", "framenet", "norms", "patterns")
+        for section in ("ablation", "faithfulness", "features", "framenet", "norms", "patterns")
     ]
 
 
