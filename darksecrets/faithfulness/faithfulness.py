@@ -127,17 +127,18 @@ def _of_task(table: pd.DataFrame, task: str) -> pd.DataFrame:
 
 def _correlations(axes: Axes, rows: pd.DataFrame, ends: tuple[float, float]) -> None:
     """Rank correlations of one task's fine-tuned models, with the controls of the first pair."""
-    means = rows.groupby(["state", "compared", "layer"]).mean(numeric_only=True)
+    means = rows.groupby(["state", "compared", "layer"], as_index=False).mean(numeric_only=True)
+    of_state = {state: means[means["state"] == state] for state in (_FINETUNED, RANDOM)}
     axes.axhline(0, color=INK, linewidth=0.4)
-    first = next(iter(LOOKS))
-    axes.plot(means.loc[_FINETUNED, first]["other_text"], **BASELINES["other text"])
-    axes.plot(means.loc[RANDOM, first]["tau"], **BASELINES["random weights"])
     for name, look in LOOKS.items():
-        part = means.loc[_FINETUNED, name]
-        layers = part.index.to_numpy(dtype=int)
-        low, high = (part[f"tau_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
+        own, random = (part[part["compared"] == name] for part in of_state.values())
+        if name == next(iter(LOOKS)):
+            axes.plot(own["layer"], own["other_text"], **BASELINES["other text"])
+            axes.plot(random["layer"], random["tau"], **BASELINES["random weights"])
+        layers = own["layer"].to_numpy(dtype=int)
+        low, high = (own[f"tau_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
         axes.fill_between(layers, low, high, color=look["color"], alpha=0.2, linewidth=0)
-        axes.plot(layers, part["tau"], **look)
+        axes.plot(layers, own["tau"], **look)
     margin = 0.05 * (ends[1] - ends[0])
     if margin > 0:
         axes.set_ylim(min(ends[0], 0) - margin, max(ends[1], 0) + margin)

@@ -50,12 +50,12 @@ class Pass:
         decisions: [example] predicted classes; 0 for regression.
         tokens: [example, token] gradient × input: the gradient of the decision by a token's
             embedding, times the embedding, summed and without its sign.
-        layers: The layers, one after the other.
+        layers: The layers, from the first.
     """
 
     decisions: torch.Tensor
     tokens: torch.Tensor
-    layers: Iterator[Layer]
+    layers: list[Layer]
 
 
 def run(
@@ -81,8 +81,8 @@ def run(
         of_decision = torch.autograd.grad(decision.values.sum(), [*maps, embeddings])
         *by_decision, by_embeddings = of_decision
         tokens = (by_embeddings * embeddings.detach()).sum(dim=-1).abs()
-        layers = _layers(seen, by_loss, by_decision)
-        return Pass(decision.indices, tokens, iter(list(layers)))
+        layers = list(_layers(seen, by_loss, by_decision))
+        return Pass(decision.indices, tokens, layers)
 
 
 def loss(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

@@ -85,9 +85,10 @@ def measure(
     count = batch_size_on(model.device, kept, cpu=batch_size, gpu=SEQUENCES)
     with progress("Gradients", len(examples), "examples") as advance:
         for batch in batches_of(len(examples), count):
-            found = _of_batch(model, task, examples, batch)
-            for part, of_part in zip((decisions, gradients, heads), found, strict=True):
-                part.extend(of_part)  # type: ignore[arg-type]
+            of_batch = _of_batch(model, task, examples, batch)
+            decisions += of_batch[0]
+            gradients += of_batch[1]
+            heads += of_batch[2]
             advance(len(batch))
     kinds = np.stack(gradients)
     return Measured(

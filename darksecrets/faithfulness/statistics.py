@@ -122,7 +122,7 @@ def _gradients(measured: Measured, control: Floats, seed: int) -> pd.DataFrame:
     shape = measured.gradients.shape[1:]
     size = mean(at_places(measured.gradients), seed)
     relative = _relative(measured, seed)
-    columns = {
+    columns: dict[str, Floats | Numbers] = {
         **size.columns("gradient", 0, np.inf),
         **relative.columns("relative", 0, np.inf),
         "random": control,
@@ -151,7 +151,7 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         name: at_places(getattr(measured, name)) for name in ("tau", "shuffled", "other_text")
     }
     tau = mean(places["tau"], seed)
-    columns = {
+    columns: dict[str, Floats | Numbers] = {
         **tau.columns("tau", -1, 1),
         "shuffled": mean_of_known(places["shuffled"], axis=0),
         "other_text": mean_of_known(places["other_text"], axis=0),
@@ -240,7 +240,10 @@ def _of_layers(values: Floats, shape: tuple[int, ...]) -> Floats:
 
 
 def _rows(
-    column: str, kinds: Sequence[str], shape: tuple[int, ...], columns: Mapping[str, Floats]
+    column: str,
+    kinds: Sequence[str],
+    shape: tuple[int, ...],
+    columns: Mapping[str, Floats | Numbers],
 ) -> pd.DataFrame:
     """Rows of every kind and place, from columns of [kinds, places]."""
     _, layers, heads = shape

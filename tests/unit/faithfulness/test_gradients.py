@@ -57,7 +57,7 @@ def test_gradients_by_weights_are_central_differences(family: str, name: str, tm
     model, inputs = model.double(), inputs_of(tmp_path / family)
     labels = torch.tensor([1.5, 3.0]).double() if task.is_regression else torch.tensor([1, 0])
     passed = run(model, task, inputs, labels)
-    layers = list(passed.layers)
+    layers = passed.layers
     assert len(layers) == 2
 
     def scores(*changes: Intervention) -> tuple[float, float]:

@@ -114,7 +114,7 @@ def test_rankings_agree_as_scipy_says(folder: Path) -> None:
         passed = run(
             model, task, examples.batch([place]), torch.from_numpy(examples.labels[[place]])
         )
-        layers, ordinary = list(passed.layers), examples.ordinary(place)
+        layers, ordinary = passed.layers, examples.ordinary(place)
         values.append(
             {
                 "weights": [layer.weights[0][:, ordinary] for layer in layers],
@@ -144,7 +144,7 @@ def test_importance_in_the_last_layer_is_that_of_all_heads(folder: Path) -> None
     examples, found = measured_of(folder, "MRPC")
     model, _ = load_classifier(folder / "MRPC" / "model", task, 0)
     passed = run(model, task, examples.batch([0]), torch.from_numpy(examples.labels[[0]]))
-    *_, last = passed.layers
+    last = passed.layers[-1]
     ordinary = examples.ordinary(0)
     ranking = found.rankings[0]
     close = {"rtol": 1e-3, "atol": 1e-6}
