@@ -7,7 +7,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("origin.json", "where data and model came from"),
     (
         "left_out.txt, norms_left_out.txt",
-        "why the sweep over heads, or norms, are left out; there only if they are",
+        "why the sweep over heads, or norms and faithfulness, are left out; there only if they are",
     ),
     (
         "data/<task>/",

@@ -143,7 +143,7 @@ def test_figure_of_a_model_whose_heads_cannot_be_disabled(refused, root, tmp_pat
 
 def test_norms_of_a_model_whose_values_cannot_be_observed(refused, root, tmp_path):
     message = refused(_deberta(root, tmp_path), "weights_and_norms")
-    for word in ("only its maps can be observed", "Norms cannot be measured", "0 calls"):
+    for word in ("only its maps can be observed", "Norms and faithfulness cannot be", "0 calls"):
         assert word in message
 
 
@@ -155,11 +155,13 @@ def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
     run = snakemake(tmp_path, "--dry-run", "--quiet", "rules", config=str(file))
     output = run.stdout + run.stderr
     assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
-    assert "Norms (section 4.4, beside weights) are left out, too." in output
+    left_out = "Norms (section 4.4, beside weights) and faithfulness (section 5) are left out, too."
+    assert left_out in output
     assert output.count("cannot be reached") == 1
     jobs = planned(output)
     assert {"figure5", "figure6", "figure7", "figure2", "figure3", "table1"} <= set(jobs)
-    assert not {name for name in jobs if "sweep" in name or "ablation" in name or "norms" in name}
+    without = ("sweep", "ablation", "norms", "faithfulness", "attention_gradients")
+    assert not [name for name in jobs if any(word in name for word in without)]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
+    assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
+    assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -58,6 +60,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["measure_redundancy"] == jobs["measure_norms"] == tasks
+    assert (jobs["measure_faithfulness"], jobs["classify_heads"]) == (tasks, 1)
     assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
     assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
@@ -123,8 +126,10 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("stripes", {"evaluate_pretrained", "compute_similarity", "token_pairs"}),
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
-        ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
+        ("redundancy", {"evaluate_pretrained", "compute_similarity", "head_statistics"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
+        ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
+        ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
@@ -332,6 +337,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
         *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
+        *("classify_heads", "collect_faithfulness"),
     }
 
 

@@ -42,6 +42,7 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
     on_gpu = {name for name, needed in asked.items() if needed and needed.gpus}
     assert on_gpu == {
         *("finetune", "evaluate_pretrained", "classify_maps", "measure_norms"),
+        "measure_faithfulness",
         "look_at_text",
         *("extract_attention_chunk", "extract_framenet_attention", "extract_random_attention"),
         *("sweep_heads_chunk", "sweep_heads"),  # ties are decided on the same kind of device
