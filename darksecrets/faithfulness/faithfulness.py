@@ -104,7 +104,7 @@ def faithfulness(
         for panel in axes.ravel():
             if not panel.get_label():
                 panel.remove()
-        _legends(figure)
+        _legend(figure)
         label_run(figure, run_label)
     return figure
 
@@ -154,7 +154,7 @@ def _erased(axes: Axes, rows: pd.DataFrame, *, named: bool) -> None:
     axes.set(xlim=(0, 1.02), ylim=(len(IMPORTANCE) - 0.5, -0.5), yticks=places)
     axes.set_yticklabels(IMPORTANCE if named else [])
     axes.tick_params(labelsize=SMALL, length=0)
-    axes.set_xlabel("Share of tokens erased", fontsize=SMALL)
+    axes.set_xlabel("Share erased", fontsize=SMALL)
     if rows.empty:
         axes.text(0.5, 0.5, "no classes", transform=axes.transAxes, ha="center", va="center")
         return
@@ -166,12 +166,9 @@ def _erased(axes: Axes, rows: pd.DataFrame, *, named: bool) -> None:
     axes.axvline(float(means["random"].mean()), **marks[2])
 
 
-def _legends(figure: Figure) -> None:
+def _legend(figure: Figure) -> None:
     """Name lines and marks."""
-    lines = {**LOOKS, **BASELINES}
-    beside = 2 if figure.get_figwidth() <= COLUMN else len(lines)
-    handles = [Line2D([], [], **look) for look in lines.values()]
-    figure.legend(handles, list(lines), loc="outside upper center", ncols=beside)
-    handles = [Line2D([], [], **look) for look in _MARKS.values()]
-    beside = 2 if figure.get_figwidth() <= COLUMN else len(_MARKS)
-    figure.legend(handles, list(_MARKS), loc="outside lower center", ncols=beside)
+    looks = {**LOOKS, **BASELINES, **_MARKS}
+    handles = [Line2D([], [], **look) for look in looks.values()]
+    beside = 2 if figure.get_figwidth() <= COLUMN else 4
+    figure.legend(handles, list(looks), loc="outside upper center", ncols=beside)

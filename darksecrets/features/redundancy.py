@@ -52,11 +52,12 @@ LAYERS = "viridis_r"
 MARKERS = dict(zip(MAIN_TYPES, (">", "<", "^", "P", "s", "D", "o"), strict=True))
 """Marker of a head's main type."""
 NAMES = {
-    **{name: f"{name} token" for name in ("next", "previous")},
-    BROAD_FOR_LENGTH: "all tokens (broad)",
-    NO_TYPE: "none of these",
+    **{name: f"to {name}" for name in MAIN_TYPES},
+    **{name: f"to the {name} token" for name in ("next", "previous")},
+    BROAD_FOR_LENGTH: "broad",
+    NO_TYPE: "no type",
 }
-"""What the legend calls types whose names do not read well."""
+"""What the legend calls types: where most of the attention goes."""
 
 DRAWN = ("pretrained", "finetuned")
 
@@ -185,12 +186,10 @@ def _legend(figure: Figure, states: Sequence[str], types: Collection[str]) -> No
     shown = [name for name in MAIN_TYPES if name in types]
     look = {"color": "none", "markeredgecolor": INK, "markersize": 3, "markeredgewidth": 0.5}
     marks = [Line2D([], [], marker=MARKERS[name], **look) for name in shown]  # type: ignore[arg-type]
-    named = [NAMES.get(name, name) for name in shown]
-    beside = 3 if figure.get_figwidth() == COLUMN else len(shown)
-    title = "Most attention goes to"
-    figure.legend(marks, named, loc="outside upper center", ncols=beside, title=title)
     lines = [Line2D([], [], color=_colour(state), marker=".", linewidth=0.7) for state in states]
-    figure.legend(lines, states, loc="outside lower center", ncols=len(states))
+    labels = [*(NAMES[name] for name in shown), *states]
+    beside = 3 if figure.get_figwidth() == COLUMN else 5
+    figure.legend([*marks, *lines], labels, loc="outside upper center", ncols=beside)
 
 
 def _colour(state: str) -> str:

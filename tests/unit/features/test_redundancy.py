@@ -256,8 +256,8 @@ def test_the_figure_shows_the_tables(tasks: list[str]) -> None:
         assert shown == sorted(table.loc[table["task"] == task, "distance"])
     texts = [text.get_text() for text in written(figure)]
     assert {*tasks, *tables.PAIRS, "pretrained", "finetuned", "Layer"} <= set(texts)
-    assert {"next token", "previous token", "all tokens (broad)", "[SEP]"} <= set(texts)
-    assert "punctuation" not in texts
+    assert {"to the next token", "to the previous token", "broad", "to [SEP]"} <= set(texts)
+    assert "to punctuation" not in texts
     assert any(text.startswith("run demo") for text in texts)
 
 
