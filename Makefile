@@ -72,9 +72,12 @@ REAL ?= results/real
 pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO=folder REAL=folder)
 	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL)
 
+# Tests of a file share what it made, so a file stays with one worker.
+WORKERS ?= 2
+
 .PHONY: test
-test: $(INSTALLED) ## run every test and linter
-	python -m pytest
+test: $(INSTALLED) ## run every test and linter (WORKERS=2)
+	python -m pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: test-cluster
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it

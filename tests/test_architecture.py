@@ -36,6 +36,7 @@ LEVELS: tuple[set[str], ...] = (
     {"models"},
     {"attention"},
     SECTIONS,
+    {"importance"},  # what follows from a section: from disabling heads to removing many
     {"text", "claims"},  # the sections' measures on a user's own text; what papers claim
     {"contracts", "atlas"},  # every section's tables; the page that shows a run
     {""},  # the public names of the package itself

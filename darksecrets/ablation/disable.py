@@ -53,11 +53,11 @@ class Disable(Intervention):
         if not disabled:
             return weights
         weights = weights.clone()
-        weights[:, disabled] = _uniform(weights, call) if self.mode == UNIFORM else 0.0
+        weights[:, disabled] = uniform(weights, call) if self.mode == UNIFORM else 0.0
         return weights
 
 
-def _uniform(weights: torch.Tensor, call: Call) -> torch.Tensor:
+def uniform(weights: torch.Tensor, call: Call) -> torch.Tensor:
     """1/L for every row over the L keys that it may attend to, [example, 1, query, key].
 
     A row at padding may have none, if all real tokens are out of its reach; its weights are 0.

@@ -89,13 +89,24 @@ class Plan:
         shape: Layers and heads of the model.
         counts: Numbers of heads disabled together, ascending.
         orders: The random orders, then those that each half makes.
-        halves: [examples] 0 or 1, the half of each example.
+        halves: [examples] 0 or 1, the half of each example; all 0 if no half makes an order.
     """
 
     shape: Shape
     counts: list[int]
     orders: list[Order]
     halves: npt.NDArray[np.int64]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the orders, each once."""
+        return list(dict.fromkeys(order.name for order in self.orders))
+
+    @property
+    def parts(self) -> list[int]:
+        """The halves that there are."""
+        parts: list[int] = np.unique(self.halves).tolist()
+        return parts
 
     @property
     def total(self) -> int:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.ablation.joint import HALVES, Order, Plan
+from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import Floats, require_usable
-from darksecrets.ablation.tables import ORDERS, RANDOM, TOLERATED_MEANS
+from darksecrets.ablation.tables import RANDOM, TOLERATED_MEANS
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
@@ -81,9 +81,9 @@ def joint_effects(
     scored, tolerated = [], []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        curves = _curves(_on_halves(result, metric, plan.halves, resamples, rng), result, plan, rng)
+        curves = _curves(_on_halves(result, metric, plan, resamples, rng), result, plan, rng)
         chance = _chance(result.labels, metric, task)
-        for name in ORDERS:
+        for name in plan.names:
             about = {"metric": metric, "order": name}
             draws = sum(order.name == name for order in plan.orders)
             more = {"chance": chance, "examples": len(result.idx), "draws": draws}
@@ -180,14 +180,14 @@ def _tolerated(deltas: Floats, counts: list[int], tolerance: float) -> dict[str,
 def _on_halves(
     result: SweepResult,
     metric: str,
-    halves: npt.NDArray[np.int64],
+    plan: Plan,
     resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """[2, 1 + resamples, sets] scores on each half as it is, then on resamples of it."""
+    """[halves, 1 + resamples, sets] scores on each half as it is, then on resamples of it."""
     scores = []
-    for half in HALVES:
-        mask = halves == half
+    for half in plan.parts:
+        mask = plan.halves == half
         score = METRICS[metric].weighted(result.predictions[:, mask], result.labels[mask])
         examples = int(mask.sum())
         whole = score(np.ones((1, examples), dtype=np.int64))
@@ -196,22 +196,25 @@ def _on_halves(
 
 
 def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Generator) -> _Curves:
-    """Combine the scores on both halves, [2, 1 + resamples, sets], for every order."""
+    """Combine the scores on the halves, [halves, 1 + resamples, sets], for every order."""
     number = {name: row for row, name in enumerate(result.sets["name"])}
-    sizes = np.bincount(plan.halves)
+    sizes = np.unique(plan.halves, return_counts=True)[1]
+
+    def places(order: Order) -> list[int]:
+        return [place for place, half in enumerate(plan.parts) if half in order.scored_on]
 
     def mean(sets: list[int], order: Order | None = None) -> Floats:
-        scored_on = list(order.scored_on if order else HALVES)
+        scored_on = places(order) if order else list(range(len(sizes)))
         return np.average(scores[scored_on][..., sets], axis=0, weights=sizes[scored_on])
 
     curves: dict[str, Floats] = {}
-    for name in ORDERS:
+    for name in plan.names:
         orders = [order for order in plan.orders if order.name == name]
         found = [mean([number[plan.name(o, count)] for count in plan.counts], o) for o in orders]
         if name == RANDOM:
             weights = _weights_of_draws(len(orders), scores.shape[1], rng)
         else:  # the more examples an order is scored on, the more it counts
-            shares = [sizes[list(order.scored_on)].sum() for order in orders]
+            shares = [sizes[places(order)].sum() for order in orders]
             weights = np.tile(np.array(shares) / sum(shares), (scores.shape[1], 1))
         curves[name] = PERCENT * np.einsum("rd,drk->rk", weights, np.stack(found))
     return _Curves(PERCENT * mean([0])[:, 0], curves)

@@ -16,9 +16,8 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 FOLDER = RESOURCES / "claims"
-
 REPRODUCED = "kovaleva2019"
-"""Name of the file of the paper that the project reproduces."""
+"""Stem of the file of the paper that this project reproduces."""
 
 Quantifier = Literal["every", "some", "greatest", "least"]
 Rows = Callable[..., Any]
@@ -168,12 +167,14 @@ class Paper:
 
 
 def files(folder: Path = FOLDER) -> list[Path]:
-    """The registry's files, one for each paper: that reproduced first, then by year and name."""
+    """The registry's files, one for each paper.
 
-    def place(path: Path) -> tuple[bool, str, str]:
-        return path.stem != REPRODUCED, path.stem[-4:], path.stem
-
-    return sorted(folder.glob("*.yaml"), key=place)
+    The paper that is reproduced comes first, the others by year, which ends their names.
+    """
+    return sorted(
+        folder.glob("*.yaml"),
+        key=lambda path: (path.stem != REPRODUCED, path.stem[-4:], path.stem),
+    )
 
 
 def read(paths: Sequence[Path]) -> list[Paper]:

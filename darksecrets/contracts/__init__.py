@@ -16,6 +16,7 @@ from darksecrets.faithfulness import tables as faithfulness
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
+from darksecrets.importance import tables as importance
 from darksecrets.norms import tables as norms
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.tables import Table
@@ -28,6 +29,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Section 4.6: disabling heads and layers": ablation.TABLES,
+        "Section 4.6, further: how important heads are": importance.TABLES,
         "Section 5, second opinion: attention and decisions": faithfulness.TABLES,
         "Claims of papers": claims.TABLES,
     }

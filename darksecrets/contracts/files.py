@@ -113,10 +113,24 @@ PATHS: tuple[tuple[str, str], ...] = (
         "their effects: parts of `joint_ablation.csv` and `tolerated_heads.csv`",
     ),
     (
-        "attention_chunks/, ablation_chunks/, joint_chunks/",
-        "chunks of a store of `attention/` and of a sweep of `ablation/` or `joint/`, if the "
-        "configuration splits them (`attention.chunks`, `ablation.chunks`); removed once they are "
-        "merged",
+        "importance/<task>/seed-<n>/",
+        "importance of the heads of a fine-tuned model: parts of `head_importance.csv` and "
+        "`importance_agreement.csv`; `pruning_orders.csv`: [table](#pruning_orderscsv), the orders "
+        "in which its heads are removed",
+    ),
+    (
+        "pruned/<task>/seed-<n>/",
+        "a [sweep](#formats-other-than-tables) of heads that are removed together",
+    ),
+    (
+        "pruning/<task>/seed-<n>/",
+        "their scores: parts of `pruning_curves.csv`, `pruned_heads.csv` and `layer_needs.csv`",
+    ),
+    (
+        "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
+        "chunks of a store of `attention/` and of a sweep of `ablation/`, `joint/` or `pruned/`, "
+        "if the configuration splits them (`attention.chunks`, `ablation.chunks`); removed once "
+        "they are merged",
     ),
     (
         "patterns/maps/",
@@ -196,7 +210,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "Read it with `darksecrets.attention.store.AttentionStore`",
     ),
     (
-        "Sweep (`ablation/…`, `joint/…`)",
+        "Sweep (`ablation/…`, `joint/…`, `pruned/…`)",
         "`sets.csv`: [table](#setscsv), a row per disabled set. `predictions.npz`: "
         "`predictions` `[sets, examples]`, `labels` and `idx` `[examples]`. Read it with "
         "`darksecrets.ablation.results.SweepResult`",
@@ -219,7 +233,8 @@ TARGETS = (
         "faithfulness",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
-    *("joint_ablation", "learning_curves", "claims", "atlas", "report"),
+    *("joint_ablation", "importance_agreement", "pruning_curves"),
+    *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (

@@ -21,6 +21,8 @@ from darksecrets.run.provenance import environment
 FOLDERS = ("samples", "tables", "figures")
 BEFORE_MODELS = ("samples/", "tables/framenet_links.csv")
 """Results that no model has a part in: the same on every machine."""
+_CPU = ("cpu family", "model", "stepping", "cache size")
+_INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 _ROW = re.compile(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", re.MULTILINE)
 _MADE_ON = re.compile(r"^Made on: (.*)$", re.MULTILINE)
 
@@ -76,16 +78,17 @@ def machine(run: Path) -> str:
         if name in where["libraries"]
     )
     threads = record["threads"] if record else 1
-    return ", ".join([where["processor"], *_instructions(), *libraries, f"threads: {threads}"])
+    return ", ".join([where["processor"], *_kind_of_cpu(), *libraries, f"threads: {threads}"])
 
 
-def _instructions() -> list[str]:
-    """Vector instructions of this CPU by which libraries choose their kernels (on Linux)."""
+def _kind_of_cpu() -> list[str]:
+    """What libraries choose their kernels by, on Linux: model, cache and vector instructions."""
     information = Path("/proc/cpuinfo")
     text = information.read_text(encoding="utf-8") if information.is_file() else ""
-    flags = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
-    known = set(flags[1].split()) if flags else set()
-    return [name for name in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if name in known]
+    known = {name.strip(): value for name, value in re.findall(r"^(.+?)\s*: (.*)$", text, re.M)}
+    numbers = [f"{key} {known[key]}" for key in _CPU if key in known]
+    flags = known.get("flags", "").split()
+    return numbers + [name for name in _INSTRUCTIONS if name in flags]
 
 
 def page(run: Path) -> str:

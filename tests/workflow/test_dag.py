@@ -28,7 +28,10 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
     assert jobs["finetune"] == 18
     assert jobs["extract_attention"] == 16
-    assert jobs["sweep_joint"] == 2, "one task, to save time"
+    assert jobs["sweep_joint"] == jobs["sweep_pruned"] == 2, "one task, to save time"
+    assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (9, 2, 2)
+    assert (jobs["collect_importance"], jobs["collect_pruning"]) == (2, 3)
+    assert jobs["importance_agreement"] == jobs["pruning_curves"] == 1
     assert (
         jobs["table1"]
         == jobs["compare_scores"]
@@ -65,6 +68,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
+    assert jobs["measure_importance"] == jobs["sweep_pruned"] == tasks * seeds
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 

@@ -460,9 +460,27 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
     figures = ("figure8", "figure9", "ablation_deltas", "ablation_gains")
-    for name in (*figures, "task_agreement", "joint_ablation"):
+    further = ("task_agreement", "joint_ablation", "importance_agreement", "pruning_curves")
+    for name in (*figures, *further):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
+
+
+def test_heads_removed_in_the_order_of_their_importance(run):
+    """All heads removed: the greedy and the reversed order end alike; importance is of all heads."""
+    importance = pd.read_csv(run / "tables" / "head_importance.csv")
+    assert set(importance["task"]) == {"RTE", "STS-B"}
+    assert len(importance) == 2 * len(SEEDS) * 9 * 36
+    agreement = pd.read_csv(run / "tables" / "importance_agreement.csv")
+    assert set(agreement["reference"]) == {"exact loss", "validation score", "another order"}
+    curves = pd.read_csv(run / "tables" / "pruning_curves.csv")
+    ends = curves[curves["heads"] == 36].groupby(["seed", "metric"])["score"].nunique()
+    assert set(curves["task"]) == {"RTE"}
+    assert (ends == 1).all()
+    pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
+    assert (pruned["tolerated"] <= 36).all()
+    needs = pd.read_csv(run / "tables" / "layer_needs.csv")
+    assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2
 
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):

@@ -192,6 +192,12 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     )
     joint = ablation["joint"]
     joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], ablation["tasks"])
+    importance = resolved["importance"]
+    importance["tasks"] = tasks.chosen("importance.tasks", importance["tasks"], ablation["tasks"])
+    pruning = importance["pruning"]
+    pruning["tasks"] = tasks.chosen(
+        "importance.pruning.tasks", pruning["tasks"], importance["tasks"]
+    )
     faithfulness = resolved["faithfulness"]
     faithfulness["tasks"] = tasks.chosen(
         "faithfulness.tasks", faithfulness["tasks"], resolved["tasks"]

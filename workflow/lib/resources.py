@@ -22,6 +22,7 @@ from typing import Any
 from darksecrets.ablation.sets import joint_counts
 from darksecrets.data import files
 from darksecrets.features.head_distances import WORK
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.text import texts
@@ -269,6 +270,64 @@ def joint(work: Work) -> Need:
 def _joint(work: Work) -> Need:
     sets = _joint_sets(work)
     return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
+
+
+def importance(work: Work) -> Need:
+    """Gradients of the gates of heads, their integral, and each head disabled in both modes."""
+    examples = _of_importance(work)
+    backward = 3 * 3 * work.forward(examples)
+    swept = work.model.layers * work.model.heads * 2 * work.forward(examples)
+    return Need(
+        memory=_IMPORTS_MB + (12 * work.model.weights + _activations(work)) / MB,
+        operations=(backward + swept * CORE["inference"] / CORE["sweep"]) / work.pace,
+        start=_START,
+        seconds=_LOADING + 1,
+    )
+
+
+def ordering(work: Work) -> Need:
+    """The greedy order: every step disables each head that is left."""
+    heads = work.model.layers * work.model.heads
+    sets = sum(heads - count for count in (0, *pruning_counts(heads)[:-1]))
+    need = _all_sets(work, sets, _PASSES_OF_JOINT * sets * _of_importance(work) / work.validation)
+    return dataclasses.replace(need, disk=0.0)
+
+
+def pruned_chunk(work: Work) -> Need:
+    """Predictions for a chunk of the validation set with heads removed."""
+    return _chunk(_pruned(work), work.config["ablation"]["chunks"])
+
+
+def pruned(work: Work) -> Need:
+    """Gathering these from their chunks, and computing what their bounds leave unsure."""
+    return _settling(_pruned(work))
+
+
+def pruned_scoring(work: Work) -> Need:
+    """Intervals of removed heads."""
+    return _scoring(work, _pruned_sets(work))
+
+
+def _pruned(work: Work) -> Need:
+    sets = _pruned_sets(work)
+    return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
+
+
+def _pruned_sets(work: Work) -> int:
+    """Prefixes of all orders, and the least important heads of each layer."""
+    layers, heads = work.model.layers, work.model.heads
+    draws = int(work.config["importance"]["pruning"]["draws"])
+    return 1 + len(pruning_counts(layers * heads)) * (draws + 8) + layers * (heads - 1)
+
+
+def _of_importance(work: Work) -> int:
+    return min(work.train, int(work.config["importance"]["examples"]))
+
+
+def _activations(work: Work) -> float:
+    """Bytes kept for a backward pass through a batch of the longest sequences."""
+    longest = work.config["fine_tuning"]["max_length"]
+    return work.model.activations(32, longest)
 
 
 def _settling(need: Need) -> Need:

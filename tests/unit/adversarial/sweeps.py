@@ -215,8 +215,12 @@ class Together:
         """The sweep over single heads."""
         sets = places(shape)
         sets = sets[sets["kind"].isin(["baseline", "head"])].reset_index(drop=True)
-        rows = [self._right(self.intact), *(self.predicted([n]) for n in range(len(self.heads)))]
+        rows = [self.predicted_intact(), *(self.predicted([n]) for n in range(len(self.heads)))]
         return SweepResult(sets, np.stack(rows), self.labels, np.arange(len(self.labels)))
+
+    def predicted_intact(self) -> npt.NDArray[np.int64]:
+        """[examples] predictions of the intact model."""
+        return self._right(self.intact)
 
     def predicted(self, heads: Sequence[int]) -> npt.NDArray[np.int64]:
         """[examples] predictions with some heads disabled."""
@@ -229,7 +233,7 @@ class Together:
 
     def joint(self, plan: Plan) -> SweepResult:
         """The predictions with the sets of a plan disabled."""
-        rows = {"nothing": self._right(self.intact)}
+        rows = {"nothing": self.predicted_intact()}
         for order in plan.orders:
             numbers = [(layer - 1) * plan.shape.heads + head - 1 for layer, head in order.heads]
             for count in plan.counts:

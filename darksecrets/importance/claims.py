@@ -1,0 +1,51 @@
+"""Numbers about removed heads that claims need and no table has; tasks are those of the run."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from darksecrets.ablation.claims import tolerated_shares
+
+ACCURACY = "accuracy"
+_MODEL = ["on", "state", "seed"]
+
+
+def removable_shares(pruned: pd.DataFrame) -> pd.DataFrame:
+    """Shares of the model's heads that can be removed.
+
+    Args:
+        pruned: The table ``pruned_heads``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, with ``low`` and
+        ``high``. The score is accuracy, or the first metric of a task that has none.
+    """
+    return tolerated_shares(_by_accuracy(pruned))
+
+
+def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
+    """Shares of the layers that can be left with their most important head alone.
+
+    Args:
+        needs: The table ``layer_needs``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``; ``value``, and as its ends the shares of the
+        layers for which the drop is significantly smaller than the tolerance, and for which it is
+        not significantly greater.
+    """
+    one = _by_accuracy(needs[needs["kept"] == 1])
+    flags = one.assign(
+        value=one["tolerated"],
+        low=one["noninferior"],
+        high=one["ci_high"] >= -one["tolerance"],
+    )
+    return flags.groupby(_MODEL, as_index=False, sort=False)[["value", "low", "high"]].mean()
+
+
+def _by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one metric for every task."""
+    renamed = table.rename(columns={"task": "on"})
+    has = renamed.groupby("on")["metric"].transform(lambda names: (names == ACCURACY).any())
+    first = renamed.groupby("on")["metric"].transform("first")
+    return renamed[renamed["metric"] == first.where(~has, ACCURACY)]

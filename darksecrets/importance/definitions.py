@@ -1,0 +1,122 @@
+"""Definitions of a head's importance, from the gradients and exact effects of some examples.
+
+All are greater, the more the task needs the head. Where released code differs from what the papers
+say, both are here; `docs/protocol.md` has the differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.ablation.disable import UNIFORM, ZERO
+from darksecrets.importance.gradients import Gradients
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    ACCUMULATED,
+    EXACT,
+    INTEGRATED,
+    PER_TOKEN,
+    SIGNED,
+)
+from darksecrets.stats.resampling import bootstrap_weights
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+ORDERS = 20
+"""Random orders of the examples, for the definition that depends on their order."""
+BATCH = 32
+"""Batch size of the authors of that definition, in examples."""
+
+Definition = Callable[[Counts], Floats]
+"""A function from weights, [draws, examples], to importances, [draws, layers, heads]."""
+
+
+def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition]:
+    """All definitions, by mode and name.
+
+    Args:
+        found: What was measured.
+        seed: Seed of the orders in which `ACCUMULATED` takes the examples.
+    """
+    rng = np.random.default_rng([seed, 1])
+
+    def per_token(weights: Counts) -> Floats:
+        return per_layer(_means(found.of_tokens, weights))
+
+    def accumulated(weights: Counts) -> Floats:
+        return np.concatenate([_accumulated(found.output, row, rng) for row in weights])
+
+    made: dict[tuple[str, str], Definition] = {
+        (ZERO, ABSOLUTE): lambda weights: _means(np.abs(found.output), weights),
+        (ZERO, PER_TOKEN): per_token,
+        (ZERO, ACCUMULATED): accumulated,
+        (ZERO, SIGNED): lambda weights: -_means(found.output, weights),
+        (ZERO, INTEGRATED): lambda weights: -_means(found.integrated, weights),
+        (UNIFORM, ABSOLUTE): lambda weights: _means(np.abs(found.kept), weights),
+        (UNIFORM, SIGNED): lambda weights: -_means(found.kept, weights),
+    }
+    for mode in (ZERO, UNIFORM):
+        made[mode, EXACT] = _of_exact(found.exact[mode])
+    return made
+
+
+def estimates(found: Gradients, definition: Definition, name: str) -> Floats:
+    """[layers, heads] a definition on all examples; `ACCUMULATED` is a mean over orders."""
+    every = np.ones((ORDERS if name == ACCUMULATED else 1, examples_of(found, name)), np.int64)
+    return np.asarray(definition(every).mean(axis=0))
+
+
+def drawn(found: Gradients, definition: Definition, name: str, resamples: int, seed: int) -> Floats:
+    """[resamples, layers, heads] a definition on examples drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate(
+        [
+            definition(weights)
+            for weights in bootstrap_weights(resamples, examples_of(found, name), rng)
+        ]
+    )
+
+
+def examples_of(found: Gradients, name: str) -> int:
+    """Of how many examples a definition is."""
+    return len(found.integrated if name == INTEGRATED else found.output)
+
+
+def orders(found: Gradients, seed: int) -> Floats:
+    """[orders, layers, heads] `ACCUMULATED` on the same examples in random orders."""
+    rng, every = np.random.default_rng([seed, 2]), np.ones(len(found.output), np.int64)
+    return np.concatenate([_accumulated(found.output, every, rng) for _ in range(ORDERS)])
+
+
+def per_layer(values: Floats) -> Floats:
+    """Divide by the Euclidean norm over the heads of a layer, as released code does."""
+    norms = np.sqrt((values**2).sum(axis=-1, keepdims=True))
+    scaled: Floats = values / np.where(norms > 0, norms, 1)
+    return scaled
+
+
+def _of_exact(effects: Floats) -> Definition:
+    return lambda weights: _means(effects, weights)
+
+
+def _means(values: Floats, weights: Counts) -> Floats:
+    """[draws, layers, heads] weighted means over examples."""
+    totals = weights.sum(axis=1)[:, None, None]
+    means: Floats = np.tensordot(weights.astype(np.float64), values, axes=1) / totals
+    return means
+
+
+def _accumulated(gradients: Floats, weights: Counts, rng: np.random.Generator) -> Floats:
+    """[1, layers, heads] absolute gradients that are never set to zero between batches.
+
+    Each batch adds the absolute value of the sum of the mean gradients of all batches so far.
+    """
+    rows = rng.permutation(np.repeat(np.arange(len(weights)), weights))
+    starts = np.arange(0, len(rows), BATCH)
+    sums = np.add.reduceat(gradients[rows], starts, axis=0)
+    sizes = np.diff(np.append(starts, len(rows)))[:, None, None]
+    return per_layer(np.abs((sums / sizes).cumsum(axis=0)).sum(axis=0))[None]

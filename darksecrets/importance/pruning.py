@@ -1,0 +1,158 @@
+"""Orders in which heads are removed for good, and what each layer needs (Michel et al. 2019).
+
+Orders are made on training examples; all validation examples score them. A removed head adds
+nothing: mode ``zero``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.ablation.joint import Order, Place, Plan
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.scores import plain
+from darksecrets.ablation.statistics import bootstrap
+from darksecrets.ablation.tables import RANDOM
+from darksecrets.data.metrics import PERCENT
+from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    DEFINITIONS,
+    EXACT,
+    GREEDY,
+    LAYER_NEEDS,
+    MODE,
+    PRUNING_ORDERS,
+    REVERSED,
+)
+from darksecrets.models.selectors import Shape
+from darksecrets.stats.resampling import interval
+
+if TYPE_CHECKING:
+    from darksecrets.ablation.sweep import Settings
+    from darksecrets.data.tasks import Task
+
+
+def orders(
+    importance: pd.DataFrame, greedy: Sequence[Place], draws: int, seed: int
+) -> pd.DataFrame:
+    """Orders by every definition of importance, greedy, reversed and random ones.
+
+    Args:
+        importance: Rows of ``head_importance`` of one model.
+        greedy: The order that `greedy.greedy_order` found.
+        draws: Number of random orders.
+        seed: Seed of these, and of the order of tied heads.
+
+    Returns:
+        The table ``pruning_orders``.
+    """
+    importance = importance[importance["mode"] == MODE]
+    rng = np.random.default_rng(seed)
+    found = {(name, 1): _ascending(importance, name, rng) for name in DEFINITIONS}
+    found |= {(GREEDY, 1): list(greedy), (REVERSED, 1): found[ABSOLUTE, 1][::-1]}
+    places = sorted(greedy)
+    for draw in range(1, draws + 1):
+        found[RANDOM, draw] = [places[number] for number in rng.permutation(len(places))]
+    rows = [
+        (name, draw, rank, *place)
+        for (name, draw), heads in found.items()
+        for rank, place in enumerate(heads, start=1)
+    ]
+    return pd.DataFrame(rows, columns=list(PRUNING_ORDERS.names))
+
+
+def _ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
+    """The heads by a definition, the least important first; ties in random order."""
+    rows = importance[importance["definition"] == name]
+    values: npt.NDArray[np.float64] = rows["importance"].to_numpy(dtype=np.float64)
+    return _places(rows.iloc[np.lexsort([rng.random(len(values)), values])])
+
+
+def _places(rows: pd.DataFrame) -> list[Place]:
+    return list(zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True))
+
+
+def plan(table: pd.DataFrame, examples: int = 0) -> Plan:
+    """What a sweep over removed heads disables, and how its orders are scored.
+
+    Args:
+        table: The table ``pruning_orders``.
+        examples: Number of validation examples; all score every order.
+    """
+    groups = table.sort_values("rank").groupby(["order", "draw"], sort=False)
+    found = [Order(str(name), None, tuple(_places(rows))) for (name, _), rows in groups]
+    shape = Shape(int(table["layer"].max()), int(table["head"].max()))
+    total = shape.layers * shape.heads
+    return Plan(shape, pruning_counts(total), found, np.zeros(examples, dtype=np.int64))
+
+
+def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """Sets that remove the least important heads of one layer, by exact effects, but not all.
+
+    Args:
+        table: The table ``pruning_orders``.
+
+    Returns:
+        By the set in words, the layer and how many of its heads are kept.
+    """
+    exact = table[table["order"] == EXACT].sort_values("rank")
+    shape = Shape(int(table["layer"].max()), int(table["head"].max()))
+    found: dict[str, tuple[int, int]] = {}
+    for layer in range(1, shape.layers + 1):
+        heads = exact.loc[exact["layer"] == layer, "head"].tolist()
+        for removed in range(1, shape.heads):
+            name = shape.describe({layer: frozenset(heads[:removed])})
+            found[name] = layer, shape.heads - removed
+    return found
+
+
+def settings(of_task: Settings, table: pd.DataFrame) -> Settings:
+    """Settings of the sweep over all sets, in place of each head and each layer."""
+    names = list(dict.fromkeys([*plan(table).sets, *of_layers(table)]))
+    return dataclasses.replace(of_task, sets=names, parts=False, mode=MODE)
+
+
+def layer_needs(
+    result: SweepResult,
+    layers: Mapping[str, tuple[int, int]],
+    task: Task,
+    *,
+    tolerance: float,
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """How the score depends on the number of heads that a layer keeps.
+
+    Args:
+        result: Predictions with the sets of `settings` removed.
+        layers: The sets of single layers, from `of_layers`.
+        task: The task.
+        tolerance: The greatest drop that is tolerated, × 100.
+        resamples: Number of bootstrap samples of the examples.
+        seed: Their seed.
+
+    Returns:
+        The table ``layer_needs`` without the columns of the model.
+    """
+    rows = [0, *np.flatnonzero(result.sets["name"].isin(layers))]
+    sets = result.sets.iloc[rows].reset_index(drop=True)
+    part = SweepResult(sets, result.predictions[rows], result.labels, result.idx)
+    places = pd.DataFrame([layers[name] for name in sets["name"][1:]], columns=["layer", "kept"])
+    tables = []
+    for metric, scores in plain(part, task).items():
+        drawn = bootstrap(part, metric, resamples, np.random.default_rng(seed))
+        low, high = PERCENT * interval(drawn)[:, 1:]
+        delta = PERCENT * (scores[1:] - scores[0])
+        columns = {"baseline": PERCENT * scores[0], "score": PERCENT * scores[1:], "delta": delta}
+        columns |= {"ci_low": low, "ci_high": high, "tolerance": tolerance}
+        columns |= {"tolerated": delta >= -tolerance, "noninferior": low >= -tolerance}
+        tables.append(places.assign(metric=metric, **columns))
+    found = pd.concat(tables).sort_values(["metric", "layer", "kept"], ignore_index=True)
+    return found[[name for name in LAYER_NEEDS.names if name in found]]

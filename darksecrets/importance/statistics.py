@@ -1,0 +1,106 @@
+"""The tables of head importance of one model, from what was measured of its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.ablation.disable import ZERO
+from darksecrets.importance.definitions import definitions, drawn, estimates, examples_of, orders
+from darksecrets.importance.gradients import Gradients
+from darksecrets.importance.tables import (
+    ACCUMULATED,
+    EXACT,
+    HEAD_IMPORTANCE,
+    IMPORTANCE_AGREEMENT,
+    LOSS,
+    ORDER,
+    SCORE,
+)
+from darksecrets.stats.ranks import Draws, agreement
+from darksecrets.stats.resampling import interval
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES = 1000
+"""Bootstrap samples of the examples, and of the heads."""
+
+
+def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
+    """`HEAD_IMPORTANCE` without the columns of the model: intervals are over examples."""
+    tables = []
+    for (mode, name), definition in definitions(found, seed).items():
+        values = estimates(found, definition, name)
+        low, high = interval(drawn(found, definition, name, RESAMPLES, seed))
+        layers, heads = (places + 1 for places in np.indices(values.shape))
+        columns = {"layer": layers, "head": heads, "importance": values}
+        ends = {"ci_low": low, "ci_high": high}
+        table = pd.DataFrame(
+            {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
+        )
+        tables.append(table.assign(mode=mode, definition=name, examples=examples_of(found, name)))
+    return _ordered(pd.concat(tables, ignore_index=True), HEAD_IMPORTANCE.names)
+
+
+def importance_agreement(
+    importance: pd.DataFrame,
+    found: Gradients,
+    effects: pd.DataFrame,
+    mode: str,
+    draws: Mapping[str, int],
+) -> pd.DataFrame:
+    """`IMPORTANCE_AGREEMENT` without the columns of the model.
+
+    Args:
+        importance: What `head_importance` returned.
+        found: What it was computed from.
+        effects: Rows of ``head_ablation`` of the same model, for one metric.
+        mode: The mode of these effects.
+        draws: ``permutations`` and ``seed``.
+    """
+    by_name = {key: _values(part, "importance") for key, part in _groups(importance)}
+    scores = _values(effects.assign(loss=-effects["delta"]), "loss")
+    shape = found.output.shape[1:]
+    layers = np.repeat(np.arange(shape[0]), shape[1])
+    of_heads = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
+    rows = []
+    for (of_mode, name), values in by_name.items():
+        about = {"mode": of_mode, "definition": name, "heads": len(layers)}
+        if name != EXACT:
+            reference = by_name[of_mode, EXACT]
+            rows.append({**about, "reference": LOSS, **_agreement(values, reference, of_heads)})
+        if of_mode == mode:
+            rows.append({**about, "reference": SCORE, **_agreement(values, scores, of_heads)})
+    again = orders(found, draws["seed"]).reshape(-1, len(layers))
+    about = {"mode": ZERO, "definition": ACCUMULATED, "heads": len(layers), "reference": ORDER}
+    rows.append({**about, **_agreement(again, None, of_heads)})
+    return _ordered(pd.DataFrame(rows), IMPORTANCE_AGREEMENT.names)
+
+
+def _groups(importance: pd.DataFrame) -> Iterator[tuple[Any, pd.DataFrame]]:
+    yield from importance.groupby(["mode", "definition"], sort=False)
+
+
+def _values(table: pd.DataFrame, column: str) -> Floats:
+    """[1, heads] in the order of layers and heads."""
+    values = table.sort_values(["layer", "head"])[column].to_numpy(dtype=np.float64)
+    return values[None]
+
+
+def _agreement(first: Floats, second: Floats | None, draws: Draws) -> dict[str, float]:
+    found = agreement(first, second, draws)
+    return {
+        "spearman": found.rho,
+        "ci_low": found.low,
+        "ci_high": found.high,
+        "p_value": found.p,
+        "p_within_layers": found.p_within,
+    }
+
+
+def _ordered(table: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    return table[[name for name in names if name in table]]

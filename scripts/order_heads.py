@@ -1,0 +1,29 @@
+"""Order heads for removal: by importance, greedily and at random (Michel et al. 2019)."""
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write all orders of one model's heads."""
+    import torch
+
+    from darksecrets.data.batches import load_split
+    from darksecrets.data.tasks import Task
+    from darksecrets.importance.gradients import sample
+    from darksecrets.importance.greedy import greedy_order
+    from darksecrets.importance.pruning import orders
+    from darksecrets.importance.tables import HEAD_IMPORTANCE, PRUNING_ORDERS
+    from darksecrets.models import devices
+    from darksecrets.models.loading import load_classifier, load_tokenizer
+
+    torch.set_num_threads(job.threads)
+    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
+    tokenizer = load_tokenizer(job.input.model)
+    split = load_split(job.input.dataset, "train", tokenizer, task, params.max_length)
+    model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
+    model.train(False)
+    rows = sample(len(split), params.examples, params.seed)
+    greedy = greedy_order(devices.place(model), split, task, rows)
+    found = orders(HEAD_IMPORTANCE.read(job.input.importance), greedy, params.draws, params.seed)
+    PRUNING_ORDERS.write(found, job.output.orders)

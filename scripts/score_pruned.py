@@ -1,0 +1,29 @@
+"""Score models with heads removed, and count the heads that a layer needs (Michel et al. 2019)."""
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the scores of every order, how many heads can be removed, and what layers need."""
+    from darksecrets.ablation.joint_effects import joint_effects
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.data.tasks import Task
+    from darksecrets.importance.pruning import layer_needs, of_layers, plan
+    from darksecrets.importance.tables import (
+        LAYER_NEEDS,
+        PRUNED_HEADS,
+        PRUNING_CURVES,
+        PRUNING_ORDERS,
+    )
+    from darksecrets.run.tables import identify
+
+    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
+    result, orders = SweepResult.load(job.input.pruned), PRUNING_ORDERS.read(job.input.orders)
+    options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
+    curves, pruned = joint_effects(result, plan(orders, len(result.idx)), task, **options)
+    needs = layer_needs(result, of_layers(orders), task, **options)
+    model = f"finetuned/seed-{job.wildcards.seed}"
+    written = ((PRUNING_CURVES, curves), (PRUNED_HEADS, pruned), (LAYER_NEEDS, needs))
+    for declared, rows in written:
+        declared.write(identify(rows, task.name, model), getattr(job.output, declared.name))

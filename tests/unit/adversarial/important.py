@@ -1,0 +1,153 @@
+"""Trials of importance: definitions that know nothing, heads whose removal costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from adversarial import sweeps
+from adversarial.models import SAMPLES, TASK
+from adversarial.sweeps import Shape, Together
+from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
+from darksecrets.ablation.joint_effects import joint_effects
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.tables import RANDOM
+from darksecrets.importance.gradients import Gradients
+from darksecrets.importance.pruning import layer_needs, of_layers, plan
+from darksecrets.importance.pruning import orders as pruning_orders
+from darksecrets.importance.statistics import head_importance, importance_agreement
+from darksecrets.importance.tables import ABSOLUTE, EXACT, INTEGRATED, LOSS, ORDER, SCORE, SIGNED
+from darksecrets.models import selectors
+
+_TOLERANCE = 4.0
+_EXAMPLES, _PATHS = 60, 20
+_SIGNED = (SIGNED, INTEGRATED, EXACT)
+_WITHOUT_MEAN = "gradients and effects that are 0 on average"
+_FOLLOW = "gradients that follow the effects"
+
+
+def agreement(size: Size, folder: Path) -> Iterator[Trial]:
+    """Importances that have nothing to do with effects, and ones that follow them."""
+    for kind, truth in ((_WITHOUT_MEAN, NULL), (_FOLLOW, POWER)):
+        rng, made = np.random.default_rng(31), Statements()
+        for _ in range(size.sweeps):
+            needed = rng.normal(size=(size.layers, size.layers)) * (truth == POWER)
+            found = _gradients(rng, needed)
+            importance = head_importance(found, seed=3)
+            layers, heads = (places.ravel() + 1 for places in np.indices(needed.shape))
+            delta = -needed.ravel() + rng.normal(size=needed.size) / 2
+            effects = pd.DataFrame({"layer": layers, "head": heads, "delta": delta})
+            draws = {"permutations": 199, "seed": 3}
+            table = importance_agreement(importance, found, effects, "uniform", draws)
+            _of_agreement(table, importance, made, power=truth == POWER)
+        yield from made.trials(kind, truth)
+
+
+def _of_agreement(
+    table: pd.DataFrame, importance: pd.DataFrame, made: Statements, *, power: bool
+) -> None:
+    rows = table[table["reference"].isin((LOSS, SCORE))]  # with itself, it does agree
+    if power:
+        rows = rows[rows["definition"] == SIGNED]
+    made.each("importance_agreement: p_value < 0.05", rows["p_value"] < LEVEL)
+    made.each("importance_agreement: p_within_layers < 0.05", rows["p_within_layers"] < LEVEL)
+    made.interval("importance_agreement", "spearman", rows, CI)
+    assert (table["reference"] == ORDER).any()
+    signed = importance[importance["definition"].isin(_SIGNED)]
+    made.interval("head_importance", "importance", signed, CI)
+
+
+def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
+    """Gradients of random size, whose means are those of the heads that the task needs."""
+
+    def drawn(examples: int) -> np.ndarray:
+        return needed + rng.normal(size=(examples, *needed.shape))
+
+    output, kept = -drawn(_EXAMPLES), -drawn(_EXAMPLES)
+    return Gradients(
+        tokens=np.full(_EXAMPLES, 9.0),
+        output=output,
+        of_tokens=np.abs(output) + rng.random(output.shape),
+        kept=kept,
+        integrated=-drawn(_PATHS),
+        incomplete=np.zeros(_PATHS),
+        exact={mode: drawn(_EXAMPLES) for mode in ("zero", "uniform")},
+    )
+
+
+def removal(size: Size, folder: Path) -> Iterator[Trial]:
+    """Heads removed in orders that know nothing, at no cost or at that which is tolerated."""
+    shape = Shape(size.examples, size.layers, size.layers)
+    bad = np.zeros(size.layers**2)
+    bad[: size.layers] = 0.3
+    at_border = sweeps.cost_of(_TOLERANCE / 100)
+    for kind, cost, shift, truth in (
+        ("equal models, orders that know nothing", 0.0, 0.0, NULL),
+        ("each removal costs what is tolerated", 0.0, at_border, NULL),
+        ("the first layer is harmful, and an order knows it", bad, 0.0, POWER),
+    ):
+        rng, made = np.random.default_rng(32), Statements()
+        for _ in range(size.sweeps):
+            known = Together.draw(rng, shape, cost, shift)
+            table = pruning_orders(_importance(rng, shape, known.effects), _places(shape), 4, 3)
+            layers, planned = of_layers(table), plan(table, size.examples)
+            result = _removed(known, [*planned.sets, *layers], shape)
+            options = {"tolerance": _TOLERANCE, "resamples": SAMPLES.bootstrap, "seed": 3}
+            curves, pruned = joint_effects(result, planned, TASK, **options)
+            needs = layer_needs(result, layers, TASK, **options)
+            if truth == POWER:
+                curves = curves[(curves["order"] == ABSOLUTE) & (curves["heads"] == size.layers)]
+                pruned = pruned[pruned["order"] == ABSOLUTE]
+                needs = needs[needs["layer"] == 1]
+            _of_removal(curves, pruned, needs, made, at_border=shift != 0, power=truth == POWER)
+        yield from made.trials(kind, truth)
+
+
+def _of_removal(
+    curves: pd.DataFrame,
+    pruned: pd.DataFrame,
+    needs: pd.DataFrame,
+    made: Statements,
+    *,
+    at_border: bool,
+    power: bool,
+) -> None:
+    others, ends = curves[curves["order"] != RANDOM], ("over_random_low", "over_random_high")
+    made.interval("pruning_curves", "over_random", others, ends)
+    if power or not at_border:
+        made.interval("pruning_curves", "delta", curves, CI)
+        made.interval("layer_needs", "delta", needs, CI)
+    if power or at_border:
+        made.each("pruned_heads: noninferior above 0", pruned["noninferior"] > 0, ONE_END)
+        made.each("pruned_heads: interval of tolerated above 0", pruned["ci_low"] > 0, ONE_END)
+        made.each("layer_needs: noninferior", needs["noninferior"], ONE_END)
+
+
+def _places(shape: Shape) -> list[tuple[int, int]]:
+    layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
+    return [(layer, head) for layer in layers for head in heads]
+
+
+def _importance(rng: np.random.Generator, shape: Shape, effects: np.ndarray) -> pd.DataFrame:
+    """Random importances, lower for heads that are harmful."""
+    found = _gradients(rng, np.zeros((shape.layers, shape.heads)))
+    table = head_importance(found, seed=3)
+    harm = dict(zip(_places(shape), effects.tolist(), strict=True))
+    places = zip(table["layer"], table["head"], strict=True)
+    return table.assign(importance=table["importance"] - 99 * np.array([harm[p] for p in places]))
+
+
+def _removed(known: Together, names: list[str], shape: Shape) -> SweepResult:
+    """The predictions with sets of heads removed."""
+    rows = {"none": known.predicted_intact()}
+    for name in names:
+        heads = selectors.Shape(shape.layers, shape.heads).parse(name).items()
+        numbers = [(layer - 1) * shape.heads + head - 1 for layer, few in heads for head in few]
+        rows[name] = known.predicted(numbers)
+    kinds = ["baseline"] + ["set"] * (len(rows) - 1)
+    sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": list(rows)})
+    idx = np.arange(len(known.labels))
+    return SweepResult(sets, np.stack(list(rows.values())), known.labels, idx)

@@ -1,0 +1,236 @@
+"""Gradients of gates, against differences, PyTorch's own graph, Captum, and models that are run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from captum.attr import IntegratedGradients
+from glue import TASKS
+from tiny_models import save_classifier
+
+from darksecrets.ablation.disable import disable
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
+from darksecrets.importance.gates import Gates
+from darksecrets.importance.gradients import Gradients, measure, sample
+from darksecrets.importance.greedy import greedy_order
+from darksecrets.importance.steps import pruning_counts
+from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.loading import load_classifier
+from darksecrets.run.errors import InputError
+
+LENGTHS = (7, 4, 9, 4, 6)
+ROWS = [3, 0, 2, 4]
+NODES, PATHS = 32, 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model in double precision with examples of different lengths."""
+
+    model: torch.nn.Module
+    split: EncodedSplit
+    task: Task
+
+    def losses(self, rows: list[int]) -> torch.Tensor:
+        """[rows] losses, of each example alone."""
+        return torch.cat([self._loss(row) for row in rows])
+
+    def _loss(self, row: int) -> torch.Tensor:
+        batch = self.split.batch([row])
+        labels = batch.pop("labels")
+        logits = self.model(**batch).logits
+        if self.task.is_regression:
+            return (logits[:, 0] - labels) ** 2
+        return torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+
+
+CASES = [("bert", "RTE"), ("roberta", "STS-B"), ("distilbert", "MNLI")]
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def case(request, tmp_path_factory) -> Case:
+    family, name = request.param
+    task = TASKS[name]
+    folder = save_classifier(tmp_path_factory.mktemp(family) / "model", family, task)
+    model, _ = load_classifier(folder, task, 1)
+    with torch.no_grad():  # with the random weights of these models, attention is nearly a step
+        for weight in model.parameters():
+            weight.mul_(0.3 if weight.dim() == 2 else 1)
+    rng = np.random.default_rng(1)
+    starts = np.cumsum([0, *LENGTHS])
+    inputs = {"input_ids": rng.integers(4, 7, starts[-1]).astype(np.int32)}
+    labels = rng.integers(0, 2, len(LENGTHS))
+    if task.is_regression:
+        labels = rng.normal(size=len(LENGTHS)).astype(np.float32)
+    padding = {"input_ids": model.config.pad_token_id}
+    split = EncodedSplit(np.arange(len(LENGTHS)), labels, starts, inputs, padding)
+    return Case(model.double().eval(), split, task)
+
+
+@pytest.fixture(scope="module")
+def found(case: Case) -> Gradients:
+    return measure(case.model, case.split, case.task, ROWS, nodes=NODES, paths=PATHS)
+
+
+def gates(case: Case, examples: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    shape = shape_of(case.model)
+    size = (examples, shape.layers, shape.heads)
+    return torch.ones((*size, 1), dtype=torch.float64), torch.ones(size, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["output", "kept"])
+def test_gradients_are_central_differences(case: Case, found: Gradients, kind: int) -> None:
+    """Of every example alone: in the batch, they are padded. Truncation is below 1e-7."""
+    step = 1e-5
+    measured = (found.output, found.kept)[kind]
+    for layer, head in np.ndindex(measured.shape[1:]):
+        ends = []
+        for sign in (1, -1):
+            both = gates(case)
+            both[kind][0, layer, head] += sign * step
+            with torch.no_grad(), intervene(case.model, Gates(*both)):
+                ends.append(case.losses(ROWS).numpy())
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert measured[:, layer, head] == pytest.approx(slope, rel=1e-5, abs=1e-7)
+    assert np.abs(measured).max() > 1e-4
+
+
+@pytest.mark.parametrize(("closed", "mode"), [(0, "zero"), (1, "uniform")])
+def test_a_closed_gate_disables_the_head(case: Case, closed: int, mode: str) -> None:
+    for layer, head in ((1, 2), (2, 1)):
+        both = gates(case)
+        both[closed][0, layer - 1, head - 1] = 0
+        with torch.no_grad(), intervene(case.model, Gates(*both)):
+            gated = case.losses(ROWS)
+        with torch.no_grad(), disable(case.model, {layer: head}, mode):
+            assert torch.allclose(case.losses(ROWS), gated, rtol=0, atol=1e-12)
+
+
+def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradients(
+    case: Case, found: Gradients
+) -> None:
+    """As the authors compute them: |Σ context · gradient| of every token, from PyTorch's graph."""
+    outputs: list[torch.Tensor] = []
+
+    def keep(_: object, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor]:
+        outputs.append(inputs[0].clone().requires_grad_())
+        return (outputs[-1],)
+
+    modules = [
+        module
+        for name, module in case.model.named_modules()
+        if name.endswith(("attention.output.dense", "attention.out_lin"))
+    ]
+    handles = [module.register_forward_pre_hook(keep) for module in modules]
+    for place, row in enumerate(ROWS):
+        outputs.clear()
+        slopes = torch.autograd.grad(case.losses([row]).sum(), outputs)
+        for layer, (context, slope) in enumerate(zip(outputs, slopes, strict=True)):
+            heads = found.output.shape[2]
+            products = (context * slope)[0].unflatten(-1, (heads, -1)).sum(dim=-1)
+            assert found.of_tokens[place, layer] == pytest.approx(
+                products.abs().sum(dim=0).detach().numpy(), rel=1e-6, abs=1e-9
+            )
+            assert found.output[place, layer] == pytest.approx(
+                products.sum(dim=0).detach().numpy(), rel=1e-6, abs=1e-9
+            )
+    for handle in handles:
+        handle.remove()
+    assert (found.of_tokens >= np.abs(found.output) - 1e-12).all()
+
+
+def test_integrated_gradients_are_captums_and_add_up(case: Case, found: Gradients) -> None:
+    shape = shape_of(case.model)
+    with torch.no_grad():
+        opened = case.losses(ROWS[:PATHS])
+        everything = (torch.zeros_like(gates(case)[0]), gates(case)[1])
+        with intervene(case.model, Gates(*everything)):
+            closed = case.losses(ROWS[:PATHS])
+    total = found.integrated.sum(axis=(1, 2))
+    assert total == pytest.approx((opened - closed).numpy(), rel=0.01, abs=2e-4)
+    assert found.incomplete == pytest.approx(np.abs(total - (opened - closed).numpy()), abs=1e-9)
+    for place, row in enumerate(ROWS[:PATHS]):
+        batch = case.split.batch([row])
+        labels = batch.pop("labels")
+
+        def loss(flat: torch.Tensor, batch=batch, labels=labels) -> torch.Tensor:
+            output = flat.view(-1, shape.layers, shape.heads, 1)
+            kept = torch.ones(output.shape[:3], dtype=torch.float64)
+            many = {name: ids.expand(len(flat), -1) for name, ids in batch.items()}
+            with intervene(case.model, Gates(output, kept)):
+                logits = case.model(**many).logits
+            if case.task.is_regression:
+                return (logits[:, 0] - labels) ** 2
+            expanded = labels.expand(len(flat))
+            return torch.nn.functional.cross_entropy(logits, expanded, reduction="none")
+
+        opened = torch.ones((1, shape.layers * shape.heads), dtype=torch.float64)
+        expected = IntegratedGradients(loss).attribute(
+            opened, n_steps=NODES, method="gausslegendre"
+        )
+        assert found.integrated[place].ravel() == pytest.approx(
+            expected[0].numpy(), rel=1e-6, abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("mode", ["zero", "uniform"])
+def test_exact_effects_are_those_of_models_that_are_run(
+    case: Case, found: Gradients, mode: str
+) -> None:
+    with torch.no_grad():
+        intact = case.losses(ROWS)
+        for layer, head in np.ndindex(found.output.shape[1:]):
+            with disable(case.model, {layer + 1: head + 1}, mode):
+                without = case.losses(ROWS)
+            expected = (without - intact).numpy()
+            assert found.exact[mode][:, layer, head] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_greedy_order_is_that_of_trying_every_head(case: Case, monkeypatch) -> None:
+    """In steps of one head at a time, by brute force."""
+    monkeypatch.setattr(
+        "darksecrets.importance.greedy.pruning_counts", lambda total: range(1, total + 1)
+    )
+    order = greedy_order(case.model, case.split, case.task, ROWS)
+    shape = shape_of(case.model)
+    places = {(x, y) for x in range(1, shape.layers + 1) for y in range(1, shape.heads + 1)}
+    assert set(order) == places
+    for count in range(shape.layers * shape.heads):
+        gone, chosen = order[:count], order[count]
+        costs = {}
+        for place in sorted(places - set(gone)):
+            heads: dict[int, list[int]] = {}
+            for layer, head in (*gone, place):
+                heads.setdefault(layer, []).append(head)
+            with torch.no_grad(), disable(case.model, heads, "zero"):
+                costs[place] = case.losses(ROWS).mean().item()
+        assert costs[chosen] == pytest.approx(min(costs.values()), abs=1e-9)
+
+
+def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
+    broken = {name: tensor.clone() for name, tensor in case.model.state_dict().items()}
+    last = list(broken)[-1]
+    case.model.load_state_dict({**broken, last: torch.full_like(broken[last], torch.nan)})
+    with pytest.raises(InputError, match="found a loss that is not a finite number"):
+        measure(case.model, case.split, case.task, ROWS, nodes=2, paths=1)
+    case.model.load_state_dict(broken)
+
+
+def test_a_sample_is_of_different_rows_and_depends_on_its_seed() -> None:
+    assert sorted(sample(5, 9, 1)) == list(range(5))
+    assert len(set(sample(100, 30, 1))) == 30
+    assert sample(100, 30, 1) == sample(100, 30, 1) != sample(100, 30, 2)
+
+
+@pytest.mark.parametrize("total", [1, 2, 4, 9, 10, 36, 72, 144])
+def test_heads_are_removed_in_tenths_and_then_one_by_one(total: int) -> None:
+    counts = pruning_counts(total)
+    assert counts == sorted(set(counts))
+    assert counts[-1] == total
+    assert counts[0] >= 1
+    tenths = {round(total * tenth / 10) for tenth in range(1, 10)} - {0}
+    assert tenths <= set(counts)
+    last = [count for count in counts if count > round(0.9 * total)]
+    assert last == list(range(round(0.9 * total) + 1, total + 1))

@@ -1,0 +1,297 @@
+"""Definitions of importance and their tables, against plain loops and SciPy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from glue import TASKS
+from scipy.stats import spearmanr
+
+from darksecrets.ablation.joint import Order
+from darksecrets.ablation.joint_effects import joint_effects
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.tables import RANDOM
+from darksecrets.data.metrics import score
+from darksecrets.importance.definitions import BATCH, definitions, estimates, orders
+from darksecrets.importance.gradients import Gradients
+from darksecrets.importance.pruning import layer_needs, of_layers, plan, settings
+from darksecrets.importance.pruning import orders as pruning_orders
+from darksecrets.importance.statistics import head_importance, importance_agreement
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    ACCUMULATED,
+    DEFINITIONS,
+    EXACT,
+    GREEDY,
+    HEAD_IMPORTANCE,
+    IMPORTANCE_AGREEMENT,
+    INTEGRATED,
+    LAYER_NEEDS,
+    LOSS,
+    ORDER,
+    PER_TOKEN,
+    PRUNED_HEADS,
+    PRUNING_CURVES,
+    PRUNING_ORDERS,
+    REVERSED,
+    SCORE,
+    SIGNED,
+)
+from darksecrets.run.tables import identify
+
+EXAMPLES, LAYERS, HEADS = 70, 3, 4
+SHAPE = (EXAMPLES, LAYERS, HEADS)
+MODEL = "finetuned/seed-1"
+
+
+@pytest.fixture(scope="module")
+def found() -> Gradients:
+    rng = np.random.default_rng(3)
+    output, kept = rng.normal(size=(2, *SHAPE))
+    output[:, 0, 0] = 0.0  # a head that adds nothing
+    return Gradients(
+        tokens=rng.integers(5, 20, EXAMPLES).astype(np.float64),
+        output=output,
+        of_tokens=np.abs(output) + rng.random(SHAPE) * (output != 0),
+        kept=kept,
+        integrated=rng.normal(size=(9, LAYERS, HEADS)),
+        incomplete=np.zeros(9),
+        exact={mode: rng.normal(size=SHAPE) for mode in ("zero", "uniform")},
+    )
+
+
+@pytest.fixture(scope="module")
+def importance(found: Gradients) -> pd.DataFrame:
+    return head_importance(found, seed=5)
+
+
+def of(table: pd.DataFrame, mode: str, name: str) -> np.ndarray:
+    rows = table[(table["mode"] == mode) & (table["definition"] == name)]
+    return rows.sort_values(["layer", "head"])["importance"].to_numpy().reshape(LAYERS, HEADS)
+
+
+def scaled(values: np.ndarray) -> np.ndarray:
+    """Each layer divided by its length; one of zeros stays."""
+    return np.stack([row / (np.linalg.norm(row) or 1) for row in values])
+
+
+def test_definitions_are_those_of_loops(found: Gradients, importance: pd.DataFrame) -> None:
+    for layer, head in np.ndindex(LAYERS, HEADS):
+        place = layer, head
+        slopes = [found.output[number, layer, head] for number in range(EXAMPLES)]
+        expected = {
+            ("zero", ABSOLUTE): sum(map(abs, slopes)) / EXAMPLES,
+            ("zero", SIGNED): -sum(slopes) / EXAMPLES,
+            ("zero", INTEGRATED): -found.integrated[:, layer, head].mean(),
+            ("zero", EXACT): found.exact["zero"][:, layer, head].mean(),
+            ("uniform", ABSOLUTE): np.abs(found.kept[:, layer, head]).mean(),
+            ("uniform", SIGNED): -found.kept[:, layer, head].mean(),
+            ("uniform", EXACT): found.exact["uniform"][:, layer, head].mean(),
+        }
+        for (mode, name), value in expected.items():
+            assert of(importance, mode, name)[place] == pytest.approx(value, rel=1e-12)
+    of_tokens = scaled(found.of_tokens.sum(axis=0))
+    assert of(importance, "zero", PER_TOKEN) == pytest.approx(of_tokens, rel=1e-12)
+
+
+def test_accumulated_gradients_are_those_of_the_released_loop(found: Gradients) -> None:
+    """One order: `mask.grad` is never set to zero, its absolute value is added after each batch."""
+    rng = np.random.default_rng([7, 2])
+    order = rng.permutation(np.arange(EXAMPLES))
+    gradient, total = np.zeros((LAYERS, HEADS)), np.zeros((LAYERS, HEADS))
+    for start in range(0, EXAMPLES, BATCH):
+        rows = order[start : start + BATCH]
+        gradient += found.output[rows].mean(axis=0)  # of the mean loss of the batch
+        total += np.abs(gradient)
+    several = orders(found, seed=7)
+    assert several[0] == pytest.approx(scaled(total), rel=1e-12)
+    assert np.ptp(several, axis=0).max() > 0.1, "it depends on the order"
+
+
+def test_all_other_definitions_do_not_depend_on_the_order(found: Gradients) -> None:
+    turned = np.random.default_rng(1).permutation(EXAMPLES)
+    some = np.random.default_rng(1).permutation(9)
+    again = Gradients(
+        *(getattr(found, name)[turned] for name in ("tokens", "output", "of_tokens", "kept")),
+        found.integrated[some],
+        found.incomplete,
+        {mode: effects[turned] for mode, effects in found.exact.items()},
+    )
+    first, second = definitions(found, 1), definitions(again, 1)
+    for (mode, name), definition in first.items():
+        if name != ACCUMULATED:
+            other = estimates(again, second[mode, name], name)
+            assert estimates(found, definition, name) == pytest.approx(other, rel=1e-9)
+
+
+def test_intervals_are_as_wide_as_the_errors_of_means(
+    found: Gradients, importance: pd.DataFrame
+) -> None:
+    """Those of a mean of 70 examples: 1.96 standard errors, up to the noise of 1,000 resamples."""
+    rows = importance[(importance["mode"] == "zero") & (importance["definition"] == EXACT)]
+    half = (rows["ci_high"] - rows["ci_low"]).to_numpy() / 2
+    error = found.exact["zero"].std(axis=0).ravel() / np.sqrt(EXAMPLES)
+    assert half == pytest.approx(1.96 * error, rel=0.12)
+    assert set(rows["examples"]) == {EXAMPLES}
+    of_some = importance[importance["definition"] == INTEGRATED]
+    assert set(of_some["examples"]) == {9}
+
+
+def test_tables_are_complete(importance: pd.DataFrame, tmp_path) -> None:
+    HEAD_IMPORTANCE.write(identify(importance, "RTE", MODEL), tmp_path / "a.csv")
+    assert len(importance) == 9 * LAYERS * HEADS
+
+
+def test_agreement_is_spearmans_with_each_reference(
+    found: Gradients, importance: pd.DataFrame, tmp_path
+) -> None:
+    rng = np.random.default_rng(2)
+    effects = pd.DataFrame(
+        [(layer, head, rng.normal()) for layer in (1, 2, 3) for head in (1, 2, 3, 4)],
+        columns=["layer", "head", "delta"],
+    )
+    table = importance_agreement(
+        importance, found, effects, "uniform", {"permutations": 99, "seed": 1}
+    )
+    IMPORTANCE_AGREEMENT.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
+    for row in table.to_dict("records"):
+        values = of(importance, row["mode"], row["definition"]).ravel()
+        if row["reference"] == ORDER:
+            assert (row["mode"], row["definition"]) == ("zero", ACCUMULATED)
+            every = orders(found, 1).reshape(-1, LAYERS * HEADS)
+            pairs = [spearmanr(a, b).statistic for n, a in enumerate(every) for b in every[:n]]
+            assert row["spearman"] == pytest.approx(np.mean(pairs), abs=1e-9)
+            continue
+        reference = -effects["delta"] if row["reference"] == SCORE else None
+        if row["reference"] == LOSS:
+            reference = of(importance, row["mode"], EXACT).ravel()
+            assert row["definition"] != EXACT
+        assert row["spearman"] == pytest.approx(spearmanr(values, reference).statistic, abs=1e-9)
+    scored = table[table["reference"] == SCORE]
+    assert set(scored["mode"]) == {"uniform"}, "the sweep's mode"
+    assert set(scored["definition"]) == {ABSOLUTE, SIGNED, EXACT}
+
+
+GREEDILY = [(layer, head) for head in (2, 1, 4, 3) for layer in (3, 1, 2)]
+
+
+@pytest.fixture(scope="module")
+def table(importance: pd.DataFrame) -> pd.DataFrame:
+    return pruning_orders(importance, GREEDILY, draws=5, seed=4)
+
+
+def test_orders_have_every_head_once_the_least_important_first(
+    table: pd.DataFrame, importance: pd.DataFrame, tmp_path
+) -> None:
+    PRUNING_ORDERS.write(table, tmp_path / "orders.csv")
+    assert PRUNING_ORDERS.read(tmp_path / "orders.csv").equals(table)
+    planned = plan(table, examples=8)
+    by_name: dict[str, list[Order]] = {}
+    for order in planned.orders:
+        by_name.setdefault(order.name, []).append(order)
+        assert sorted(order.heads) == sorted(GREEDILY)
+    assert {name: len(of) for name, of in by_name.items()} == {
+        **dict.fromkeys((*DEFINITIONS, GREEDY, REVERSED), 1),
+        RANDOM: 5,
+    }
+    assert by_name[GREEDY][0].heads == tuple(GREEDILY)
+    assert by_name[REVERSED][0].heads == by_name[ABSOLUTE][0].heads[::-1]
+    assert len({order.heads for order in by_name[RANDOM]}) == 5
+    for name in DEFINITIONS:
+        values = of(importance, "zero", name)
+        ordered = [values[layer - 1, head - 1] for layer, head in by_name[name][0].heads]
+        assert ordered == sorted(ordered)
+
+
+def test_tied_heads_are_ordered_at_random(importance: pd.DataFrame) -> None:
+    """An order by number would remove the first layers first, for no reason."""
+    tied = importance.assign(importance=1.0)
+    firsts = {
+        plan(pruning_orders(tied, GREEDILY, draws=2, seed=seed)).orders[0].heads[0]
+        for seed in range(30)
+    }
+    assert len(firsts) > 6
+
+
+def test_layers_keep_the_heads_with_the_greatest_exact_effects(
+    table: pd.DataFrame, importance: pd.DataFrame
+) -> None:
+    layers = of_layers(table)
+    assert len(layers) == LAYERS * (HEADS - 1)
+    shape = plan(table).shape
+    exact = of(importance, "zero", EXACT)
+    for name, (layer, kept) in layers.items():
+        ((of_layer, heads),) = shape.parse(name).items()
+        assert (of_layer, len(heads)) == (layer, HEADS - kept)
+        left = set(range(1, HEADS + 1)) - heads
+        assert min(exact[layer - 1, head - 1] for head in left) >= max(
+            exact[layer - 1, head - 1] for head in heads
+        )
+
+
+@pytest.fixture(scope="module")
+def result(table: pd.DataFrame) -> SweepResult:
+    """Predictions of random classes, worse the more heads are removed."""
+    from darksecrets.ablation.sweep import Settings
+
+    names = settings(Settings(TASKS["MRPC"], 1, 64), table).sets
+    rng = np.random.default_rng(6)
+    labels = rng.integers(0, 2, 90)
+    shape = plan(table).shape
+    wrong = [0.1, *(0.1 + 0.03 * sum(map(len, shape.parse(name).values())) for name in names)]
+    flips = rng.random((len(names) + 1, 90)) < np.array(wrong)[:, None]
+    kinds = ["baseline"] + ["set"] * len(names)
+    sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": ["none", *names]})
+    return SweepResult(sets, np.where(flips, 1 - labels, labels), labels, np.arange(90))
+
+
+def test_curves_are_scores_on_all_examples(
+    table: pd.DataFrame, result: SweepResult, tmp_path
+) -> None:
+    """Unlike with heads that halves choose: the score is that of Table 1, also F1."""
+    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    curves, pruned = joint_effects(result, planned, task, tolerance=1, resamples=200, seed=1)
+    PRUNING_CURVES.write(identify(curves, "MRPC", MODEL), tmp_path / "curves.csv")
+    PRUNED_HEADS.write(identify(pruned, "MRPC", MODEL), tmp_path / "pruned.csv")
+    number = {name: row for row, name in enumerate(result.sets["name"])}
+    whole = score(task, result.predictions[0], result.labels)
+    for row in curves.to_dict("records"):
+        chosen = [order for order in planned.orders if order.name == row["order"]]
+        scores = [
+            score(
+                task,
+                result.predictions[number[planned.name(order, row["heads"])]],
+                result.labels,
+            )[row["metric"]]
+            for order in chosen
+        ]
+        assert row["score"] == pytest.approx(100 * np.mean(scores), abs=1e-9)
+        assert row["baseline"] == pytest.approx(100 * whole[row["metric"]], abs=1e-9)
+        assert row["draws"] == len(chosen)
+
+
+def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
+    table: pd.DataFrame, result: SweepResult, tmp_path
+) -> None:
+    task, layers = TASKS["MRPC"], of_layers(table)
+    needs = layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
+    LAYER_NEEDS.write(identify(needs, "MRPC", MODEL), tmp_path / "needs.csv")
+    number = {name: row for row, name in enumerate(result.sets["name"])}
+    names = {place: name for name, place in layers.items()}
+    for row in needs.to_dict("records"):
+        set_ = result.predictions[number[names[row["layer"], row["kept"]]]]
+        expected = 100 * score(task, set_, result.labels)[row["metric"]]
+        assert row["score"] == pytest.approx(expected, abs=1e-9)
+        assert row["delta"] == pytest.approx(row["score"] - row["baseline"], abs=1e-9)
+        assert row["tolerated"] == (row["delta"] >= -5)
+        assert row["noninferior"] == (row["ci_low"] >= -5)
+        assert row["ci_low"] <= row["delta"] <= row["ci_high"]
+    assert len(needs) == 2 * LAYERS * (HEADS - 1)
+
+
+def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
+    from darksecrets.ablation.sweep import Settings
+
+    made = settings(Settings(TASKS["RTE"], 1, 64), table)
+    assert (made.mode, made.parts) == ("zero", False)
+    assert len(made.sets) == len(set(made.sets))
+    assert {*plan(table).sets, *of_layers(table)} == set(made.sets)

@@ -1,0 +1,227 @@
+# Section 4.6, further: how important is each head, and how many can be removed for good?
+
+
+IMPORTANCE = "Section 4.6, further: importance of heads"
+MEASURED = (
+    config["importance"]["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
+)
+PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
+PRUNING = config["importance"]["pruning"]
+TABLES_OF_IMPORTANCE = ("head_importance", "importance_agreement")
+TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs")
+CHECKS["measure_importance"] = of_ablation.check_run
+CHECKS["collect_importance"] = partial(of_ablation.check_states, left_out=config["left_out"])
+
+
+rule measure_importance:
+    """Measure how much the loss of a model depends on each head, on training examples.
+
+    One backward pass gives the gradients of all heads, and each head is also disabled. The effects on the
+    validation scores are those of the sweep.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        effects="<results>/ablation_effects/{task}/finetuned/seed-{seed}/head_ablation.csv",
+    output:
+        **{
+            name: f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_IMPORTANCE
+        },
+        provenance="<results>/importance/{task}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/measure_importance/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/measure_importance/{task}/seed-{seed}.tsv"
+    group:
+        "importance"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.importance, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        examples=lookup(dpath="importance/examples", within=config),
+        nodes=lookup(dpath="importance/nodes", within=config),
+        mode=lookup(dpath="ablation/mode", within=config),
+        permutations=lookup(dpath="ablation/permutations", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure the importance of heads on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/measure_importance.py"
+
+
+collect(
+    "collect_importance",
+    "Gather a table of all tasks and seeds: how important heads are.",
+    group="importance",
+    table="{table}",
+    tables=per_task_and_seed("<results>/importance/{task}/seed-{seed}/{{table}}.csv", MEASURED),
+    choices="|".join(TABLES_OF_IMPORTANCE),
+)
+
+
+figure(
+    "importance_agreement",
+    "Whether cheap definitions of importance rank heads as disabling them does.",
+    section=IMPORTANCE,
+    label="Which importance can be trusted",
+    group="importance",
+    of_run=bool(MEASURED),
+    tasks=MEASURED,
+    table="<results>/tables/importance_agreement.csv",
+)
+
+
+rule order_heads:
+    """Order the heads of a model for removal: by importance, greedily, in reverse and at random."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
+    output:
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+    log:
+        "<logs>/order_heads/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/order_heads/{task}/seed-{seed}.tsv"
+    group:
+        "pruning"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.ordering, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        examples=lookup(dpath="importance/examples", within=config),
+        draws=lookup(dpath="importance/pruning/draws", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Order the heads for removal on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/order_heads.py"
+
+
+rule sweep_pruned_chunk:
+    """Predict a chunk of the validation set with more and more heads removed."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+    output:
+        chunk=temp(directory("<results>/pruned_chunks/{task}/seed-{seed}/{chunk}-of-{chunks}")),
+    log:
+        "<logs>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.log",
+    benchmark:
+        "<benchmarks>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.tsv"
+    group:
+        chunk_group("pruning", CHUNKS_OF_ABLATION)
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.pruned_chunk, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        screening=lookup(dpath="ablation/screening", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Remove heads on {wildcards.task}: seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
+    script:
+        "../../scripts/sweep_pruned_chunk.py"
+
+
+rule sweep_pruned:
+    """Gather the predictions with heads removed."""
+    input:
+        chunks=chunks_of("<results>/pruned_chunks/{task}/seed-{seed}", CHUNKS_OF_ABLATION),
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+    output:
+        pruned=directory("<results>/pruned/{task}/seed-{seed}"),
+    log:
+        "<logs>/sweep_pruned/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/sweep_pruned/{task}/seed-{seed}.tsv"
+    group:
+        "pruning"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.pruned, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        screening=lookup(dpath="ablation/screening", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Gather the removed heads on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/sweep_pruned.py"
+
+
+rule score_pruned:
+    """Score every order of removal on the validation set, and what each layer needs."""
+    input:
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        pruned="<results>/pruned/{task}/seed-{seed}",
+    output:
+        **{
+            name: f"<results>/pruning/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_PRUNING
+        },
+        provenance="<results>/pruning/{task}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/score_pruned/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/score_pruned/{task}/seed-{seed}.tsv"
+    group:
+        "pruning"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.pruned_scoring),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Score the removed heads on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/score_pruned.py"
+
+
+collect(
+    "collect_pruning",
+    "Gather a table of all tasks and seeds: heads removed for good.",
+    group="pruning",
+    table="{table}",
+    tables=per_task_and_seed("<results>/pruning/{task}/seed-{seed}/{{table}}.csv", PRUNED),
+    choices="|".join(TABLES_OF_PRUNING),
+)
+
+
+figure(
+    "pruning_curves",
+    "Score against the share of heads removed, in the order of each definition of importance.",
+    section=IMPORTANCE,
+    label="Pruning curves",
+    group="pruning",
+    of_run=bool(PRUNED),
+    tasks=PRUNED,
+    table="<results>/tables/pruning_curves.csv",
+)
+
+
+for tables, tasks in ((TABLES_OF_IMPORTANCE, MEASURED), (TABLES_OF_PRUNING, PRUNED)):
+    if tasks:
+        RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in tables]
+    else:
+        TABLES_LEFT_OUT |= set(tables)
