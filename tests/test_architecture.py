@@ -52,6 +52,7 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
+    "models/removal.py": "takes heads out of BERT's layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }

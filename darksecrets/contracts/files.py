@@ -127,6 +127,12 @@ PATHS: tuple[tuple[str, str], ...] = (
         "their scores: parts of `pruning_curves.csv`, `pruned_heads.csv` and `layer_needs.csv`",
     ),
     (
+        "pruned_models/<task>/seed-<n>/",
+        "a smaller model (target `pruned_models`): `model.pt2`, a program of `torch.export` that "
+        "PyTorch alone can run; `heads.json`, the names of its inputs in order, and the removed "
+        "heads by layer; the tokenizer",
+    ),
+    (
         "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
         "chunks of a store of `attention/` and of a sweep of `ablation/`, `joint/` or `pruned/`, "
         "if the configuration splits them (`attention.chunks`, `ablation.chunks`); removed once "
@@ -238,6 +244,7 @@ TARGETS = (
 )
 """Named targets of a run."""
 OTHER_TARGETS = (
+    ("pruned_models", "`pruned_models/`"),
     ("look", "`look/<name>/`"),
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),

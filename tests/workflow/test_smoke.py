@@ -498,7 +498,7 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
 
 
 def test_heads_removed_in_the_order_of_their_importance(run):
-    """All heads removed: the greedy and the reversed order end alike; importance is of all heads."""
+    """With all heads removed, every order ends alike."""
     importance = pd.read_csv(run / "tables" / "head_importance.csv")
     assert set(importance["task"]) == {"RTE", "STS-B"}
     assert len(importance) == 2 * len(SEEDS) * 9 * 36

@@ -308,6 +308,12 @@ def pruned_scoring(work: Work) -> Need:
     return _scoring(work, _pruned_sets(work))
 
 
+def pruned_model(work: Work) -> Need:
+    """Two copies of a model, and exporting one."""
+    memory = _IMPORTS_MB + 400 + 24 * work.model.weights / MB
+    return Need(memory, start=_START, seconds=_LOADING + 10, disk=4 * work.model.weights / MB)
+
+
 def _pruned(work: Work) -> Need:
     sets = _pruned_sets(work)
     return _all_sets(work, sets, _PASSES_OF_JOINT * sets)

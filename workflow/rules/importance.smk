@@ -198,6 +198,44 @@ rule score_pruned:
         "../../scripts/score_pruned.py"
 
 
+rule save_pruned_model:
+    """Save a smaller model without the heads that can be removed; PyTorch alone can run it.
+
+    They are the least important ones by the absolute gradient, as many as cost no more than the tolerance.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        pruned="<results>/pruning/{task}/seed-{seed}/pruned_heads.csv",
+    output:
+        model=directory("<results>/pruned_models/{task}/seed-{seed}"),
+    log:
+        "<logs>/save_pruned_model/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/save_pruned_model/{task}/seed-{seed}.tsv"
+    group:
+        "pruning"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.pruned_model),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Save a smaller model of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/save_pruned_model.py"
+
+
+rule pruned_models:
+    """Save a smaller model for every task and seed whose heads are removed."""
+    input:
+        per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED),
+
+
 collect(
     "collect_pruning",
     "Gather a table of all tasks and seeds: heads removed for good.",

@@ -15,6 +15,7 @@ from darksecrets.importance.definitions import BATCH, definitions, estimates, or
 from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.pruning import layer_needs, of_layers, plan, settings
 from darksecrets.importance.pruning import orders as pruning_orders
+from darksecrets.importance.smaller import removable
 from darksecrets.importance.statistics import head_importance, importance_agreement
 from darksecrets.importance.tables import (
     ABSOLUTE,
@@ -295,3 +296,19 @@ def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
     assert (made.mode, made.parts) == ("zero", False)
     assert len(made.sets) == len(set(made.sets))
     assert {*plan(table).sets, *of_layers(table)} == set(made.sets)
+
+
+def test_the_removable_heads_are_the_least_important_that_are_tolerated(
+    table: pd.DataFrame,
+) -> None:
+    pruned = pd.DataFrame(
+        {
+            "order": [ABSOLUTE, ABSOLUTE, GREEDY],
+            "metric": ["f1", "accuracy", "accuracy"],
+            "tolerated": [0, 3, 9],
+        }
+    )
+    (order,) = (order for order in plan(table).orders if order.name == ABSOLUTE)
+    assert removable(table, pruned, "f1") == {}
+    chosen = removable(table, pruned, "accuracy")
+    assert {(x, y) for x, heads in chosen.items() for y in heads} == set(order.heads[:3])
