@@ -67,6 +67,8 @@ REAL: Mapping[str, str] = {
     "real-ablation-gains.png": "ablation_gains",
     "real-learning-curves.png": "learning_curves",
     "real-weights-and-norms.png": "weights_and_norms",
+    "real-attention-gradients.png": "attention_gradients",
+    "real-faithfulness.png": "faithfulness",
 }
 """Pictures of the run on real data."""
 
