@@ -15,8 +15,8 @@ from darksecrets.atlas import packing
 from darksecrets.atlas.frame import BINS, OFFSETS
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe
-from darksecrets.atlas.series import FINETUNED, MEAN, Model, Series, of_measure, shape_of
 from darksecrets.claims.registry import Paper
+from darksecrets.run.series import FINETUNED, MEAN, Model, Series, of_measure, shape_of
 from darksecrets.run.shown import LEVEL, Shown
 
 Metrics = Mapping[str, Sequence[str]]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.atlas.series import Series
 from darksecrets.claims.registry import Claim, Paper, Question
+from darksecrets.run.series import Series
 
 _FIGURES = 2
 _SHOWN = 3

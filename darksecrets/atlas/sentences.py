@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from darksecrets.atlas.series import MEAN, Model, Numbers, Series, average
+from darksecrets.run.series import MEAN, Model, Numbers, Series, average
 from darksecrets.run.shown import LEVEL, Phrase, Shown
 
 _DASH = "–"

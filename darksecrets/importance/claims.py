@@ -8,6 +8,7 @@ from darksecrets.ablation.claims import tolerated_shares
 
 ACCURACY = "accuracy"
 _MODEL = ["on", "state", "seed"]
+_HETEROGENEOUS = "pattern_heads.share.heterogeneous"
 
 
 def removable_shares(pruned: pd.DataFrame) -> pd.DataFrame:
@@ -49,3 +50,17 @@ def _by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     has = renamed.groupby("on")["metric"].transform(lambda names: (names == ACCURACY).any())
     first = renamed.groupby("on")["metric"].transform("first")
     return renamed[renamed["metric"] == first.where(~has, ACCURACY)]
+
+
+def of_structure(important: pd.DataFrame) -> pd.DataFrame:
+    """Correlations of importance with the share of maps that have one of the paper's structures.
+
+    Args:
+        important: The table ``important_heads``.
+
+    Returns:
+        Columns ``on`` (the task), ``definition``, ``measured``; ``value``, with ``low`` and
+        ``high``: the correlation with the share of heterogeneous maps, with the other sign.
+    """
+    rows = important[important["measure"] == _HETEROGENEOUS].rename(columns={"task": "on"})
+    return rows.assign(value=-rows["spearman"], low=-rows["ci_high"], high=-rows["ci_low"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from darksecrets.ablation.preflight import MODES
 from darksecrets.ablation.tables import JOINT_ABLATION, RANDOM, TOLERATED_HEADS
 from darksecrets.data.tables import METRIC
-from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, names
+from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, interval
 
 DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
@@ -170,4 +170,34 @@ LAYER_NEEDS = Table(
     key=(*names(*MODEL, METRIC), "layer", "kept"),
 )
 
-TABLES = (HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS)
+IMPORTANT_HEADS = Table(
+    "important_heads",
+    "Whether the heads that a task needs are those that do something recognisable: rank "
+    "correlation of importance with every measure of heads that the run has; means over seeds.",
+    (
+        TASK,
+        replace(_DEFINITION, meaning=f"which importance (mode `{MODE}`)"),
+        Column("measure", "text", "table, column and kind of the measure, as in the atlas"),
+        Column("name", "text", "what the measure is called"),
+        replace(STATE, name="measured", meaning="state of the model whose heads were measured"),
+        Column("heads", "integer", "heads of the model", low=1),
+        replace(_RHO, meaning="Spearman's rank correlation over heads"),
+        *interval("spearman", bounds=(-1, 1), optional=True),
+        replace(P_VALUE, meaning="two-sided permutation test of no rank correlation"),
+        replace(Q_VALUE, meaning="false discovery rate over the measures of the task"),
+        replace(
+            P_VALUE,
+            name="p_within_layers",
+            meaning="the same, heads permuted within their layers: beyond what layers explain",
+        ),
+        replace(
+            Q_VALUE, name="q_within_layers", meaning="false discovery rate of `p_within_layers`"
+        ),
+    ),
+    key=("task", "definition", "measure", "measured"),
+)
+
+TABLES = (
+    *(HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS),
+    IMPORTANT_HEADS,
+)

@@ -7,6 +7,7 @@ matter; permutations of heads within their layers tell what heads add to that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +61,7 @@ class Draws:
 
     def resampled(self) -> Indices:
         """[bootstrap, heads] heads drawn with replacement."""
-        heads = len(self.layers)
-        return np.random.default_rng(self.seed).integers(heads, size=(self.bootstrap, heads))
+        return _resampled_heads(len(self.layers), self.bootstrap, self.seed)
 
     def permuted(self, *, within: bool, stream: int = 0) -> Indices:
         """[permutations, heads] heads in random order, or in random order within each layer.
@@ -70,9 +70,20 @@ class Draws:
             within: Whether every head stays in its layer.
             stream: Different streams are independent of each other.
         """
-        rng = np.random.default_rng([self.seed, stream])
-        keys = rng.random((self.permutations, len(self.layers)))
-        return np.argsort(keys + (self.layers if within else 0), axis=1)
+        layers = tuple(self.layers.tolist()) if within else (0,) * len(self.layers)
+        return _permuted_heads(layers, self.permutations, (self.seed, stream))
+
+
+# Many comparisons share their draws, which take longer than all else.
+@lru_cache(maxsize=8)
+def _resampled_heads(heads: int, bootstrap: int, seed: int) -> Indices:
+    return np.random.default_rng(seed).integers(heads, size=(bootstrap, heads))
+
+
+@lru_cache(maxsize=8)
+def _permuted_heads(layers: tuple[int, ...], permutations: int, seed: tuple[int, int]) -> Indices:
+    keys = np.random.default_rng(seed).random((permutations, len(layers)))
+    return np.argsort(keys + np.array(layers), axis=1)
 
 
 def agreement(first: Floats, second: Floats | None, draws: Draws) -> Agreement:

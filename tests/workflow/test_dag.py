@@ -32,6 +32,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (9, 2, 2)
     assert (jobs["collect_importance"], jobs["collect_pruning"]) == (2, 3)
     assert jobs["importance_agreement"] == jobs["pruning_curves"] == 1
+    assert jobs["compare_important_heads"] == 1
     assert (
         jobs["table1"]
         == jobs["compare_scores"]

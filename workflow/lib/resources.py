@@ -308,6 +308,12 @@ def pruned_scoring(work: Work) -> Need:
     return _scoring(work, _pruned_sets(work))
 
 
+def important_heads(work: Work) -> Need:
+    """Rank correlations of importance with all measures of heads, of all tasks."""
+    seconds = 1 + len(work.config["tasks"]) * (0.5 + 0.01 * work.model.layers * work.model.heads)
+    return Need(memory=600, start=_START_OF_TABLES, seconds=seconds)
+
+
 def pruned_model(work: Work) -> Need:
     """Two copies of a model, and exporting one."""
     memory = _IMPORTS_MB + 400 + 24 * work.model.weights / MB

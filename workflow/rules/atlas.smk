@@ -8,6 +8,14 @@ TABLES_OF_ATLAS = [
 ]
 
 
+# What heads do, beside what disabling them does; see importance.smk.
+TABLES_OF_HEADS = [
+    str(RESULTS / "tables" / table.file)
+    for table in measures_of_atlas.tables().values()
+    if table.name not in TABLES_LEFT_OUT and table not in tables_of_ablation.TABLES
+]
+
+
 rule atlas_maps:
     """Choose a task's examples by rules; pack their maps and all heads' mean maps in a few bits a weight."""
     input:

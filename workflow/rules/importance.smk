@@ -258,8 +258,40 @@ figure(
 )
 
 
+rule compare_important_heads:
+    """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
+    input:
+        importance="<results>/tables/head_importance.csv",
+        tables=lambda wildcards: TABLES_OF_HEADS,
+    output:
+        table="<results>/tables/important_heads.csv",
+        provenance="<results>/tables/important_heads.provenance.json",
+    log:
+        "<logs>/compare_important_heads.log",
+    benchmark:
+        "<benchmarks>/compare_important_heads.tsv"
+    group:
+        "effects"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.important_heads),
+    params:
+        metrics=METRICS_OF_TASKS,
+        permutations=1999,
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Compare the heads that tasks need with what heads do"
+    script:
+        "../../scripts/compare_important_heads.py"
+
+
 for tables, tasks in ((TABLES_OF_IMPORTANCE, MEASURED), (TABLES_OF_PRUNING, PRUNED)):
     if tasks:
         RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in tables]
     else:
         TABLES_LEFT_OUT |= set(tables)
+if MEASURED:
+    RESULTS_OF_RUN.append("<results>/tables/important_heads.csv")
+else:
+    TABLES_LEFT_OUT.add("important_heads")

@@ -39,6 +39,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     models.similarities,
     important.agreement,
     important.removal,
+    important.interpretable,
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,

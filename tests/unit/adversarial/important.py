@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import made_up_heads
 import numpy as np
 import pandas as pd
 
@@ -19,6 +20,7 @@ from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.pruning import layer_needs, of_layers, plan
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.statistics import head_importance, importance_agreement
+from darksecrets.importance.survivors import important_heads
 from darksecrets.importance.tables import ABSOLUTE, EXACT, INTEGRATED, LOSS, ORDER, SCORE, SIGNED
 from darksecrets.models import selectors
 
@@ -76,6 +78,34 @@ def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
         incomplete=np.zeros(_PATHS),
         exact={mode: drawn(_EXAMPLES) for mode in ("zero", "uniform")},
     )
+
+
+def interpretable(size: Size, folder: Path) -> Iterator[Trial]:
+    """Statistics of heads that have nothing to do with importance, and one that is importance."""
+    for kind, truth in (
+        ("statistics that know nothing of importance", NULL),
+        ("a statistic that follows importance", POWER),
+    ):
+        rng, made = np.random.default_rng(33), Statements()
+        for _ in range(size.sweeps):
+            needed, table = made_up_heads.importance(rng), made_up_heads.statistics(rng)
+            if truth == POWER:
+                table = made_up_heads.following(table, needed)
+            found = important_heads(
+                *(needed, made_up_heads.OF_STATISTICS, {made_up_heads.STATISTICS.name: table}),
+                made_up_heads.METRICS,
+                made_up_heads.DRAWS,
+            )
+            if truth == POWER:
+                first = found["measure"].str.endswith(f".{made_up_heads.KINDS[0]}")
+                found = found[first & (found["definition"] == EXACT)]
+            for name in ("p_value", "p_within_layers"):
+                made.each(f"important_heads: {name} < 0.05", found[name] < LEVEL)
+            for _, family in found.groupby(["task", "definition"]):
+                for name in ("q_value", "q_within_layers"):
+                    made.any(f"important_heads: {name} < 0.05", family[name] < LEVEL)
+            made.interval("important_heads", "spearman", found, CI)
+        yield from made.trials(kind, truth)
 
 
 def removal(size: Size, folder: Path) -> Iterator[Trial]:

@@ -12,8 +12,8 @@ from atlas_run import AWKWARD, claims, page, tables
 from darksecrets.atlas import html
 from darksecrets.atlas.claims import content, links
 from darksecrets.atlas.measures import SHOWN
-from darksecrets.atlas.series import of_measure
 from darksecrets.claims import registry
+from darksecrets.run.series import of_measure
 
 
 class Reader(HTMLParser):

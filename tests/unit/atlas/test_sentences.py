@@ -5,7 +5,7 @@ from atlas_run import METRICS, tables
 
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe, said
-from darksecrets.atlas.series import MEAN, Model, of_measure
+from darksecrets.run.series import MEAN, Model, of_measure
 
 
 def shown(table):

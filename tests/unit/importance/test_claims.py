@@ -1,4 +1,4 @@
-"""Claims of Michel et al. (2019): their numbers, and tables that decide them each way."""
+"""Claims about important heads: their numbers, and tables that decide them each way."""
 
 import pandas as pd
 import pytest
@@ -8,10 +8,11 @@ from darksecrets.claims import deciding, registry
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.sources import Tables
 from darksecrets.contracts import TABLES
-from darksecrets.importance.claims import layers_with_one_head, removable_shares
+from darksecrets.importance.claims import layers_with_one_head, of_structure, removable_shares
 
-(PAPER,) = (paper for paper in registry.read(registry.files()) if paper.name == "michel2019")
-CLAIMS = {claim.id: claim for claim in PAPER.claims}
+NAMES = ("michel2019", "voita2019", "prasanna2020")
+PAPERS = [paper for paper in registry.read(registry.files()) if paper.name in NAMES]
+CLAIMS = {claim.id: claim for paper in PAPERS for claim in paper.claims}
 ON = {"RTE": ("accuracy",), "MRPC": ("f1", "accuracy")}
 
 
@@ -45,8 +46,34 @@ def needs(fine: int, sure: int, bad: int) -> Frames:
     return whole({"layer_needs": pd.DataFrame(rows)})
 
 
+def structure(rte: float, mrpc: float, half: float) -> Frames:
+    """Correlations of importance with the share of heterogeneous maps, and with others."""
+    rows = [
+        {"task": task, "definition": definition, "measured": "finetuned", "spearman": value}
+        | {
+            "measure": f"pattern_heads.share.{kind}",
+            "ci_low": value - half,
+            "ci_high": value + half,
+        }
+        for task, value in (("RTE", rte), ("MRPC", mrpc))
+        for definition in ("absolute gradient", "exact")
+        for kind in ("heterogeneous", "block")
+    ]
+    return whole({"important_heads": pd.DataFrame(rows)})
+
+
 CASES: dict[str, dict[Answer, Frames]] = {
     "P1": {YES: pruned(20, 24), NO: pruned(20, 8), OPEN: pruned(15, 24)},
+    "V1": {
+        YES: structure(-0.5, -0.6, 0.2),
+        NO: structure(-0.5, 0.7, 0.2),
+        OPEN: structure(-0.5, -0.1, 0.2),
+    },
+    "L1": {
+        YES: structure(0.05, -0.05, 0.1),
+        NO: structure(0.05, -0.7, 0.2),
+        OPEN: structure(0.05, -0.2, 0.2),
+    },
     "P2": {YES: needs(8, 7, 1), NO: needs(2, 1, 7), OPEN: needs(7, 2, 1)},
 }
 
@@ -60,14 +87,14 @@ def test_every_claim_has_its_cases() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_claim_is_decided(name: str, answer: Answer) -> None:
     tables = Tables(CASES[name][answer], TABLES)
-    found = deciding.decide(CLAIMS[name], PAPER.tasks, tables, RUN)
+    found = deciding.decide(CLAIMS[name], [], tables, RUN)
     assert found.answer == answer, found
     assert found.reason
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_without_its_tables_a_claim_stays_open(name: str) -> None:
-    assert deciding.decide(CLAIMS[name], PAPER.tasks, Tables({}, TABLES), RUN).answer == OPEN
+    assert deciding.decide(CLAIMS[name], [], Tables({}, TABLES), RUN).answer == OPEN
 
 
 def test_shares_are_of_accuracy_where_there_is_one() -> None:
@@ -84,3 +111,9 @@ def test_layers_are_counted_with_one_head_left() -> None:
     found = layers_with_one_head(needs(7, 5, 2)["layer_needs"])
     assert len(found) == 2 * len(SEEDS)
     assert found[["value", "low", "high"]].to_numpy().tolist() == [[0.7, 0.5, 0.8]] * len(found)
+
+
+def test_structure_is_the_opposite_of_heterogeneous() -> None:
+    found = of_structure(structure(0.3, -0.2, 0.1)["important_heads"])
+    rte = found[(found["on"] == "RTE") & (found["definition"] == "exact")]
+    assert rte[["value", "low", "high"]].to_numpy().tolist() == [pytest.approx([-0.3, -0.4, -0.2])]

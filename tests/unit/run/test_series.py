@@ -9,9 +9,9 @@ from atlas_run import METRICS, claims, tables
 
 from darksecrets.atlas import building, packing
 from darksecrets.atlas.measures import SHOWN
-from darksecrets.atlas.series import MEAN, NO_TASK, Model, average, of_measure, shape_of
 from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
+from darksecrets.run.series import MEAN, NO_TASK, Model, average, of_measure, shape_of
 from darksecrets.run.shown import Shown
 
 SHAPE = (3, 4)

@@ -1,4 +1,4 @@
-"""Numbers of the atlas: from tables to arrays of heads."""
+"""Measures of heads as arrays, from the tables of a run and the lists of `<section>/shown.py`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,96 @@
+"""What important heads attend to: are those that survive removal the interpretable ones?
+
+Voita et al. (2019) say that specialised heads do the heavy lifting and survive; Prasanna et al.
+(2020) find no such relation in BERT. Here, importance is correlated over heads with every measure
+that the run has of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.importance.tables import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
+from darksecrets.run.series import FINETUNED, Series, average, of_measure, shape_of
+from darksecrets.run.shown import Shown
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.ranks import Draws, agreement
+
+Floats = npt.NDArray[np.float64]
+
+DEFINITIONS = (ABSOLUTE, EXACT)
+STATES = ("pretrained", FINETUNED)
+_RESAMPLES = 400
+"""Bootstrap samples of the heads; there are hundreds of intervals."""
+_P = ("p_value", "p_within_layers")
+
+
+def important_heads(
+    importance: pd.DataFrame,
+    shown: Sequence[Shown],
+    tables: Mapping[str, pd.DataFrame],
+    metrics: Mapping[str, Sequence[str]],
+    draws: Mapping[str, int],
+) -> pd.DataFrame:
+    """Correlate the importance of heads with what they do.
+
+    Importance and measures are means over seeds; a head of the pre-trained encoder is compared with
+    the importance that it has after fine-tuning.
+
+    Args:
+        importance: The table ``head_importance``.
+        shown: The measures.
+        tables: The run's tables by name.
+        metrics: Metrics of every task of the run.
+        draws: ``permutations`` and ``seed``.
+
+    Returns:
+        `IMPORTANT_HEADS`.
+    """
+    shape = shape_of(tables)
+    layers = np.repeat(np.arange(shape[0]), shape[1])
+    of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
+    every = [one for each in shown for one in of_measure(each, tables, metrics, shape)]
+    parts = []
+    for (task, definition), values in _importances(importance):
+        found = []
+        for series, state, measured in _measures(every, task):
+            own = agreement(values, measured.reshape(1, -1), of_heads)
+            if own.pairs:
+                found.append(
+                    {"measure": series.key, "name": series.name, "measured": state}
+                    | {"heads": len(layers), "spearman": own.rho, "ci_low": own.low}
+                    | {"ci_high": own.high, "p_value": own.p, "p_within_layers": own.p_within}
+                )
+        columns = [name for name in IMPORTANT_HEADS.names if not name.startswith("q_")]
+        table = pd.DataFrame(found, columns=columns).assign(task=task, definition=definition)
+        for p in _P:
+            table[f"q{p.removeprefix('p')}"] = benjamini_hochberg(table[p])
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)[list(IMPORTANT_HEADS.names)]
+
+
+def _importances(importance: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Floats]]:
+    """[1, heads] mean importances over seeds, of every task and definition."""
+    rows = importance[
+        importance["definition"].isin(DEFINITIONS)
+        & (importance["mode"] == MODE)
+        & (importance["state"] == FINETUNED)
+    ]
+    places = ["task", "definition", "layer", "head"]
+    means = rows.groupby(places, sort=False)["importance"].mean().reset_index()
+    for (task, definition), part in means.groupby(["task", "definition"], sort=False):
+        ordered = part.sort_values(["layer", "head"])["importance"]
+        yield (str(task), str(definition)), ordered.to_numpy(dtype=np.float64)[None]
+
+
+def _measures(every: Sequence[Series], task: str) -> Iterator[tuple[Series, str, Floats]]:
+    """Every measure of a task's heads that has a value for each of them, before and after."""
+    for series in every:
+        for state in STATES:
+            found = average(series, task, state).get(series.shown.value)
+            if found is not None and not np.isnan(found).any():
+                yield series, state, found
