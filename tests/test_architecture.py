@@ -20,15 +20,10 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {
-    "finetuning",
-    "patterns",
-    "framenet",
-    "features",
-    "norms",
+SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "syntax"} | {
     "ablation",
-    "pretraining",
     "faithfulness",
+    "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
     {"run", "stats"},

@@ -10,6 +10,7 @@ from darksecrets.norms import shown as norms
 from darksecrets.patterns import shown as patterns
 from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
+from darksecrets.syntax import shown as syntax
 
 SHOWN: tuple[Shown, ...] = (
     *patterns.SHOWN,
@@ -18,6 +19,7 @@ SHOWN: tuple[Shown, ...] = (
     *features.SHOWN,
     *norms.SHOWN,
     *framenet.SHOWN,
+    *syntax.SHOWN,
 )
 """A run shows those whose tables it has."""
 

@@ -20,11 +20,16 @@ from darksecrets.importance import tables as importance
 from darksecrets.norms import tables as norms
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.tables import Table
+from darksecrets.syntax import coreference_tables as coreference
+from darksecrets.syntax import probe_tables as probes
+from darksecrets.syntax import tables as syntax
 
 SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
     {
         "Section 4.1: patterns of self-attention": patterns.TABLES,
         "Section 4.2: relation-specific heads": framenet.TABLES,
+        "Section 4.2, second opinion: syntax": (*syntax.TABLES, *probes.TABLES),
+        "Section 4.2, second opinion: coreference": coreference.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,

@@ -84,6 +84,13 @@ PATHS: tuple[tuple[str, str], ...] = (
         "[by example](#example_distancescsv), for `redundancy.csv`",
     ),
     (
+        "treebank/treebank.jsonl",
+        "the sentences that heads are compared with, one per line: `name`, `document`, `text`; of "
+        "every word `words`, `starts`, `ends` (characters), `heads` (from 0; −1 for the root), "
+        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, and `entity`) or "
+        "null. Read it with `darksecrets.syntax.treebank.read`",
+    ),
+    (
         "norms/<task>/",
         "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
         "`norm_levels.csv`",
@@ -235,6 +242,9 @@ TARGETS = (
         "token_pairs",
         "redundancy",
         "weights_and_norms",
+        "syntactic_heads",
+        "attention_probes",
+        "coreference_heads",
         "attention_gradients",
         "faithfulness",
     ),

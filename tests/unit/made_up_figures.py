@@ -136,6 +136,7 @@ def _domain(column: Column, task: str) -> Sequence[object]:
         "maps_of": ("all", *models, *(f"unseen {model}" for model in models)),
         "map": [f"m{n}" for n in range(12)],
         "idx": (0, 1),
+        "label": ("all", "$x^{2$", "<script>"),
     }.get(column.name, (1,))
 
 

@@ -276,6 +276,18 @@ def test_links_file_without_a_sentence_to_keep(refused, tmp_path):
     assert "no sentence passes the paper's selection" in message
 
 
+def test_a_treebank_that_is_no_tree(refused, tmp_path):
+    file = tmp_path / "bank.conllu"
+    rows = [("1", "Dogs", "2"), ("2", "bark", "1")]
+    file.write_text(
+        "".join(f"{n}\t{word}\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for n, word, head in rows)
+    )
+    treebank = {"source": "conllu", "path": str(file)}
+    message = refused(configuration(treebank=treebank), "syntactic_heads")
+    for word in (f"{file}, line 1", "found 0 words with the head 0", "leave the sentence out"):
+        assert word in message
+
+
 def test_framenet_folder_without_its_index(refused, root, tmp_path):
     shutil.copytree(root / "tests" / "framenet_v17", tmp_path / "framenet")
     (tmp_path / "framenet" / "luIndex.xml").unlink()

@@ -46,6 +46,9 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
+    assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
+    assert jobs["probe_attention"] == jobs["attention_probes"] == 1
+    assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
     assert jobs["classify_maps"] == 23
@@ -133,6 +136,9 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "head_statistics"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
+        ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
+        ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
+        ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
         ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),

@@ -49,7 +49,11 @@ _DEEPEST, _MOST_VALUES = 50, 1_000_000
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 
 # Local sources, and the key that holds their path.
-_LOCAL = (("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file"))
+_LOCAL = (
+    *(("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file")),
+    ("treebank", "conllu", "path"),
+)
+_SECTIONS = tuple(section for section, _, _ in _LOCAL)
 
 
 def load_schema() -> dict[str, Any]:
@@ -182,7 +186,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
-    check_places(resolved, ("data", "model", "framenet") if needs_data else ("model",))
+    check_places(resolved, _SECTIONS if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
     _add_seeds(resolved["tasks"], resolved["seeds"])
     ablation = resolved["ablation"]
@@ -221,9 +225,7 @@ def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
         raise InputError("\n".join(["The configuration is not valid:", *wrong]))
 
 
-def check_places(
-    config: Mapping[str, Any], sections: Iterable[str] = ("data", "model", "framenet")
-) -> None:
+def check_places(config: Mapping[str, Any], sections: Iterable[str] = _SECTIONS) -> None:
     """Check that the folders and files of local sources are given.
 
     Raises:

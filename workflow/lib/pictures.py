@@ -67,6 +67,8 @@ REAL: Mapping[str, str] = {
     "real-ablation-gains.png": "ablation_gains",
     "real-learning-curves.png": "learning_curves",
     "real-weights-and-norms.png": "weights_and_norms",
+    "real-coreference-heads.png": "coreference_heads",
+    "real-attention-probes.png": "attention_probes",
     "real-attention-gradients.png": "attention_gradients",
     "real-faithfulness.png": "faithfulness",
 }

@@ -61,6 +61,7 @@ _COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
+_WORDS_OF_SENTENCE = 22
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
 _RANKINGS = 0.02  # correlations of an example's rankings
@@ -537,6 +538,49 @@ def norms(work: Work) -> Need:
         operations=models * one.operations,
         start=_START,
         seconds=models * one.seconds,
+    )
+
+
+def treebank(work: Work) -> Need:
+    """Reading a treebank."""
+    return table(seconds=1 + 0.002 * work.config["treebank"]["sentences"])
+
+
+def syntax(work: Work) -> Need:
+    """Two passes over a treebank, of which the greatest weights are kept, and their statistics."""
+    one, count = all_maps(work), work.config["treebank"]["sentences"]
+    heads = work.model.layers * work.model.heads
+    words = 25 * count
+    return Need(
+        memory=one.memory + 300 * words * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + 4e-6 * words * heads),
+    )
+
+
+def probes(work: Work) -> Need:
+    """Fits of probes to all word maps of a treebank, which are kept in memory."""
+    one, treebank = all_maps(work), work.config["treebank"]
+    count = min(treebank["probed"], treebank["sentences"])
+    cells = _WORDS_OF_SENTENCE**2 * count * work.model.layers * work.model.heads
+    return Need(
+        memory=one.memory + 4 * 2 * 2 * cells / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * one.seconds + 5 + 3e-6 * cells,
+    )
+
+
+def coreference(work: Work) -> Need:
+    """Two passes over texts, and the choices of all heads among expressions."""
+    one, count = all_maps(work), work.config["coreference"]["texts"]
+    heads = work.model.layers * work.model.heads
+    return Need(
+        memory=one.memory + 200 * count * heads / MB,
+        operations=2 * work.forward(count),
+        start=_START,
+        seconds=2 * (one.seconds + count * (4e-3 + 3e-5 * heads)),
     )
 
 

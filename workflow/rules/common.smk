@@ -29,6 +29,7 @@ from darksecrets.norms import preflight as of_norms
 from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus, parent
 from darksecrets.run.errors import InputError
+from darksecrets.syntax import sources as of_treebanks
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
 from workflow.lib import (
@@ -288,6 +289,16 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
             "files": compat.in_place(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")
         }
     return {"downloaded": "<results>/framenet/nltk_data"}
+
+
+def treebank_files(wildcards) -> dict[str, list[str]]:
+    """Where trees come from: word lists, a file of one's own, or the annotation of all tasks."""
+    check_data()
+    if config["treebank"]["source"] == "pipeline":
+        return {"annotations": per_task("<results>/annotation/{task}.jsonl")}
+    if config["treebank"]["source"] == "conllu":
+        return {"files": [compat.in_place(config["treebank"]["path"])]}
+    return {"files": corpus_files()}
 
 
 def pipeline_files(wildcards) -> list[str]:

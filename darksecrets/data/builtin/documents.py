@@ -477,6 +477,74 @@ def _narrative(rng: random.Random) -> list[Sentence]:
     return out
 
 
+_TOLD: tuple[Callable[[_Story], list[Sentence]], ...] = (
+    *(_follow, _follow, _mood, _again, _again, _summary, _asked, _both, _detail),
+    *(_next_event, _next_event, _next_event),
+)
+"""Moves that say nothing false, so that a name stands for the same thing throughout a text; those
+that occur once name new things in the same way each time."""
+
+
+def _tale(rng: random.Random) -> list[Sentence]:
+    """A short narrative, of moves that are drawn without replacement.
+
+    The other person may become the hero; pronouns of different genders tell the two apart.
+    """
+    hero = scenes.person(rng, "hero", name=0.8)
+    other = scenes.person(rng, "other", [hero])
+    start = scenes.event(rng, agent=hero, key="start ")
+    story = _Story(rng, hero, other, start)
+    story.last = story.trim(start, 0.6)
+    out = _opening(story)
+    out.append(story.tell(story.last, *([hero] if out else [])))
+    moves = rng.sample(_TOLD, len(_TOLD))
+    length = rng.randint(4, 6)
+    while len(out) < length:
+        met = any(other.key in sentence.referents for sentence in out)
+        if met and hero.gender != other.gender and story.chance(0.4):
+            story.hero, story.other = story.other, story.hero
+        out += moves.pop()(story)
+    return list({sentence.text: sentence for sentence in out}.values())
+
+
+_NEVER_THE_SAME = frozenset({"", "job", "someone"})
+"""Names of things that nothing else in a text refers to."""
+_NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+
+
+def _is_clear(text: list[Sentence]) -> bool:
+    """Whether every noun of a text stands for one thing."""
+    named = {
+        (token.text.lower(), referent)
+        for sentence in text
+        for token, referent in zip(sentence.tokens, sentence.referents, strict=True)
+        if token.tag in _NOUN_TAGS and referent not in _NEVER_THE_SAME
+    }
+    return len({noun for noun, _ in named}) == len(named)
+
+
+def stories(n: int, seed: int) -> Iterator[list[Sentence]]:
+    """``n`` different texts in which names, nouns and pronouns of all sentences can be resolved.
+
+    Tokens with the same entry in `Sentence.referents` refer to the same person or thing, also in
+    different sentences. No noun stands for two things; pronouns may be ambiguous.
+    """
+    rng = random.Random(f"stories|{seed}")
+    told: set[str] = set()
+    while len(told) < n:
+        text = [
+            replace(
+                sentence,
+                referents=tuple("" if r in _NEVER_THE_SAME else r for r in sentence.referents),
+            )
+            for sentence in _tale(rng)
+        ]
+        words = " ".join(sentence.text for sentence in text)
+        if words not in told and _is_clear(text):
+            told.add(words)
+            yield text
+
+
 def _review(rng: random.Random) -> list[Sentence]:
     """An opinion, its reasons, and what follows from them."""
     about = topic(rng)
@@ -512,9 +580,9 @@ def _forum(rng: random.Random) -> list[Sentence]:
     return out
 
 
-def documents(n: int, seed: int) -> Iterator[list[Sentence]]:
-    """``n`` annotated texts of 4 to 10 sentences, determined by the seed."""
-    rng = random.Random(f"pre-training|{seed}")
+def documents(n: int, seed: int, use: str = "pre-training") -> Iterator[list[Sentence]]:
+    """``n`` annotated texts of 4 to 10 sentences, determined by the seed and by their use."""
+    rng = random.Random(f"{use}|{seed}")
     kinds = (_narrative, _narrative, _narrative, _narrative, _review, _forum)
     for _ in range(n):
         document: list[Sentence] = []

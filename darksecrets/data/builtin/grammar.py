@@ -63,15 +63,25 @@ class Link:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence with its gold annotation."""
+    """A sentence with its gold annotation.
+
+    Attributes:
+        text: The sentence as written.
+        tokens: Its tokens.
+        links: Predicates and their core elements.
+        referents: Name of what each token refers to within a text; empty if it does not refer.
+    """
 
     text: str
     tokens: tuple[Token, ...]
     links: tuple[Link, ...] = ()
+    referents: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
+        """Plain values, for JSON: its annotation alone, without what holds within a text."""
+        values = asdict(self)
+        del values["referents"]
+        return values
 
 
 # ------------------------------------------------------------------------------------------ trees
@@ -220,7 +230,7 @@ def finish(root: Node, end: str = ".") -> Sentence:
         for element, role in node.links:
             span = [place[id(part)] for part in element.walk()]
             links.append(Link(i, min(span), max(span) + 1, role))
-    return Sentence(text, tuple(tokens), tuple(links))
+    return Sentence(text, tuple(tokens), tuple(links), tuple(node.key for node in nodes))
 
 
 # --------------------------------------------------------------------------------------- meanings

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from adversarial import (
+    coreference,
     distances,
     faithfulness,
     features,
@@ -13,6 +14,7 @@ from adversarial import (
     inferences,
     models,
     norms,
+    syntax,
     together,
     types,
     verdicts,
@@ -28,6 +30,11 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     distances.redundancy,
     types.of_heads,
     norms.of_kinds,
+    syntax.relations,
+    syntax.trees_and_subjects,
+    coreference.of_heads,
+    coreference.of_methods,
+    coreference.of_probes,
     faithfulness.of_rankings,
     faithfulness.of_erased_tokens,
     inferences.ablation,

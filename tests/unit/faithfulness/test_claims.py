@@ -17,7 +17,7 @@ from darksecrets.faithfulness.claims import (
 )
 
 PAPERS = {paper.name: paper for paper in registry.read(registry.files())}
-WANTED = {"clark2019": ["T5"], "jain2019": ["J1"], "serrano2019": ["E1", "E2"]}
+WANTED = {"clarkheads2019": ["B5"], "jain2019": ["J1"], "serrano2019": ["E1", "E2"]}
 CLAIMS = {
     claim.id: claim
     for name, wanted in WANTED.items()
@@ -67,7 +67,7 @@ def erased(column: str, importance: str, value: float) -> Frames:
 
 
 CASES: dict[str, dict[Answer, Frames]] = {
-    "T5": {YES: gradients(0.9, 0.4), NO: gradients(0.4, 0.9), OPEN: gradients(0.9, 0.4, 0.4)},
+    "B5": {YES: gradients(0.9, 0.4), NO: gradients(0.4, 0.9), OPEN: gradients(0.9, 0.4, 0.4)},
     "J1": {YES: tau(0.1), NO: tau(0.7), OPEN: tau(0.5)},
     "E1": {
         YES: erased("over_random", "weights", -0.2),

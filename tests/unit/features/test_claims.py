@@ -16,8 +16,8 @@ from darksecrets.features.claims import (
     types_over_random,
 )
 
-(PAPER,) = (paper for paper in registry.read(registry.files()) if paper.name == "clark2019")
-CLAIMS = {claim.id: claim for claim in PAPER.claims if claim.id in ("T1", "T2", "T3", "T4")}
+(PAPER,) = (paper for paper in registry.read(registry.files()) if paper.name == "clarkheads2019")
+CLAIMS = {claim.id: claim for claim in PAPER.claims if claim.id in ("B1", "B2", "B3", "B4")}
 
 
 def near(value: float, random: float = 0.0, p: float = 0.001, last: float | None = None) -> Frames:
@@ -57,22 +57,22 @@ def counted(
 
 BESIDE, BROAD = ("next", "previous"), ("broad for its length",)
 CASES: dict[str, dict[Answer, Frames]] = {
-    "T1": {
+    "B1": {
         YES: near(-0.1),
         NO: near(0.1),
         OPEN: near(-0.1, p=0.2),
     },
-    "T2": {
+    "B2": {
         YES: counted(BESIDE, 6, 1),
         NO: together(counted(("next",), 6, 1), counted(("previous",), 1, 6)),
         OPEN: counted(BESIDE, 6, 6),
     },
-    "T3": {
+    "B3": {
         YES: counted(("[SEP]",), 9, 0),
         NO: counted(("[SEP]",), 0, 9),
         OPEN: counted(("[SEP]",), 1, 1),
     },
-    "T4": {
+    "B4": {
         YES: counted(BROAD, 9, 0, (9, 8, 1, 1)),
         NO: counted(BROAD, 9, 0, (1, 1, 8, 9)),
         OPEN: counted(BROAD, 9, 0, (4, 4, 4, 4)),
@@ -100,7 +100,7 @@ def test_a_claim_is_decided(name: str, answer: Answer) -> None:
     ids=["random weights do the same", "not in every task"],
 )
 def test_layers_are_alike_only_beyond_the_controls(frames: Frames) -> None:
-    found = deciding.decide(CLAIMS["T1"], PAPER.tasks, Tables(frames, TABLES), RUN)
+    found = deciding.decide(CLAIMS["B1"], PAPER.tasks, Tables(frames, TABLES), RUN)
     assert found.answer == OPEN
 
 

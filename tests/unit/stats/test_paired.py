@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from darksecrets.stats.paired import intersection_union, mean_intervals, sign_flips, student
+from darksecrets.stats.paired import (
+    intersection_union,
+    mean_intervals,
+    sign_bound,
+    sign_flips,
+    student,
+)
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -176,3 +182,20 @@ def test_too_few_units_are_never_significant():
         some = values[:units]
         found = student(np.array(some.sum()), np.array((some**2).sum()), np.array(units))
         assert (found.p < 1) == (2 / 2**units < 0.05) == bool(np.isfinite(found.low))
+
+
+@pytest.mark.parametrize("units", [1, 2, 5, 11])
+def test_no_choice_of_signs_is_rarer_than_the_bound_says(units):
+    """Against all signs; of equal differences and of some that are much greater than others."""
+    signs = np.array([*itertools.product([-1, 1], repeat=units)])
+    for power in (0, 1, 4):
+        for differences in rng(units).normal(0.5, 1, size=(30, units)):
+            values = np.sign(differences) * np.abs(differences) ** power
+            exact = (signs @ np.abs(values) >= values.sum() - 1e-9).mean()
+            assert sign_bound(values.sum(), (values**2).sum()) >= exact - 1e-9
+
+
+def test_the_bound_is_never_above_one_and_nothing_is_not_significant():
+    found = sign_bound(np.array([-3.0, 0.0, 0.0, 30.0]), np.array([9.0, 4.0, 0.0, 30.0]))
+    assert found[:3].tolist() == [1, 1, 1]
+    assert found[3] == pytest.approx(3.1787 * scipy.stats.norm.sf(np.sqrt(30)))

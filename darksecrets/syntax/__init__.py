@@ -1,0 +1,1 @@
+"""Which heads follow syntactic relations, and how well (Clark et al. 2019)."""

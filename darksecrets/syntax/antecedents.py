@@ -1,0 +1,190 @@
+"""Antecedents that heads choose: the earlier expression to which they attend most.
+
+As in Clark et al. (2019, section 4.3), the head word of an expression stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.data.encoding import encode
+from darksecrets.models.loading import Draw, load_tokenizer
+from darksecrets.run.errors import InputError
+from darksecrets.syntax import coreference
+from darksecrets.syntax.coreference import Expression, Text, anaphors, at_distances
+from darksecrets.syntax.coreference_tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
+from darksecrets.syntax.treebank import Sentence
+from darksecrets.syntax.words import WordMaps, word_maps
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+WITHOUT_MODEL: Mapping[str, Callable[[Sequence[Expression], int], int]] = {
+    NEAREST: coreference.nearest,
+    HEAD_MATCH: coreference.head_match,
+    RULES: coreference.rules,
+}
+"""Ways to resolve that need no model; fixed distances are another."""
+FURTHEST = 60
+"""Greatest distance in words that is tried."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """How the anaphors of texts are resolved; parts of 1 are means over what is drawn at random.
+
+    Attributes:
+        text: [anaphors] number of the text.
+        kind: [anaphors] number of the kind in `EXPRESSIONS`.
+        heads: [anaphors, layers, heads] 1 if the head chooses rightly.
+        other_query: The same shape: what this head would choose if it attended as it does from
+            another expression of the text, that refers to something else.
+        same_kind: The same shape: any earlier expression of the kind that the head chooses.
+        methods: [anaphors, methods] 1 if a method of `WITHOUT_MODEL` chooses rightly.
+        distances: [anaphors, distances] the same of the expression nearest to a distance in words,
+            from 1 to `FURTHEST`.
+    """
+
+    text: Integers
+    kind: Integers
+    heads: Floats
+    other_query: Floats
+    same_kind: Floats
+    methods: Floats
+    distances: Floats
+
+
+def resolve(number: int, expressions: Sequence[Expression], weights: Floats) -> Resolved:
+    """Resolve the anaphors of one text.
+
+    Args:
+        number: Number of the text.
+        expressions: Its expressions.
+        weights: [layer, head, expression, expression] attention of a head word to another.
+    """
+    places = anaphors(expressions)
+    entities = np.array([each.entity for each in expressions])
+    kinds = np.array([EXPRESSIONS.index(each.kind) for each in expressions])
+    found: dict[str, list[Any]] = {field.name: [] for field in fields(Resolved)}
+    for place in places:
+        right = (entities[:place] == entities[place]).astype(np.float64)
+        choice = _most(weights[:, :, place, :place])
+        of_kind = kinds[:place, None] == np.arange(len(EXPRESSIONS))
+        found["text"].append(number)
+        found["kind"].append(kinds[place])
+        found["heads"].append(right[choice])
+        found["other_query"].append(_of_others(weights, entities, place, right))
+        found["same_kind"].append((right @ of_kind / of_kind.sum(axis=0).clip(1))[kinds[choice]])
+        found["methods"].append([right[way(expressions, place)] for way in WITHOUT_MODEL.values()])
+        found["distances"].append(right[at_distances(expressions, place, FURTHEST)])
+    return _arrays(found, weights.shape[:2])
+
+
+def _arrays(found: Mapping[str, list[Any]], heads: tuple[int, ...]) -> Resolved:
+    """Lists with an item per anaphor as arrays, also without any."""
+
+    def array(name: str, *shape: int) -> Floats:
+        return np.array(found[name], dtype=np.float64).reshape(-1, *shape)
+
+    return Resolved(
+        text=array("text").astype(np.int64),
+        kind=array("kind").astype(np.int64),
+        heads=array("heads", *heads),
+        other_query=array("other_query", *heads),
+        same_kind=array("same_kind", *heads),
+        methods=array("methods", len(WITHOUT_MODEL)),
+        distances=array("distances", FURTHEST),
+    )
+
+
+def _most(weights: Floats) -> Integers:
+    """[...] the expression with the greatest weight; of several, the last."""
+    last: Integers = weights.shape[-1] - 1 - weights[..., ::-1].argmax(axis=-1)
+    return last
+
+
+def _of_others(weights: Floats, entities: Integers, place: int, right: Floats) -> Floats:
+    """[layer, head] the share of other queries from which a right expression is chosen."""
+    others = np.flatnonzero(entities != entities[place])
+    rows = weights[:, :, others, :place].copy()
+    own = others < place
+    rows[:, :, own, others[own]] = -1  # not the query itself
+    chosen: Floats = right[_most(rows)].mean(axis=-1)
+    return chosen
+
+
+def resolve_all(
+    texts: Sequence[Text],
+    model_folder: Path,
+    *,
+    max_length: int,
+    batch_size: int,
+    draw: Draw | None = None,
+) -> Resolved:
+    """Resolve the anaphors of all texts by the heads of an encoder.
+
+    Args:
+        texts: What the encoder reads, each as one input; longer ones are cut, as in the paper.
+        model_folder: Hugging Face folder of the encoder.
+        max_length: Longest input, in tokens.
+        batch_size: Batch size on a CPU.
+        draw: How to draw all weights anew; None to keep them.
+
+    Raises:
+        InputError: Inputs are too short for any anaphor; or see `syntax.words.word_maps`.
+    """
+    read = [text for text in cut(texts, model_folder, max_length) if anaphors(text.expressions)]
+    if not read:
+        raise InputError(
+            f"Found no pronouns or nouns that refer to something mentioned before in the first "
+            f"{max_length} tokens of {len(texts)} texts. Raise fine_tuning.max_length."
+        )
+    words = [_head_words(text, number) for number, text in enumerate(read)]
+    given = {"max_length": max_length, "batch_size": batch_size}
+    parts = [
+        resolve(number, read[number].expressions, weights)
+        for batch in word_maps(model_folder, words, **given, draw=draw)
+        for number, weights in _of_batch(batch, read)
+    ]
+    return join(sorted(parts, key=lambda part: part.text[:1].tolist()))
+
+
+def join(parts: Sequence[Resolved]) -> Resolved:
+    """The anaphors of several texts together."""
+    names = [field.name for field in fields(Resolved)]
+    return Resolved(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    )
+
+
+def cut(texts: Sequence[Text], model_folder: Path, max_length: int) -> list[Text]:
+    """The beginnings of texts that an encoder can read, with the expressions in them."""
+    tokenizer = load_tokenizer(model_folder)
+    written = {"sentence1": [text.text for text in texts]}
+    places = encode(written, tokenizer, max_length, layout=True)["offset_mapping"]
+    ends = [max(end for _, end in of_text) for of_text in places]
+    return [
+        Text(text.text[:end], tuple(each for each in text.expressions if each.end <= end))
+        for text, end in zip(texts, ends, strict=True)
+    ]
+
+
+def _head_words(text: Text, number: int) -> Sentence:
+    """The head words of a text's expressions, as words of a sentence without a tree."""
+    found = text.expressions
+    words, starts, ends = zip(*((each.head, each.start, each.end) for each in found), strict=True)
+    return Sentence(str(number), number, text.text, words, starts, ends, (), (), ())
+
+
+def _of_batch(batch: WordMaps, texts: Sequence[Text]) -> Iterator[tuple[int, Floats]]:
+    """[layer, head, expression, expression] weights of every text of a batch, with its number."""
+    maps = batch.maps.double().cpu().numpy()
+    for number, weights in zip(batch.numbers, maps, strict=True):
+        own = len(texts[number].expressions)
+        yield number, weights[..., :own, :own]

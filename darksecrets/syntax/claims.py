@@ -1,0 +1,89 @@
+"""Numbers about syntax that claims need: of the pre-trained encoder."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from darksecrets.syntax.tables import ALL, ANY, OPEN
+
+_ESTIMATE = ["value", "low", "high"]
+_SAME = {"obj": "dobj"}
+"""Labels of Universal Dependencies, and what Clark et al. call them."""
+
+
+def over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
+    """By how much the best head of every relation exceeds the best offset.
+
+    Args:
+        syntactic_heads: The table.
+
+    Returns:
+        Columns ``state``, ``seed``, ``label``; ``value``, with ``low`` and ``high``.
+    """
+    best = syntactic_heads[syntactic_heads["selected"]]
+    names = {"over_offset": "value", "over_offset_low": "low", "over_offset_high": "high"}
+    found = best.rename(columns=names)[["state", "seed", "label", *names.values()]]
+    return found.assign(label=found["label"].replace(_SAME))
+
+
+def of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
+    """The same of single relations, without all together."""
+    found = over_offset(syntactic_heads)
+    return found[found["label"] != ALL]
+
+
+def tests_of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
+    """The q-value of the best head of every single relation, if all controls could be made.
+
+    Args:
+        syntactic_heads: The table.
+
+    Returns:
+        Columns ``state``, ``seed``, ``label``; ``value``, with ``low`` and ``high``: 0 and the
+        value.
+    """
+    best = syntactic_heads[
+        syntactic_heads["selected"]
+        & (syntactic_heads["label"] != ALL)
+        & (syntactic_heads["syntactic"] != OPEN)
+    ]
+    found = best.assign(value=best["q_value"], low=0.0, high=best["q_value"])
+    return found[["state", "seed", "label", *_ESTIMATE]]
+
+
+def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
+    """By how much the subject's share of a verb's weight exceeds equal parts, over all layers.
+
+    Args:
+        distractors: The table.
+
+    Returns:
+        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``.
+    """
+    return _of_encoder(distractors, ANY)[["state", "seed", *_ESTIMATE]]
+
+
+def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
+    """What a second other noun changes: the subject's share, divided by that of equal parts.
+
+    Args:
+        distractors: The table.
+
+    Returns:
+        As `subjects`; the interval of the difference adds both half-widths, which is valid for any
+        dependence.
+    """
+    key = ["state", "seed"]
+    one, two = (
+        rows.set_index(key)[_ESTIMATE].div(rows.set_index(key)["uniform"], axis=0)
+        for rows in (_of_encoder(distractors, count) for count in ("1", "2"))
+    )
+    one = one.rename(columns={"low": "high", "high": "low"})
+    return (two - one[_ESTIMATE]).reset_index()
+
+
+def _of_encoder(distractors: pd.DataFrame, count: str) -> pd.DataFrame:
+    """Rows of all layers together, with what exceeds equal parts and its interval."""
+    rows = distractors[distractors["layer"].isna() & (distractors["distractors"] == count)]
+    names = ["over_uniform", "over_uniform_low", "over_uniform_high"]
+    return rows.rename(columns=dict(zip(names, _ESTIMATE, strict=True)))

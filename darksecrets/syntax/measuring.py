@@ -1,0 +1,82 @@
+"""One pass of a model over a treebank; of its maps, only what the tables need is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from darksecrets.models.loading import Draw
+from darksecrets.run.tables import Table, identify
+from darksecrets.syntax import distractors, guesses, heads, trees
+from darksecrets.syntax.guesses import Guess, Read
+from darksecrets.syntax.relations import Floats
+from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS, SYNTACTIC_HEADS
+from darksecrets.syntax.treebank import Sentence
+from darksecrets.syntax.trees import Counts
+from darksecrets.syntax.words import word_maps
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one model does with each sentence that it can read whole, in the treebank's order.
+
+    Attributes:
+        read: The sentences.
+        guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
+        trees: For each, [layer, head, direction, 2] see `trees.of_trees`.
+        subjects: For each, [choices, layer, 2] see `distractors.of_subjects`.
+    """
+
+    read: list[Read]
+    guesses: list[Guess]
+    trees: list[Counts]
+    subjects: list[Floats]
+
+
+def measure(
+    model_folder: str | Path,
+    sentences: Sequence[Sentence],
+    *,
+    max_length: int,
+    batch_size: int,
+    draw: Draw | None = None,
+) -> Measured:
+    """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
+    found: dict[int, tuple[Read, Guess, Counts, Floats]] = {}
+    for batch in word_maps(
+        model_folder, sentences, max_length=max_length, batch_size=batch_size, draw=draw
+    ):
+        cropped = guesses.of_sentences(batch, sentences)
+        counts, shares = trees.of_trees(batch, sentences), distractors.of_subjects(batch, sentences)
+        for place, number in enumerate(batch.numbers):
+            found[number] = *cropped[place], counts[place], shares[place]
+    columns = zip(*(found[number] for number in sorted(found)), strict=True)
+    return Measured(*map(list, columns))
+
+
+def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table, pd.DataFrame]:
+    """All tables of a run.
+
+    Args:
+        models: What each model does with the same sentences, by the name of its folder.
+        random: Name of the encoder with random weights.
+        seed: Seed of the halves.
+
+    Raises:
+        InputError: See `heads.table`.
+    """
+    by_chance = distractors.table(models[random].read, models[random].subjects)
+    parts: dict[Table, list[pd.DataFrame]] = {}
+    for model, found in models.items():
+        shares = distractors.table(found.read, found.subjects)
+        of_model = {
+            SYNTACTIC_HEADS: heads.table(found.read, found.guesses, seed),
+            ATTENTION_TREES: trees.table(found.read, found.trees, seed),
+            DISTRACTORS: shares.assign(random=by_chance["share"].to_numpy()),
+        }
+        for table, rows in of_model.items():
+            parts.setdefault(table, []).append(identify(rows, None, model))
+    return {table: pd.concat(rows, ignore_index=True) for table, rows in parts.items()}

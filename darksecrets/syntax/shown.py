@@ -1,0 +1,49 @@
+"""What the atlas shows of syntax."""
+
+from __future__ import annotations
+
+from darksecrets.run.shown import Phrase, Shown
+from darksecrets.syntax.coreference_tables import COREFERENCE_HEADS, NOMINAL, PRONOUN, PROPER
+from darksecrets.syntax.tables import ALL, ATTENTION_TREES, DEPENDENT_TO_HEAD, HEAD_TO_DEPENDENT
+
+SHOWN = (
+    Shown(
+        ATTENTION_TREES,
+        "uuas",
+        "Trees: {kind}",
+        "Syntax (4.2)",
+        kind="direction",
+        words={
+            DEPENDENT_TO_HEAD: "dependents attend to heads",
+            HEAD_TO_DEPENDENT: "heads attend to dependents",
+        },
+        test="q_value",
+        over="over_chain",
+        on_card=False,
+    ),
+    Shown(
+        COREFERENCE_HEADS,
+        "accuracy",
+        "Antecedents: {kind}",
+        "Coreference (4.2)",
+        kind="kind",
+        words={
+            ALL: "all expressions",
+            PRONOUN: "pronouns",
+            PROPER: "proper nouns",
+            NOMINAL: "common nouns",
+        },
+        test="p_family",
+        summaries=("coreference_methods",),
+        on_card=False,
+        phrases=(
+            Phrase(
+                "finds the antecedents of {value:.0%} of the pronouns (95% interval {low:.0%} to "
+                "{high:.0%}; the best fixed distance, {fixed_distance:.0%})",
+                significant=True,
+                sign=1,
+                kinds=(PRONOUN,),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,130 @@
+"""Where a treebank comes from: the built-in grammar, a file, or the parsed texts of the run.
+
+- `builtin`: gold trees of sentences of the built-in grammar.
+- `conllu`: a file of the user, such as a treebank of Universal Dependencies.
+- `pipeline`: texts of the tasks, as they were annotated. Those of the built-in corpus have gold
+  trees; all others have *silver* ones, those of a parser: its mistakes count against heads.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from darksecrets.run.errors import InputError
+from darksecrets.run.libraries import can_import
+from darksecrets.syntax import conllu_files, treebank
+from darksecrets.syntax.treebank import ROOT, Sentence
+
+
+def describe(source: Mapping[str, Any], *, parsed: bool) -> str:
+    """The source in a few words, for figures.
+
+    Args:
+        source: Section ``treebank`` of a configuration.
+        parsed: Whether the texts of any task have to be parsed.
+    """
+    return {
+        "builtin": "built-in grammar, gold",
+        "conllu": Path(source["path"] or "").name,
+        "pipeline": f"texts of the tasks, {'silver' if parsed else 'gold'}",
+    }[source["source"]]
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check a file of trees before any job.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: See `conllu_files.read`.
+    """
+    source = config["treebank"]
+    if source["source"] == "conllu" and can_import("conllu"):
+        conllu_files.read(Path(source["path"]))
+
+
+def collect(source: Mapping[str, Any], annotations: Sequence[Path]) -> list[Sentence]:
+    """The sentences of the configured source, at most as many as it says.
+
+    Args:
+        source: Section ``treebank`` of a configuration.
+        annotations: For the source `pipeline`, the annotated texts of the run's tasks.
+
+    Raises:
+        InputError: See `conllu_files.read`; or no text has a tree.
+    """
+    wanted, seed = source["sentences"], source["seed"]
+    if source["source"] == "builtin":
+        return treebank.builtin(wanted, seed)
+    if source["source"] == "conllu":
+        found = conllu_files.read(Path(source["path"]))
+    else:
+        found = annotated(annotations, seed)
+    chosen = sorted(random.Random(seed).sample(range(len(found)), min(wanted, len(found))))
+    return [found[place] for place in chosen]
+
+
+def annotated(annotations: Sequence[Path], seed: int) -> list[Sentence]:
+    """Sentences of annotated texts: a random one of each text, each once.
+
+    The second text of a pair mostly says the same as the first and is not used.
+
+    Args:
+        annotations: Files that the rule `annotate_examples` makes.
+        seed: Seed of the choice.
+
+    Raises:
+        InputError: There are none.
+    """
+    rng, found = random.Random(seed), dict[str, Sentence]()
+    for path in annotations:
+        with path.open(encoding="utf-8") as stream:
+            for line in stream:
+                example = json.loads(line)
+                name = f"{path.stem} {example['idx']}"
+                sentences = list(_split(example["sentence1"], name, len(found)))
+                if sentences and (chosen := rng.choice(sentences)).text not in found:
+                    found[chosen.text] = chosen
+    if not found:
+        raise InputError(
+            "Found no sentence in the annotated texts of the run's tasks, expected some. Use "
+            "another treebank.source."
+        )
+    return list(found.values())
+
+
+def _split(text: Mapping[str, Any], name: str, document: int) -> Iterator[Sentence]:
+    """The sentences of a text: words that hang together, with one root."""
+    tokens = text["tokens"]
+    roots = [_root(tokens, place) for place in range(len(tokens))]
+    for root in dict.fromkeys(roots):
+        places = [place for place, own in enumerate(roots) if own == root]
+        first, start = places[0], tokens[places[0]]["start"]
+        words = [tokens[place] for place in places]
+        if places != list(range(first, first + len(places))):
+            continue  # interrupted by another sentence
+        yield Sentence(
+            name=name,
+            document=document,
+            text=text["text"][start : words[-1]["end"]],
+            words=tuple(word["text"] for word in words),
+            starts=tuple(word["start"] - start for word in words),
+            ends=tuple(word["end"] - start for word in words),
+            heads=tuple(
+                ROOT if place == root else tokens[place]["head"] - first for place in places
+            ),
+            labels=tuple(word["dep"].lower() for word in words),
+            tags=tuple(word["tag"] for word in words),
+        )
+
+
+def _root(tokens: Sequence[Mapping[str, Any]], place: int) -> int:
+    """The root above a word; a root is its own head."""
+    while tokens[place]["head"] != place:
+        place = tokens[place]["head"]
+    return place

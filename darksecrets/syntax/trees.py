@@ -1,0 +1,153 @@
+"""Trees from attention: the best tree of every map, beside chains (Htut et al. 2019).
+
+The weights between words are the scores of arcs, in both directions; the tree with the greatest sum
+of scores has the sentence's own root. Right- and left-chain make each word depend on the one before
+it, or after it; without directions, both have the same arcs: those between neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.paired import sign_bound
+from darksecrets.stats.ratios import ratio, share
+from darksecrets.stats.resampling import feasible
+from darksecrets.syntax.arborescence import arborescences
+from darksecrets.syntax.guesses import Read
+from darksecrets.syntax.relations import Flags, Floats, Numbers, first_greatest, halves
+from darksecrets.syntax.tables import ATTENTION_TREES, DIRECTIONS
+from darksecrets.syntax.treebank import ROOT, Sentence
+from darksecrets.syntax.words import WordMaps
+
+Counts = npt.NDArray[np.int16]
+
+_FORBIDDEN, _PADDING = -1.0, 0.0
+"""Score of an arc between words that share a piece, and of the only arc of padding."""
+
+
+def of_trees(batch: WordMaps, sentences: Sequence[Sentence]) -> list[Counts]:
+    """How many arcs of the gold trees the best trees of some maps have.
+
+    Args:
+        batch: Word maps.
+        sentences: The treebank.
+
+    Returns:
+        For each sentence of the batch, [layer, head, direction, 2] arcs without and with their
+        direction; see `counted` for which count.
+    """
+    own = [sentences[number] for number in batch.numbers]
+    roots = np.array([sentence.heads.index(ROOT) for sentence in own])
+    apart = batch.apart.cpu().numpy()
+    maps = batch.maps.double().cpu().numpy()
+    both = np.stack([maps, maps.swapaxes(-1, -2)], axis=3)
+    scores = np.where(apart[:, None, None, None], both, _FORBIDDEN)
+    for each, sentence, root in zip(scores, own, roots, strict=True):
+        each[..., len(sentence) :] = -np.inf
+        each[..., len(sentence) :, root] = _PADDING
+    count, *shape, size, _ = scores.shape
+    flat = arborescences(
+        scores.reshape(-1, size, size), np.repeat(roots, int(np.prod(shape)))
+    ).reshape(count, *shape, size)
+    return [
+        arcs_found(heads[..., : len(sentence)], sentence, flags)
+        for heads, sentence, flags in zip(flat, own, apart, strict=True)
+    ]
+
+
+def counted(sentence: Sentence, apart: Flags) -> list[tuple[int, int]]:
+    """Dependents and their heads that trees are scored on: no punctuation, no shared pieces."""
+    tree = enumerate(zip(sentence.heads, sentence.labels, strict=True))
+    return [
+        (word, head)
+        for word, (head, label) in tree
+        if head != ROOT and label != "punct" and apart[word, head]
+    ]
+
+
+def arcs_found(heads: Numbers, sentence: Sentence, apart: Flags) -> Counts:
+    """[..., 2] how many gold arcs trees have, without and with their direction.
+
+    Args:
+        heads: [..., words] head of every word in each tree.
+        sentence: The sentence with its gold tree.
+        apart: [words, words] see `words.WordMaps`.
+    """
+    arcs = counted(sentence, apart)
+    words, gold = np.array(arcs, dtype=np.int64).reshape(-1, 2).T
+    directed = heads[..., words] == gold
+    either = directed | (heads[..., gold] == words)
+    found: Counts = np.stack([either.sum(axis=-1), directed.sum(axis=-1)], axis=-1).astype(np.int16)
+    return found
+
+
+@dataclass(frozen=True)
+class Chains:
+    """What chains find in every sentence.
+
+    Attributes:
+        arcs: [sentences] gold arcs that count.
+        neighbours: [sentences] those between neighbours.
+        right: [sentences] those from a word to the one before it.
+        left: [sentences] those from a word to the one after it.
+    """
+
+    arcs: Floats
+    neighbours: Floats
+    right: Floats
+    left: Floats
+
+
+def chains(read: Sequence[Read]) -> Chains:
+    """Score the chains."""
+    counts = []
+    for each in read:
+        distances = np.array([head - word for word, head in counted(each.sentence, each.apart)])
+        right, left = (distances == -1).sum(), (distances == 1).sum()
+        counts.append((len(distances), right + left, right, left))
+    return Chains(*np.array(counts, dtype=np.float64).T)
+
+
+def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFrame:
+    """The table `attention_trees` of a model, without the columns that name it.
+
+    Args:
+        read: The sentences that it read.
+        trees: For each, from `of_trees`.
+        seed: Seed of the halves.
+    """
+    half, chain = halves(read, seed), chains(read)
+    every = np.stack(trees).astype(np.float64)
+    selecting, scoring = (half == part for part in (0, 1))
+    selected = every[selecting, ..., 0].sum(axis=0) / chain.arcs[selecting].sum()
+    sizes = chain.arcs[scoring][:, None, None, None]
+    either, directed = np.moveaxis(every[scoring], -1, 0)
+    differences = either - chain.neighbours[scoring][:, None, None, None]
+    uuas, uas, over = share(either, sizes), share(directed, sizes), ratio(differences, sizes)
+    low, high = feasible([over.low, over.high], -1, 1)
+    p = sign_bound(differences.sum(axis=0), (differences**2).sum(axis=0))
+    layer, head, direction = np.indices(selected.shape)
+    total = chain.arcs[scoring].sum()
+    columns = {
+        **{"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1},
+        **{"arcs": int(total), "sentences": int((chain.arcs[scoring] > 0).sum())},
+        **{"uuas": uuas.value, "uuas_low": uuas.low, "uuas_high": uuas.high},
+        **{"selected": first_greatest(selected), "selecting": selected},
+        "chain": chain.neighbours[scoring].sum() / total,
+        **{"over_chain": over.value, "over_chain_low": low, "over_chain_high": high},
+        **{"uas": uas.value, "uas_low": uas.low, "uas_high": uas.high},
+        "right_chain": chain.right[scoring].sum() / total,
+        "left_chain": chain.left[scoring].sum() / total,
+        **{"p_value": p, "q_value": benjamini_hochberg(p)},
+    }
+    rows = {
+        name: np.broadcast_to(values, selected.shape).transpose(2, 0, 1).ravel()
+        for name, values in columns.items()
+    }
+    return pd.DataFrame(rows)[[name for name in ATTENTION_TREES.names if name in rows]]

@@ -1,0 +1,16 @@
+"""Read the treebank that heads are compared with (Clark et al. 2019)."""
+
+from typing import Any
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Write its sentences, with their trees."""
+    from darksecrets.syntax import sources, treebank
+
+    annotations = job.input.all("annotations")
+    sentences = sources.collect(job.params.treebank, annotations)
+    treebank.write(sentences, job.output.treebank)
+    return {"sentences": len(sentences)}

@@ -1,0 +1,66 @@
+"""Trials of what is said of heads that resolve pronouns, and of probes (section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from made_up_coreference import IGNORANT, knowing, read_by, right
+
+from adversarial.trials import LEVEL, NULL, POWER, Size, Statements, Trial
+from darksecrets.syntax import coreference
+from darksecrets.syntax.coreference_statistics import tables
+from darksecrets.syntax.probe_tables import PROBES
+from darksecrets.syntax.probing import Scores, table_of
+from darksecrets.syntax.tables import ALL
+
+_TEXTS = 30
+
+
+def of_heads(size: Size, folder: Path) -> Iterator[Trial]:
+    """Heads of places, distances, classes and frequent words, and heads that know a little."""
+    ignorant, knowing_some, rng = Statements(), Statements(), np.random.default_rng(71)
+    for draw in range(size.sweeps):
+        texts = coreference.builtin(_TEXTS, 1000 + draw)
+        heads, _ = tables(read_by(IGNORANT, texts, rng), draw)
+        ignorant.any("coreference_heads: p_family below 5 %", heads["p_family"] < LEVEL)
+        heads, _ = tables(read_by((knowing, right), texts, rng), draw)
+        some = heads[heads["kind"] == ALL]
+        knowing_some.each("coreference_heads: p_family below 5 %", some["p_family"] < LEVEL)
+    yield from ignorant.trials("heads without coreference")
+    yield from knowing_some.trials("heads with coreference", POWER)
+
+
+def of_methods(size: Size, folder: Path) -> Iterator[Trial]:
+    """Heads and methods that are right equally often, and more so in some texts than in others."""
+    made, rng = Statements(), np.random.default_rng(72)
+    for draw in range(size.sweeps):
+        base = read_by((knowing,), coreference.builtin(_TEXTS, 2000 + draw), rng)
+        chances = rng.beta(4, 4, size=_TEXTS)[base.text][:, None]
+        heads = (rng.random((len(chances), 12)) < chances).reshape(-1, 2, 6).astype(float)
+        methods = (rng.random(base.methods.shape) < chances).astype(float)
+        drawn = replace(base, heads=heads, other_query=heads, same_kind=heads, methods=methods)
+        _, found = tables(drawn, draw)
+        rows = found[(found["kind"] == ALL) & found["method"].isin(["nearest", "rules"])]
+        made.interval("coreference_methods", "gain", rows)
+    yield from made.trials("heads as good as methods", NULL)
+
+
+def of_probes(size: Size, folder: Path) -> Iterator[Trial]:
+    """Probes that find equally many heads, each more in documents of its own."""
+    made, rng = Statements(), np.random.default_rng(73)
+    units = np.arange(90) // 3
+    for _ in range(size.sweeps):
+        sizes = rng.integers(4, 15, size=90)
+
+        def drawn(sizes: np.ndarray = sizes) -> Scores:
+            chances = rng.beta(6, 4, size=30)[units]
+            return Scores(rng.binomial(sizes, chances).astype(float), sizes.astype(float))
+
+        scores, untrained = ({name: drawn() for name in PROBES} for _ in range(2))
+        found = table_of(scores, untrained, untrained, units)
+        for column in ("over_random", "over_offset", "over_words"):
+            made.interval("attention_probes", column, found[found["probe"].isin(PROBES[:2])])
+    yield from made.trials("probes that find the same")

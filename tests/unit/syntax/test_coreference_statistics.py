@@ -1,0 +1,119 @@
+"""Tables of coreference: controls, tests and the best head."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up_coreference import IGNORANT, knowing, read_by, right
+
+from darksecrets.run.tables import identify
+from darksecrets.syntax import coreference
+from darksecrets.syntax.antecedents import WITHOUT_MODEL, Resolved
+from darksecrets.syntax.coreference_statistics import best_distance, tables
+from darksecrets.syntax.coreference_tables import (
+    BEST_HEAD,
+    COREFERENCE_HEADS,
+    COREFERENCE_METHODS,
+    DISTANCE,
+    METHODS,
+    PRONOUN,
+)
+from darksecrets.syntax.tables import ALL
+
+HEADS = (*IGNORANT, right)
+KNOWN = len(IGNORANT) + 1
+
+
+@pytest.fixture(scope="module")
+def resolved() -> Resolved:
+    return read_by(HEADS, coreference.builtin(60, 11), np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def found(resolved: Resolved) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return tables(resolved, 1)
+
+
+def test_tables_are_as_declared(found: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    declared = COREFERENCE_HEADS, COREFERENCE_METHODS
+    for table, frame in zip(declared, found, strict=True):
+        table.check(identify(frame, None, "pretrained"), "x", "y")
+
+
+def test_a_planted_head_is_always_right_and_the_only_one_to_stand_out(
+    found: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    heads, methods = found
+    planted = heads["head"] == KNOWN
+    assert (heads.loc[planted, "accuracy"] == 1).all()
+    assert (heads.loc[planted & (heads["kind"] == ALL), "p_family"] < 0.01).all()
+    assert (heads.loc[~planted, "p_family"] > 0.05).all()
+    best = methods[methods["method"] == BEST_HEAD]
+    assert (best["head"] == KNOWN).all()
+    assert (best["accuracy"] == 1).all()
+    assert (best["chosen"] == 1).all()
+
+
+def test_shares_are_those_of_plain_loops(
+    resolved: Resolved, found: tuple[pd.DataFrame, pd.DataFrame]
+) -> None:
+    heads, methods = found
+    pronouns = [n for n, kind in enumerate(resolved.kind) if kind == 0]
+    rows = heads[heads["kind"] == PRONOUN].set_index("head")
+    for head in range(len(HEADS)):
+        for name, values in (
+            ("accuracy", resolved.heads),
+            ("other_query", resolved.other_query),
+            ("same_kind", resolved.same_kind),
+        ):
+            mean = sum(values[n, 0, head] for n in pronouns) / len(pronouns)
+            assert rows.loc[head + 1, name] == pytest.approx(mean)
+    totals = [sum(resolved.distances[n, far] for n in pronouns) for far in range(60)]
+    assert rows["fixed_distance"].iloc[0] == pytest.approx(max(totals) / len(pronouns))
+    assert best_distance(resolved, resolved.kind == 0) == 1 + totals.index(max(totals))
+    own = methods[methods["kind"] == PRONOUN].set_index("method")
+    assert own.loc[DISTANCE, "distance"] == 1 + totals.index(max(totals))
+    for number, name in enumerate(WITHOUT_MODEL):
+        mean = sum(resolved.methods[n, number] for n in pronouns) / len(pronouns)
+        assert own.loc[name, "accuracy"] == pytest.approx(mean)
+        assert own.loc[name, "gain"] == pytest.approx(1 - mean, abs=0.01)
+    assert set(own.index) == set(METHODS)
+
+
+def test_the_best_of_heads_that_guess_is_not_called_better_than_they_are() -> None:
+    """Chosen and scored on the same texts, the best of 30 would look better."""
+    rng = np.random.default_rng(3)
+    base = read_by((knowing,), coreference.builtin(40, 2), rng)
+    guesses = rng.random((len(base.text), 5, 6)) < 0.4
+    made = replace(
+        base,
+        heads=guesses.astype(float),
+        other_query=np.full(guesses.shape, 0.4),
+        same_kind=np.full(guesses.shape, 0.4),
+    )
+    heads, methods = tables(made, 0)
+    best = methods[(methods["method"] == BEST_HEAD) & (methods["kind"] == ALL)].iloc[0]
+    assert heads.loc[heads["kind"] == ALL, "accuracy"].max() > 0.44
+    assert best["accuracy_low"] < 0.4 < best["accuracy_high"]
+    assert best["accuracy"] < 0.43
+
+
+def test_a_few_texts_have_no_best_head() -> None:
+    rng = np.random.default_rng(0)
+    few = read_by((right, knowing), coreference.builtin(4, 2), rng)
+    heads, methods = tables(few, 0)
+    assert methods[["gain", "gain_low"]].isna().all(axis=None)
+    assert methods.loc[methods["method"] == BEST_HEAD, "accuracy"].isna().all()
+    assert (heads["p_family"] > 0.05).all()
+    COREFERENCE_METHODS.check(identify(methods, None, "random/seed-1"), "x", "y")
+    COREFERENCE_HEADS.check(identify(heads, None, "random/seed-1"), "x", "y")
+
+
+def test_the_same_seed_gives_the_same_tables(
+    resolved: Resolved, found: tuple[pd.DataFrame, pd.DataFrame]
+) -> None:
+    for one, other in zip(tables(resolved, 1), found, strict=True):
+        pd.testing.assert_frame_equal(one, other)

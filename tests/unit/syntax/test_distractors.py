@@ -1,0 +1,116 @@
+"""Weights from verbs to their subjects and to other nouns, against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from darksecrets.data.builtin.grammar import finish, phrase
+from darksecrets.run.tables import identify
+from darksecrets.syntax import distractors
+from darksecrets.syntax.distractors import Choice, choices
+from darksecrets.syntax.guesses import Read
+from darksecrets.syntax.tables import ANY, DISTRACTORS, MANY
+from darksecrets.syntax.treebank import Sentence, builtin, from_grammar
+from darksecrets.syntax.words import WordMaps
+
+SENTENCES = builtin(400, 2)
+LAYERS, HEADS = 2, 3
+
+
+def sentence(template: str) -> Sentence:
+    return from_grammar(finish(phrase(template)), "1", 0)
+
+
+def apart(of: Sentence) -> np.ndarray:
+    return ~np.eye(len(of), dtype=bool)
+
+
+def test_the_nouns_before_a_verb_compete() -> None:
+    """*After the rain, Tom Smith's dog slept near a cat*: rain, Smith and dog."""
+    found = sentence(
+        "after/IN/prep/8 the/DT/det/3 rain/NN/pobj/1 Tom/NNP/compound/5 Smith/NNP/poss/7 "
+        "'s/POS/case/5 dog/NN/nsubj/8 slept/VBD/root/0 near/IN/prep/8 cats/NNS/pobj/9"
+    )
+    assert choices(found, apart(found)) == [Choice(7, 6, (2, 4, 6))]
+    shared = apart(found)
+    shared[7, 2] = False
+    assert choices(found, shared) == [Choice(7, 6, (4, 6))]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "dogs/NNS/nsubj/2 sleep/VBP/root/0",  # no distractor
+        "dogs/NNS/nsubj/3 are/VBP/cop/3 animals/NNS/root/0",  # no verb
+        "where/WRB/advmod/4 Tom/NNP/npadvmod/4 do/VBP/aux/4 sleep/VB/root/0 dogs/NNS/nsubj/4",
+    ],
+)
+def test_others_do_not_count(template: str) -> None:
+    found = sentence(template)
+    assert choices(found, apart(found)) == []
+
+
+@pytest.fixture(scope="module")
+def batch() -> WordMaps:
+    rng, size = np.random.default_rng(0), max(map(len, SENTENCES))
+    maps = torch.from_numpy(rng.random((len(SENTENCES), LAYERS, HEADS, size, size)))
+    flags = np.zeros((len(SENTENCES), size, size), dtype=bool)
+    for own, each in zip(flags, SENTENCES, strict=True):
+        own[: len(each), : len(each)] = apart(each)
+    return WordMaps([*range(len(SENTENCES))], maps, torch.from_numpy(flags))
+
+
+def test_the_table_is_that_of_loops(batch: WordMaps) -> None:
+    read = [Read(each, apart(each)) for each in SENTENCES]
+    found = distractors.table(read, distractors.of_subjects(batch, SENTENCES))
+    DISTRACTORS.check(identify(found, None, "random/seed-1").assign(random=0.5), "here", "")
+    shares: dict[tuple[str, int | None], list[tuple[int, float, float, float]]] = {}
+    for number, each in enumerate(SENTENCES):
+        for choice in choices(each, apart(each)):
+            count = len(choice.nouns) - 1
+            for layer in range(LAYERS):
+                weights = batch.maps[number, layer, :, choice.verb].numpy()
+                parts = [
+                    [weights[head, noun] / sum(weights[head, n] for n in choice.nouns)
+                     for head in range(HEADS)]
+                    for noun in (choice.subject, max(choice.nouns))
+                ]  # fmt: skip
+                row = (number, *map(float, np.mean(parts, axis=1)), 1 / (count + 1))
+                for name in (ANY, MANY if count > 2 else str(count)):
+                    shares.setdefault((name, layer + 1), []).append(row)
+                    shares.setdefault((name, None), []).append(row)
+    assert len(found) == len(shares)
+    for row in found.to_dict("records"):
+        layer = None if pd.isna(row["layer"]) else int(row["layer"])
+        number, subject, nearest, uniform = np.array(shares[row["distractors"], layer]).T
+        assert row["verbs"] == len(subject) / (LAYERS if layer is None else 1)
+        assert row["sentences"] == len(set(number))
+        assert row["share"] == pytest.approx(subject.mean())
+        assert row["nearest"] == pytest.approx(nearest.mean())
+        assert row["uniform"] == pytest.approx(uniform.mean())
+        assert row["over_uniform"] == pytest.approx((subject - uniform).mean())
+
+
+def test_a_head_that_attends_to_subjects_only(batch: WordMaps) -> None:
+    maps = torch.zeros_like(batch.maps)
+    for number, each in enumerate(SENTENCES):
+        for choice in choices(each, apart(each)):
+            maps[number, 1, :, choice.verb, choice.subject] = 0.5
+    read = [Read(each, apart(each)) for each in SENTENCES]
+    planted = WordMaps(batch.numbers, maps, batch.apart)
+    found = distractors.table(read, distractors.of_subjects(planted, SENTENCES))
+    of_any = found[found["distractors"] == ANY].set_index("layer")
+    assert of_any.loc[2, "share"] == 1
+    assert of_any.loc[1, "over_uniform"] == pytest.approx(0, abs=1e-12), "no weight: equal parts"
+
+
+def test_without_distractors_there_are_no_rows() -> None:
+    alone = [each for each in SENTENCES if not choices(each, apart(each))][:5]
+    found = distractors.table(
+        [Read(each, apart(each)) for each in alone], [np.zeros((0, LAYERS, 2))] * 5
+    )
+    assert found.empty
+    assert set(DISTRACTORS.names) - set(found) == {"state", "seed", "random"}
