@@ -85,9 +85,7 @@ test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and tes
 
 .PHONY: test-faults
 test-faults: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
-	rm -f results/faults/outcomes.csv
-	python -m pytest -m faults tests/faults
-	python -m tests.faults.page
+	python -m tests.faults.programme
 
 .PHONY: test-gpu
 test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md

@@ -20,8 +20,8 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {"finetuning", "patterns", "framenet", "features", "norms", "syntax"} | {
-    "ablation",
+SECTIONS = {
+    *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
     "faithfulness",
     "pretraining",
 }
@@ -32,7 +32,8 @@ LEVELS: tuple[set[str], ...] = (
     {"attention"},
     SECTIONS,
     {"importance"},  # what follows from a section: from disabling heads to removing many
-    {"text", "claims"},  # the sections' measures on a user's own text; what papers claim
+    # the sections' measures on a user's own text, and on other measures of attention; claims
+    {"text", "opinions", "claims"},
     {"contracts", "atlas"},  # every section's tables; the page that shows a run
     {""},  # the public names of the package itself
 )

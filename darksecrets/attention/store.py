@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,12 +170,103 @@ def _require_space(folder: Path, needed: int) -> None:
         )
 
 
-@dataclass(frozen=True)
-class AttentionStore:
-    """Maps of many examples on disk; methods that take a layer or head number count from 1.
+class Maps(ABC):
+    """Maps of many examples, longest first, whether they are stored or computed on demand.
 
-    Arrays over layers or heads are indexed from 0 like any array. Examples, too, are indexed from
-    0, in the order of the store: longest first. ``idx`` gives their numbers in the data set.
+    Methods that take a layer or head number count from 1. Arrays over layers or heads are indexed
+    from 0 like any array. Examples, too, are indexed from 0, in this order; ``idx`` gives their
+    numbers in the data set.
+
+    Attributes:
+        layers: Number of layers.
+        heads: Number of heads per layer.
+        table: A row per example, see the module's docstring.
+        lengths: [examples] tokens of each example, longest first.
+        windows: For each layer, the largest distance between a query and its keys, None for no
+            limit; empty if no layer has one, as far as shows in the examples.
+    """
+
+    layers: int
+    heads: int
+    table: pd.DataFrame
+    lengths: npt.NDArray[np.int64]
+    windows: Windows
+
+    @property
+    @abstractmethod
+    def origin(self) -> str:
+        """Where the maps are from, for messages."""
+
+    @abstractmethod
+    def batch(self, examples: range) -> HalfArray:
+        """Maps of consecutive examples of equal length, [example, layer, head, query, key]."""
+
+    @property
+    def examples(self) -> int:
+        """Number of examples."""
+        return len(self.table)
+
+    @property
+    def idx(self) -> npt.NDArray[np.int64]:
+        """[examples] ``idx`` of each example in the data set, in this order."""
+        return self.table["idx"].to_numpy(np.int64)
+
+    def tokens(self, example: int) -> list[str]:
+        """Word pieces of an example, special tokens included."""
+        return list(self.table["tokens"].iloc[example])
+
+    def segments(self, example: int) -> npt.NDArray[np.int64]:
+        """[L] the sentence, 0 or 1, that each token belongs to."""
+        return np.asarray(self.table["segments"].iloc[example], dtype=np.int64)
+
+    def special(self, example: int) -> npt.NDArray[np.bool_]:
+        """[L] whether a token is special, such as [CLS] and [SEP]."""
+        return np.asarray(self.table["special"].iloc[example], dtype=np.bool_)
+
+    def offsets(self, example: int) -> npt.NDArray[np.int64]:
+        """[L, 2] start and end (exclusive) of each token's characters in its sentence."""
+        row = self.table.iloc[example]
+        return np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
+
+    def reach(self, tokens: int) -> Reach | None:
+        """Which keys the queries of an example of this length may attend to, see `reach_of`."""
+        return reach_of(self.windows, tokens)
+
+    def uniform(self, tokens: int) -> npt.NDArray[np.float32]:
+        """[layer, query, key] attention with the same weight for all keys in a query's reach."""
+        reach = self.reach(tokens)
+        if reach is None:
+            reach = np.ones((self.layers, tokens, tokens), dtype=np.bool_)
+        uniform: npt.NDArray[np.float32] = reach / reach.sum(-1, keepdims=True, dtype=np.float32)
+        return uniform
+
+    def maps(self, example: int) -> HalfArray:
+        """[layer, head, query, key] all maps of an example."""
+        maps: HalfArray = self.batch(range(example, example + 1))[0]
+        return maps
+
+    def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, HalfArray]]:
+        """Iterate over the examples in batches of equal length, without padding.
+
+        Args:
+            max_bytes: Largest size of a batch; a single example may be larger.
+
+        Yields:
+            The indices of the examples and their maps, [example, layer, head, query, key].
+        """
+        first = 0
+        while first < self.examples:
+            length = int(self.lengths[first])
+            end = int(np.searchsorted(-self.lengths, -length, side="right"))
+            size = self.layers * self.heads * length**2 * DTYPE.itemsize
+            batch = range(first, min(end, first + max(1, max_bytes // size)))
+            yield batch, self.batch(batch)
+            first = batch.stop
+
+
+@dataclass(frozen=True)
+class AttentionStore(Maps):
+    """Maps of many examples on disk, see `Maps`; they are read as views of the file.
 
     Attributes:
         folder: Where the store is.
@@ -229,66 +321,9 @@ class AttentionStore:
         return cls(folder, layers, heads, table, lengths, starts, header, chunks, windows)
 
     @property
-    def examples(self) -> int:
-        """Number of examples."""
-        return len(self.table)
-
-    @property
-    def idx(self) -> npt.NDArray[np.int64]:
-        """[examples] ``idx`` of each example in the data set, in the order of the store."""
-        return self.table["idx"].to_numpy(np.int64)
-
-    def tokens(self, example: int) -> list[str]:
-        """Word pieces of an example, special tokens included."""
-        return list(self.table["tokens"].iloc[example])
-
-    def segments(self, example: int) -> npt.NDArray[np.int64]:
-        """[L] the sentence, 0 or 1, that each token belongs to."""
-        return np.asarray(self.table["segments"].iloc[example], dtype=np.int64)
-
-    def special(self, example: int) -> npt.NDArray[np.bool_]:
-        """[L] whether a token is special, such as [CLS] and [SEP]."""
-        return np.asarray(self.table["special"].iloc[example], dtype=np.bool_)
-
-    def offsets(self, example: int) -> npt.NDArray[np.int64]:
-        """[L, 2] start and end (exclusive) of each token's characters in its sentence."""
-        row = self.table.iloc[example]
-        return np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
-
-    def reach(self, tokens: int) -> Reach | None:
-        """Which keys the queries of an example of this length may attend to, see `reach_of`."""
-        return reach_of(self.windows, tokens)
-
-    def uniform(self, tokens: int) -> npt.NDArray[np.float32]:
-        """[layer, query, key] attention with the same weight for all keys in a query's reach."""
-        reach = self.reach(tokens)
-        if reach is None:
-            reach = np.ones((self.layers, tokens, tokens), dtype=np.bool_)
-        uniform: npt.NDArray[np.float32] = reach / reach.sum(-1, keepdims=True, dtype=np.float32)
-        return uniform
-
-    def maps(self, example: int) -> HalfArray:
-        """[layer, head, query, key] all maps of an example, as a view of the file."""
-        maps: HalfArray = self._view(range(example, example + 1))[0]
-        return maps
-
-    def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, HalfArray]]:
-        """Iterate over the store in batches of examples of equal length, without padding.
-
-        Args:
-            max_bytes: Largest size of a batch; a single example may be larger.
-
-        Yields:
-            The indices of the examples and their maps, [example, layer, head, query, key].
-        """
-        first = 0
-        while first < self.examples:
-            length = int(self.lengths[first])
-            end = int(np.searchsorted(-self.lengths, -length, side="right"))
-            size = self.layers * self.heads * length**2 * DTYPE.itemsize
-            batch = range(first, min(end, first + max(1, max_bytes // size)))
-            yield batch, self._view(batch)
-            first = batch.stop
+    def origin(self) -> str:
+        """Where the maps are from, for messages."""
+        return str(self.folder)
 
     def head(self, layer: int, head: int) -> list[HalfArray]:
         """One head's maps: [query, key] for every example, in the order of the store.
@@ -307,7 +342,7 @@ class AttentionStore:
                 )
         return [own for _, maps in self.batches() for own in maps[:, layer - 1, head - 1].copy()]
 
-    def _view(self, examples: range) -> HalfArray:
+    def batch(self, examples: range) -> HalfArray:
         """Map consecutive examples of equal length, [example, layer, head, query, key].
 
         Each view maps its own part of the file, so its memory is released with the view, however

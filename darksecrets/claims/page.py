@@ -101,9 +101,9 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     said = f"{row['claim']} *{claim.note}*" if claim.note else str(row["claim"])
     verdict = row["verdict"] if row["verdict"] == NOT_COMPARABLE else f"**{row['verdict']}**"
     here = f"**{row['here']}**"
-    number = _number(row)
+    ours = number(row)
     of = f"({row['of']})" if row["of"] else ""
-    about = " ".join(filter(None, (number, row["unit"], of))) if number else ""
+    about = " ".join(filter(None, (ours, row["unit"], of))) if ours else ""
     published = row["published"] or "–"
     return [
         row["id"],
@@ -117,7 +117,7 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     ]
 
 
-def _number(row: Mapping[Any, Any]) -> str:
+def number(row: Mapping[Any, Any]) -> str:
     """Our number with its interval; empty if there is none."""
     if pd.isna(row["value"]):
         return ""

@@ -117,6 +117,8 @@ class Claim:
         data: Data that a run must share with the paper for a verdict; see the registry's README.
         questions: All must be answered by yes; empty if no table answers.
         unanswered: Why no table answers, in words.
+        weights_only: Why it is not decided again by other measures of attention, though its tables
+            are made from maps; empty if it is, or has nothing to do with maps.
         note: What a reader should know, such as what a sound version asks.
     """
 
@@ -129,6 +131,7 @@ class Claim:
     data: tuple[str, ...]
     questions: tuple[Question, ...]
     unanswered: str
+    weights_only: str
     note: str
 
     @property
@@ -213,6 +216,7 @@ def _paper(path: Path) -> Paper:
 def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
     where = f"{path}, claim {entry.get('id')}"
     optional = {"published", "unit", "data", "note", "answer", "all of", "unanswered"}
+    optional |= {"weights only"}
     _check(entry, required={"id", "section", "claim"}, optional=optional, where=where)
     answers = entry.get("all of") or ([entry["answer"]] if "answer" in entry else [])
     if bool(answers) == ("unanswered" in entry):
@@ -227,6 +231,7 @@ def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
         data=tuple(entry.get("data", data)),
         questions=tuple(_question(where, answer) for answer in answers),
         unanswered=entry.get("unanswered", ""),
+        weights_only=entry.get("weights only", ""),
         note=entry.get("note", ""),
     )
 

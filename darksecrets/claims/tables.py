@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from darksecrets.claims.answers import Answer
+from darksecrets.run.columns import MEASURE
 from darksecrets.run.tables import Column, Table, interval
 
 HERE = tuple(str(answer) for answer in Answer)
@@ -54,4 +55,34 @@ CLAIMS = Table(
     key=("paper", "id"),
 )
 
-TABLES = (CLAIMS,)
+AGREEMENTS = SAME, NOT_CONTRADICTED, CONTRADICTED = (
+    "same answer",
+    "undecided by some",
+    "contradicted",
+)
+
+_BY_MEASURE = {
+    *("claim", "unit", "value", "ci_low", "ci_high", "of", "seeds"),
+    *("here", "reason", "estimates"),
+}
+
+CLAIMS_BY_MEASURE = Table(
+    "claims_by_measure",
+    "Claims about what heads attend to, decided by each measure of attention: by the same rules, "
+    "from the tables of that measure (`*_by_measure.csv`) in place of those of attention weights.",
+    (
+        *(column for column in CLAIMS.columns if column.name in ("paper", "id", "section")),
+        MEASURE,
+        Column(
+            "agreement",
+            "text",
+            "of all measures: whether they give the same answer; or some leave open what others "
+            "decide; or the claim holds by one and does not hold by another",
+            values=AGREEMENTS,
+        ),
+        *(column for column in CLAIMS.columns if column.name in _BY_MEASURE),
+    ),
+    key=("paper", "id", MEASURE.name),
+)
+
+TABLES = (CLAIMS, CLAIMS_BY_MEASURE)

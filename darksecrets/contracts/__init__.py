@@ -18,6 +18,7 @@ from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
 from darksecrets.importance import tables as importance
 from darksecrets.norms import tables as norms
+from darksecrets.opinions import tables as opinions
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.tables import Table
 from darksecrets.syntax import coreference_tables as coreference
@@ -33,6 +34,9 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
+        "Sections 4.2, 4.4 and 4.5, second opinions: norms and effective attention": (
+            opinions.TABLES
+        ),
         "Section 4.6: disabling heads and layers": ablation.TABLES,
         "Section 4.6, further: how important heads are": importance.TABLES,
         "Section 5, second opinion: attention and decisions": faithfulness.TABLES,

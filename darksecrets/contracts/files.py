@@ -7,7 +7,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("origin.json", "where data and model came from"),
     (
         "left_out.txt, norms_left_out.txt",
-        "why the sweep over heads, or norms and faithfulness, are left out; there only if they are",
+        "why the sweep over heads, or norms, second opinions and faithfulness, are left out; there "
+        "only if they are",
     ),
     (
         "data/<task>/",
@@ -94,6 +95,12 @@ PATHS: tuple[tuple[str, str], ...] = (
         "norms/<task>/",
         "weights and norms of all models of a task: parts of `norm_statistics.csv` and "
         "`norm_levels.csv`",
+    ),
+    (
+        "opinions/<task>/",
+        "what the heads of all models of a task attend to by other measures of attention: parts of "
+        "`stripes_by_measure.csv` and so on; and `examples/<measure>/<model>.npz`, as "
+        "`features/<task>/<model>/examples.npz`",
     ),
     (
         "faithfulness/<task>/",
@@ -208,6 +215,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "folder inside it, of a file `<name>` in `.fingerprints/<name>.json` beside it; `*.seen` "
         "beside these only saves time. Without it, a result is not checked",
     ),
+    (
+        ".results.json",
+        "the rule of every result of the run, by path, written when a run has ended without an "
+        "error; `make verify` misses those that are gone",
+    ),
 )
 """Path under ``results/<run>/``, and its content."""
 
@@ -242,6 +254,8 @@ TARGETS = (
         "token_pairs",
         "redundancy",
         "weights_and_norms",
+        "stripes_by_measure",
+        "claims_by_measure",
         "syntactic_heads",
         "attention_probes",
         "coreference_heads",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -174,24 +175,22 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
             for number, task in enumerate(tasks):
                 one, profiles = found[number], models[task][state]
                 one.columns["greatest_of_tasks"] = of_tasks[number]
-                parts += [
-                    rows.assign(task=task, state=state, measure=measure, seeds=len(profiles))
-                    for rows in _rows(one, profiles[0])
-                ]
+                named = {"task": task, "state": state, "measure": measure, "seeds": len(profiles)}
+                parts += [pd.DataFrame(named | rows) for rows in _rows(one, profiles[0])]
     table = pd.concat(parts, ignore_index=True)
     return table.astype({"layer": "Int64"})[list(ATTENTION_LEVELS.names)]
 
 
-def _rows(one: Level, profiles: Profiles) -> Iterator[pd.DataFrame]:
-    """A row per feature that is there, and in reach, for one place after the other."""
+def _rows(one: Level, profiles: Profiles) -> Iterator[dict[str, Any]]:
+    """Columns with a row per feature that is there, and in reach, for one place after the other."""
     for place, layer in enumerate(one.layers):
         known = one.known[:, :, place]
         there, examples = known.any(axis=0), known.sum(axis=0)
         tokens = (profiles.tokens * known).sum(axis=0)
         columns = {name: values[there, place] for name, values in one.columns.items()}
-        yield pd.DataFrame(columns).assign(
-            layer=layer,
-            feature=np.array(FEATURES)[there],
-            tokens=tokens[there] / examples[there],
-            examples=examples[there],
-        )
+        yield columns | {
+            "layer": layer,
+            "feature": np.array(FEATURES)[there],
+            "tokens": tokens[there] / examples[there],
+            "examples": examples[there],
+        }

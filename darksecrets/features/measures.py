@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.attention.entropy import entropy_sums
-from darksecrets.attention.store import AttentionStore, Reach, any_window
+from darksecrets.attention.store import Maps, Reach, any_window
 from darksecrets.features import tables
 from darksecrets.features.head_types import StatisticsCollector
 from darksecrets.features.labels import FEATURES, RELATIONS
@@ -180,6 +180,13 @@ class Mean:
         self.sets += other.sets
         self.uniform += other.uniform
         return self
+
+    def of(self, heads: slice) -> Mean:
+        """Means of some heads, of all layers."""
+        part = Mean(0)
+        for name in ("sums", "sets", "uniform"):
+            setattr(part, name, getattr(self, name)[..., heads])
+        return part
 
     def means(self) -> Array:
         """[kinds, ...heads] means; NaN where there are no sets."""
@@ -570,7 +577,7 @@ MEASURES = {
 
 
 def measure(
-    store: AttentionStore,
+    maps: Maps,
     tokens: Iterable[Tokens],
     seed: int,
     max_bytes: int = 2**22,
@@ -587,8 +594,8 @@ def measure(
     the feature, relation or words. Pairs are also tested against four controls, see `pairs`.
 
     Args:
-        store: Maps of the model.
-        tokens: The tokens of each example, in the store's order. They are iterated over twice,
+        maps: Maps of the model.
+        tokens: The tokens of each example, in the order of the maps. They are iterated over twice,
             first to count how often a feature occurs in each part of an example.
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
@@ -596,50 +603,127 @@ def measure(
         strongest: Gathers the strongest column of every map; None to keep nothing.
         statistics: Gathers the statistics of every map; None to keep nothing.
     """
-    real: dict[str, Mean] = {}
-    control: dict[str, Mean] = {}
-    differences: dict[str, Differences] = {}
+    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest, statistics)
+    return tables
+
+
+def measure_several(
+    maps: Maps,
+    tokens: Iterable[Tokens],
+    seed: int,
+    collectors: Sequence[Collector | None],
+    max_bytes: int = 2**23,
+    strongest: StrongestCollector | None = None,
+    statistics: StatisticsCollector | None = None,
+) -> list[dict[str, pd.DataFrame]]:
+    """Measure several models at once, each by itself, as `measure` does.
+
+    The cells of an example, and those drawn as controls, are the same for all models.
+
+    Args:
+        maps: Maps whose heads are those of the first model, then those of the second, and so on.
+        tokens: See `measure`.
+        seed: See `measure`.
+        collectors: One for each model, see `measure`.
+        max_bytes: Largest size of a batch of the maps of all models.
+        strongest: See `measure`; of all heads.
+        statistics: See `measure`; of all heads.
+    """
+    models, own = len(collectors), maps.heads // len(collectors)
+    parts = [slice(first * own, (first + 1) * own) for first in range(models)]
+    sums = _Sums()
     chances = feature_chances(tokens)
     in_turn = iter(tokens)
-    for examples, half in store.batches(max_bytes):
+    for examples, half in maps.batches(max_bytes):
         some = list(itertools.islice(in_turn, len(examples)))
-        batch = _batch(store, half, some)
+        batch = _batch(maps, half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         uniform = uniform_batch(batch)
-        for name, entry in MEASURES.items():
-            mean = entry.of(batch)
-            mean.uniform += _uniform(entry, uniform, mean)
-            _add(real, name, mean)
-            if entry.controlled:
-                _add(control, name, entry.of(drawn))
-            if (found := entry.differences(drawn)) is not None:
-                _add(differences, name, found)
-        if collector is not None:
-            values = {**of_tokens(batch), **of_all_tokens(batch.columns, batch.features)}
-            even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
-            idx = [one.idx for one in some]
-            collector.add(idx, batch.features, values, even, of_tokens(drawn))
+        sums.add(batch, drawn, uniform)
+        if any(collector is not None for collector in collectors):
+            _collect(collectors, parts, some, batch, drawn, uniform)
         if strongest is not None:
             received = from_others(batch.maps, batch.columns, batch.reach)
             strongest.add([one.idx for one in some], batch.features, received)
         if statistics is not None:
             statistics.add([one.idx for one in some], batch.statistics, uniform.statistics)
-    means = {name: mean.means() for name, mean in real.items()}
-    return {
-        name: entry.rows(real[name], control.get(name), means, differences.get(name))
-        for name, entry in MEASURES.items()
-    }
+    return [sums.of(part).tables() for part in parts]
 
 
-def _batch(store: AttentionStore, half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
-    maps, reach = half.astype(np.float32), store.reach(half.shape[-1])
+@dataclass
+class _Sums:
+    """What is summed over batches, by the name of the measure.
+
+    Attributes:
+        real: Every measure of the real cells.
+        control: Of the controls, for the measures that have some.
+        differences: Between both, for the measures that are tested.
+    """
+
+    real: dict[str, Mean] = field(default_factory=dict)
+    control: dict[str, Mean] = field(default_factory=dict)
+    differences: dict[str, Differences] = field(default_factory=dict)
+
+    def add(self, batch: Batch, drawn: Batch, uniform: Batch) -> None:
+        """Add a batch, the same with its controls, and under uniform attention."""
+        for name, entry in MEASURES.items():
+            mean = entry.of(batch)
+            mean.uniform += _uniform(entry, uniform, mean)
+            _add(self.real, name, mean)
+            if entry.controlled:
+                _add(self.control, name, entry.of(drawn))
+            if (found := entry.differences(drawn)) is not None:
+                _add(self.differences, name, found)
+
+    def of(self, heads: slice) -> _Sums:
+        """The sums of some heads, of all layers."""
+        return _Sums(
+            {name: mean.of(heads) for name, mean in self.real.items()},
+            {name: mean.of(heads) for name, mean in self.control.items()},
+            {name: found.of(heads) for name, found in self.differences.items()},
+        )
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """A table for each of `MEASURES`."""
+        means = {name: mean.means() for name, mean in self.real.items()}
+        return {
+            name: entry.rows(
+                self.real[name], self.control.get(name), means, self.differences.get(name)
+            )
+            for name, entry in MEASURES.items()
+        }
+
+
+def _collect(
+    collectors: Sequence[Collector | None],
+    parts: Sequence[slice],
+    tokens: Sequence[Tokens],
+    batch: Batch,
+    drawn: Batch,
+    uniform: Batch,
+) -> None:
+    """Let the collector of every model gather what is kept of the examples of a batch."""
+    values = {**of_tokens(batch), **of_all_tokens(batch.columns, batch.features)}
+    even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
+    control, idx = of_tokens(drawn), [one.idx for one in tokens]
+    for collector, part in zip(collectors, parts, strict=True):
+        if collector is not None:
+            own, random = (
+                {name: of_heads[..., part] for name, of_heads in every.items()}
+                for every in (values, control)
+            )
+            collector.add(idx, batch.features, own, even, random)
+
+
+def _batch(source: Maps, half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
+    maps, reach = half.astype(np.float32), source.reach(half.shape[-1])
     return Batch(
         half=half,
         maps=maps,
         columns=column_means(maps, reach),
         features=np.stack([one.features for one in tokens]),
         cells=real_cells(tokens),
-        local=any_window(store.windows),
+        local=any_window(source.windows),
         reach=reach,
     )
 

@@ -167,6 +167,13 @@ class Differences:
         self.same_key += other.same_key
         return self
 
+    def of(self, heads: slice) -> Differences:
+        """The sums of some heads, of all layers."""
+        part = Differences(0)
+        for name in ("sums", "squares", "units", "same_key"):
+            setattr(part, name, getattr(self, name)[..., heads])
+        return part
+
     def columns(self) -> dict[str, Array]:
         """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""
         tests = student(self.sums, self.squares, self.units)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.attention.store import AttentionStore
+from darksecrets.attention.store import Maps
 from darksecrets.data.alignment import overlaps
-from darksecrets.features import annotation
+from darksecrets.features.annotated import Examples
 from darksecrets.features.labels import (
     FEATURES,
     PUNCTUATION,
@@ -49,48 +49,48 @@ class Tokens:
     equal: Pairs
 
 
-def describe(store: AttentionStore, path: Path) -> Iterable[Tokens]:
-    """Map the annotation of words to the tokens of a store.
+def describe(maps: Maps, path: Path) -> Iterable[Tokens]:
+    """Map the annotation of words to the tokens of the examples of some maps.
 
     Args:
-        store: Attention maps of the annotated examples.
+        maps: Attention maps of the annotated examples.
         path: The annotation, see `darksecrets.features.annotation`.
 
     Returns:
-        The tokens of every example in the store's order. They can be iterated over repeatedly; each
-        example is made on demand, so that memory holds only one.
+        The tokens of every example in the order of the maps. They can be iterated over repeatedly;
+        each example is made on demand, so that memory holds only one.
 
     Raises:
         InputError: The annotation lacks an example.
     """
-    annotated = annotation.Examples(path)
-    if missing := [idx for idx in store.idx.tolist() if idx not in annotated]:
+    annotated = Examples(path)
+    if missing := [idx for idx in maps.idx.tolist() if idx not in annotated]:
         raise InputError(
-            f"{path} lacks {len(missing)} examples of {store.folder}, such as idx {missing[0]}. "
+            f"{path} lacks {len(missing)} examples of {maps.origin}, such as idx {missing[0]}. "
             "Remove both and run again."
         )
-    return Described(store, annotated)
+    return Described(maps, annotated)
 
 
 @dataclass(frozen=True)
 class Described(Iterable[Tokens]):
-    """The tokens of every example of a store, see `describe`.
+    """The tokens of every example of some maps, see `describe`.
 
     Attributes:
-        store: Attention maps of the examples.
+        maps: Attention maps of the examples.
         annotated: The annotation of each example by its ``idx``. Of an example without sentences
             in its annotation, only the special tokens are known.
     """
 
-    store: AttentionStore
+    maps: Maps
     annotated: Mapping[int, Mapping[str, Any]]
 
     def __iter__(self) -> Iterator[Tokens]:
-        store = self.store
-        for example, idx in enumerate(store.idx.tolist()):
+        maps = self.maps
+        for example, idx in enumerate(maps.idx.tolist()):
             annotated = self.annotated[idx]
             sentences = [s["tokens"] for name, s in annotated.items() if name != "idx"]
-            layout = store.offsets(example), store.segments(example), store.special(example)
+            layout = maps.offsets(example), maps.segments(example), maps.special(example)
             yield describe_example(idx, sentences, *layout)
 
 

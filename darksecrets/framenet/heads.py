@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore
+from darksecrets.attention.store import Maps as Source
 from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
 from darksecrets.framenet.tables import DIRECTIONS, HEADS
@@ -46,26 +46,28 @@ Link = tuple[Positions, Positions]
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are stored in half precision: a sentence's difference up to this size counts as none."""
 
+_BATCH_BYTES = 2**24
 
-def links_in(store: AttentionStore, example: int, annotation: Annotation) -> list[Link]:
+
+def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]:
     """Word pieces of every link of a sentence.
 
     Args:
-        store: Maps of the sentences.
-        example: Number of the sentence in the store.
+        source: Maps of the sentences.
+        example: Number of the sentence among them.
         annotation: Its annotation.
 
     Raises:
         InputError: A linked word has no word pieces: the tokenizer made none, or the sentence was
             cut before it.
     """
-    layout = (store.offsets(example), store.segments(example), store.special(example))
+    layout = (source.offsets(example), source.segments(example), source.special(example))
     predicate = tokens_of_span(*layout, 0, *annotation.predicate)
     elements = [tokens_of_span(*layout, 0, *element.span) for element in annotation.elements]
     if not all(len(tokens) for tokens in (predicate, *elements)):
         raise InputError(
             f"{annotation.sentence!r}: a linked word has no word piece among "
-            f"{' '.join(store.tokens(example))}; expected at least one. If the sentence was cut, "
+            f"{' '.join(source.tokens(example))}; expected at least one. If the sentence was cut, "
             "raise fine_tuning.max_length."
         )
     return [(element, predicate) for element in elements]
@@ -81,12 +83,14 @@ class Sentence:
         usable: [L] which tokens are words; they are adjacent.
         elements: The words of its elements. What a head does to a word, such as "he", it may do in
             all sentences with it, so these are not independent. None: unlike all others.
+        idx: Its position among the annotations.
     """
 
     maps: Maps
     links: Sequence[Link]
     usable: npt.NDArray[np.bool_]
     elements: str | None = None
+    idx: int = 0
 
     def free(self) -> npt.NDArray[np.bool_]:
         """[L] which tokens are words of no link."""
@@ -97,17 +101,17 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Linked(Iterable[Sentence]):
-    """The sentences of a store, in the order of their annotations; each is read on demand.
+    """Sentences with their maps and links, read batch by batch, the longest first.
 
     Sentences that are longer than local attention reaches are left out: there, links and the other
     places that they are compared with would not all be in reach.
 
     Attributes:
-        store: Maps; ``idx`` is the position in ``annotations``.
+        source: Maps; ``idx`` is the position in ``annotations``.
         annotations: The links.
     """
 
-    store: AttentionStore
+    source: Source
     annotations: Sequence[Annotation]
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -116,29 +120,37 @@ class Linked(Iterable[Sentence]):
         Raises:
             InputError: See `links_in`; or all sentences are left out.
         """
-        if not (measured := self.measured()):
+        if not self.measured():
             raise InputError(
-                f"{self.store.folder}: found {len(self.annotations)} sentences of "
-                f"{int(self.store.lengths.min())} tokens or more, expected some that are not "
+                f"{self.source.origin}: found {len(self.annotations)} sentences of "
+                f"{int(self.source.lengths.min())} tokens or more, expected some that are not "
                 "longer than the local attention of the model reaches (windows "
-                f"{list(self.store.windows)}). Use shorter sentences, or a model whose windows are "
-                "larger."
+                f"{list(self.source.windows)}). Use shorter sentences, or a model whose windows "
+                "are larger."
             )
-        return map(self.sentence, measured)
+        for examples, batch in self.source.batches(_BATCH_BYTES):
+            if self.source.reach(batch.shape[-1]) is None:
+                for example, maps in zip(examples, batch, strict=True):
+                    yield self._sentence(example, maps)
 
     def measured(self) -> list[int]:
         """Positions in ``annotations`` of the sentences that are not left out."""
-        both = zip(self.store.idx.tolist(), self.store.lengths.tolist(), strict=True)
-        return sorted(idx for idx, tokens in both if self.store.reach(tokens) is None)
+        both = zip(self.source.idx.tolist(), self.source.lengths.tolist(), strict=True)
+        return sorted(idx for idx, tokens in both if self.source.reach(tokens) is None)
 
     def sentence(self, idx: int) -> Sentence:
         """Read one sentence, by its position in ``annotations``."""
-        (example,) = np.flatnonzero(self.store.idx == idx).tolist()
+        (example,) = np.flatnonzero(self.source.idx == idx).tolist()
+        return self._sentence(example, self.source.maps(example))
+
+    def _sentence(self, example: int, maps: Maps) -> Sentence:
+        """An example of the maps, with its links."""
+        idx = int(self.source.idx[example])
         annotation = self.annotations[idx]
-        links = links_in(self.store, example, annotation)
+        links = links_in(self.source, example, annotation)
         words = [annotation.sentence[slice(*element.span)] for element in annotation.elements]
-        maps, usable = self.store.maps(example), ~self.store.special(example)
-        return Sentence(maps, links, usable, " ".join(words).lower())
+        usable = ~self.source.special(example)
+        return Sentence(maps, links, usable, " ".join(words).lower(), idx)
 
 
 def greatest(maps: Maps, queries: Positions, keys: Positions) -> Array:
@@ -313,28 +325,38 @@ class Weights:
     uniform: Array
     groups: Positions
 
+    def of(self, heads: slice) -> Weights:
+        """The weights of some heads, of all layers."""
+        names = ("linked", "moved", "unlinked", "excess", "excess_product")
+        return replace(self, **{name: getattr(self, name)[..., heads] for name in names})
+
 
 def measure(sentences: Iterable[Sentence]) -> Weights:
-    """Measure the links and their controls; memory holds one sentence at a time."""
+    """Measure the links and their controls; memory holds the maps of one batch at a time.
+
+    Sentences are put into the order of their ``idx``, whatever the order in which they come.
+    """
     values: list[Array] = []
-    uniform: list[float] = []
-    groups: list[int] = []
-    seen: dict[str | int, int] = {}
+    lengths: list[int] = []
+    names: list[tuple[int, str | int]] = []
     for sentence in sentences:
-        name = len(values) if sentence.elements is None else sentence.elements
-        uniform.append(1 / sentence.maps.shape[-1])
-        groups.append(seen.setdefault(name, len(seen)))
+        elements = len(values) if sentence.elements is None else sentence.elements
+        names.append((sentence.idx, elements))
+        lengths.append(sentence.maps.shape[-1])
         functions = (along, moved, unlinked)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
-    along_links, at_other_places, from_others, *left = np.stack(values, axis=1)
+    order = sorted(range(len(names)), key=lambda number: names[number][0])
+    seen: dict[str | int, int] = {}
+    groups = [seen.setdefault(names[number][1], len(seen)) for number in order]
+    along_links, at_other_places, from_others, *left = np.stack(values, axis=1)[:, order]
     return Weights(
         linked=along_links,
         moved=at_other_places,
         unlinked=from_others,
         excess=left[0],
         excess_product=left[1],
-        uniform=np.array(uniform),
+        uniform=1 / np.array(lengths)[order],
         groups=np.array(groups),
     )
 

@@ -43,8 +43,8 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     """
     if left_out:
         raise InputError(
-            f"{left_out} Norms and faithfulness cannot be measured for this model; everything "
-            "else can."
+            f"{left_out} Norms, effective attention and faithfulness cannot be measured for this "
+            "model; everything else can."
         )
     model = config["model"]
     if model["source"] == "builtin":
@@ -58,8 +58,8 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     if reason := unobserved(folder):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
-            f"{reason} Start the run again{without}: norms and faithfulness are then left out from "
-            "the start, and everything else runs."
+            f"{reason} Start the run again{without}: norms, second opinions and faithfulness are "
+            "then left out from the start, and everything else runs."
         )
 
 

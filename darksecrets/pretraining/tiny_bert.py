@@ -6,9 +6,11 @@ example is a function of the seed and its number, so that a run that was killed 
 checkpoint ends with the same weights as one that was not.
 """
 
+# ruff: noqa: ARG002 - the Trainer fixes the arguments of the methods that it calls
+
 from __future__ import annotations
 
-import shutil
+import hashlib
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +21,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import torch
+import transformers
 from scipy.sparse import csr_array
 from torch.nn.functional import cross_entropy
 from transformers import (
@@ -28,6 +31,9 @@ from transformers import (
     DataCollatorForLanguageModeling,
     PreTrainedTokenizerBase,
     Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
     TrainingArguments,
     set_seed,
 )
@@ -39,7 +45,9 @@ from darksecrets.models.precision import resolve
 from darksecrets.pretraining.head_table import head_table, summary
 from darksecrets.pretraining.tables import HEADS, LOG
 from darksecrets.run.files import atomic, write_json, write_text
+from darksecrets.run.progress import progress
 from darksecrets.run.provenance import environment
+from darksecrets.run.resuming import finish, resuming
 
 IGNORED = -100  # PyTorch's label of positions that are not predicted
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
@@ -105,6 +113,13 @@ class Text:
     pieces: np.ndarray
     sentences: np.ndarray
     documents: np.ndarray
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the word pieces, and of where sentences and documents begin."""
+        digest = hashlib.sha256()
+        for array in (self.pieces, self.sentences, self.documents):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     def slice(self, first: int, last: int) -> np.ndarray:
         """Return the word pieces of the sentences from ``first`` up to, but without, ``last``."""
@@ -412,8 +427,27 @@ def training_arguments(
         save_steps=configuration.save_every,
         save_total_limit=2,
         logging_steps=min(100, configuration.evaluate_every),
+        disable_tqdm=True,
         report_to="none",
     )
+
+
+class _Reports(TrainerCallback):
+    """Reports progress in steps, and records checkpoints once they are complete."""
+
+    def __init__(self, advance: Callable[[int], object]) -> None:
+        self.advance, self.done = advance, 0
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        self.advance(state.global_step - self.done)
+        self.done = state.global_step
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        finish(Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
 
 
 class PretrainingTrainer(Trainer):
@@ -475,7 +509,10 @@ def train(
     configuration: Configuration,
     seed: int,
 ) -> tuple[BertForPreTraining, pd.DataFrame]:
-    """Train a new model, or resume from the last checkpoint in ``checkpoints`` if there is one."""
+    """Train a new model, or resume from the last checkpoint in ``checkpoints`` if there is one.
+
+    All checkpoints there must be whole, see `resuming`.
+    """
     rng = np.random.default_rng([seed, 0])
     count = configuration.steps * configuration.batch_size  # no pair or mask is used twice
     pairs = draw_pairs(text, count, rng)
@@ -489,8 +526,10 @@ def train(
         eval_dataset=heldout_batches(heldout, tokenizer, configuration, seed),
         data_collator=masking_collator(tokenizer, configuration.mask_probability, seed),
     )
-    last = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None  # type: ignore[no-untyped-call]
-    trainer.train(resume_from_checkpoint=last)
+    last = get_last_checkpoint(str(checkpoints))  # type: ignore[no-untyped-call]
+    with progress("Pre-training", configuration.steps, "steps") as advance:
+        trainer.add_callback(_Reports(advance))
+        trainer.train(resume_from_checkpoint=last)
     return model, learning_curve(trainer.state.log_history)
 
 
@@ -530,16 +569,15 @@ def record(
     }
 
 
-def pretrain(
-    output: Path, *, checkpoints: Path, configuration: Configuration, seed: int, threads: int
-) -> None:
+def pretrain(output: Path, *, configuration: Configuration, seed: int, threads: int) -> None:
     """Pre-train the tiny BERT on the built-in corpus, and write its tables and provenance.
+
+    The last two checkpoints are kept beside ``output`` until it is written. When called again with
+    the same arguments, the function resumes from the last one that is not damaged.
 
     Args:
         output: Folder for the model (with the heads of both pre-training tasks), its tokenizer,
             ``pretraining.json``, ``pretraining_log.csv``, ``heads.csv`` and ``heads.md``.
-        checkpoints: Folder for checkpoints. A run that was killed resumes from the last one; the
-            folder is removed at the end.
         configuration: Size and training of the model.
         seed: Seed of the corpus, the pairs, the masks and the weights.
         threads: Number of CPU threads.
@@ -551,14 +589,21 @@ def pretrain(
     with tempfile.TemporaryDirectory() as folder:
         tokenizer = train_tokenizer(chain.from_iterable(training), c.vocabulary, Path(folder))
     texts = tokenise(training, tokenizer), tokenise(heldout, tokenizer)
-    model, curve = train(*texts, tokenizer, checkpoints, c, seed)
-    model.config.update(dict.fromkeys(DROPOUTS, c.finetuning_dropout))
-    with atomic(output) as folder:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        LOG.write(curve, folder / LOG.file)
-        heads, uniform = measure_heads(folder, texts[1], c, seed)
-        HEADS.write(heads, folder / HEADS.file)
-        write_text(summary(heads, uniform), folder / "heads.md")
-        write_json(record(model, curve, texts, c, seed, threads), folder / "pretraining.json")
-    shutil.rmtree(checkpoints)
+    identity = {
+        "configuration": asdict(c),
+        "seed": seed,
+        "precision": resolve(c.precision),
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        "texts": [text.fingerprint() for text in texts],
+    }
+    with resuming(output, identity, "checkpoint-*") as checkpoints:
+        model, curve = train(*texts, tokenizer, checkpoints, c, seed)
+        model.config.update(dict.fromkeys(DROPOUTS, c.finetuning_dropout))
+        with atomic(output) as folder:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            LOG.write(curve, folder / LOG.file)
+            heads, uniform = measure_heads(folder, texts[1], c, seed)
+            HEADS.write(heads, folder / HEADS.file)
+            write_text(summary(heads, uniform), folder / "heads.md")
+            write_json(record(model, curve, texts, c, seed, threads), folder / "pretraining.json")

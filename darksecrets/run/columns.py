@@ -50,6 +50,18 @@ MAPS = (
 )
 """Columns that identify the model of maps; those of `pretrained` do not depend on a seed."""
 
+MEASURES = WEIGHTS, NORMS, EFFECTIVE = ("weights", "norms", "effective")
+"""Measures of attention: its weights; the lengths of what is weighted (Kobayashi et al. 2020); what
+of the weights makes a difference to the output (Brunner et al. 2020)."""
+MEASURE = Column(
+    "attention",
+    "text",
+    "the measure of attention: its weights; the norms of what is weighted, or effective attention, "
+    "both as shares of a row",
+    values=MEASURES,
+)
+_BY_MEASURE = "_by_measure"
+
 P_VALUE = Column("p_value", "number", "p-value of one test", low=0, high=1)
 Q_VALUE = Column(
     "q_value",
@@ -80,3 +92,24 @@ def per_head(
     key = (*MAPS, *([kind] if kind else []), LAYER, HEAD)
     every = names(LAYER, HEAD)
     return Table(name, meaning, (*key, *values), names(*key), every, may_be_empty=may_be_empty)
+
+
+def by_measure(table: Table) -> Table:
+    """Declare the table that has the same for every measure of attention.
+
+    Args:
+        table: The table of attention weights.
+    """
+    return replace(
+        table,
+        name=table.name + _BY_MEASURE,
+        meaning=f"`{table.file}`, repeated as `{WEIGHTS}`, and the same of the other measures of "
+        "attention.",
+        columns=(MEASURE, *table.columns),
+        key=(MEASURE.name, *table.key),
+    )
+
+
+def of_weights(table: Table) -> str:
+    """Name of the table of attention weights that a table `by_measure` repeats; else empty."""
+    return table.name.removesuffix(_BY_MEASURE) if table.name.endswith(_BY_MEASURE) else ""

@@ -159,15 +159,20 @@ class Damage:
         record: The record of its result.
         file: The file.
         found: What is there now.
-        expected: What was written.
+        expected: What was written; None if the rule did not write the file.
     """
 
     record: Record
     file: Path
     found: str
-    expected: str
+    expected: str | None
 
     def __str__(self) -> str:
+        if self.expected is None:
+            return (
+                f"{self.file}: found a file that the rule `{self.record.rule}` did not write into "
+                f"{self.record.result}, expected none. Remove it: rm {_quoted(self.file)}"
+            )
         return (
             f"{self.file}: found {self.found}, expected {self.expected}, as the rule "
             f"`{self.record.rule}` wrote it. The file was damaged or edited since. "
@@ -207,10 +212,14 @@ def check(results: Iterable[Path], *, verify: bool = False) -> None:
 
 
 def damages_of(result: Path, *, verify: bool = False) -> Iterator[Damage]:
-    """Files of a result that differ from its record, see `check`."""
+    """Files of a result that differ from its record, or are not in it; see `check`."""
     record = Record.read(result)
     if record is None:
         return
+    if record.folder == result:
+        for file in visible(result):
+            if file.relative_to(result).as_posix() not in record.files:
+                yield Damage(record, file, "a file that it did not write", None)
     memory = _Memory(record)
     for name, expected in record.files.items():
         file = record.folder / name

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-
-from tqdm import tqdm
+from pathlib import Path
 
 SECONDS_BETWEEN_LINES = 10.0
+
+_LINE = re.compile(rb"^[^\r\n]*: (\d+/\d+ [^\r\n]+ in \d+ s[^\r\n]*)$", re.MULTILINE)
+_END = 4096
+"""Bytes at the end of a log that are searched for its last line of progress."""
 
 
 @contextlib.contextmanager
@@ -22,6 +27,8 @@ def progress(description: str, total: int, unit: str) -> Iterator[Callable[[int]
         unit: Name of the items, in the plural.
     """
     if sys.stderr.isatty():
+        from tqdm import tqdm
+
         with tqdm(total=total, desc=description, unit=f" {unit}", dynamic_ncols=True) as bar:
             yield bar.update
     else:
@@ -46,3 +53,15 @@ def _log_lines(description: str, total: int, unit: str) -> Callable[[int], None]
         sys.stderr.flush()
 
     return advance
+
+
+def latest(log: Path) -> str:
+    """What the last line of progress in a log says, such as ``15/30 steps in 12 s, …``; or ``""``.
+
+    A log that cannot be read says nothing.
+    """
+    with contextlib.suppress(OSError), log.open("rb") as stream:
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - _END))
+        said = _LINE.findall(stream.read())
+        return said[-1].decode(errors="replace") if said else ""
+    return ""

@@ -83,7 +83,11 @@ def _problem(step: Path) -> str:
         damage = next(damages_of(step, verify=True), None)
     except InputError as error:
         return str(error)
-    return f"found {damage.found} in {damage.file}, expected {damage.expected}" if damage else ""
+    return (
+        f"found {damage.found} in {damage.file}, expected {damage.expected or 'none'}"
+        if damage
+        else ""
+    )
 
 
 def _is_of(folder: Path, identity: Mapping[str, Any]) -> bool:

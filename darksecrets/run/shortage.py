@@ -12,8 +12,9 @@ from pathlib import Path
 _FULL = re.compile("No space left on device|Disk quota exceeded|os error 28|code: 28")
 _READ_ONLY = re.compile("Read-only file system|os error 30|code: 30")
 _NO_MEMORY = re.compile(
-    "can't allocate memory|Cannot allocate memory|not enough memory|Unable to allocate"
-    "|bad_alloc|out of memory|malloc of size|realloc of size"
+    "can't allocate memory|cannot allocate memory|not enough memory|unable to allocate|bad_alloc"
+    "|out of memory|malloc of size|realloc of size|failed to map segment|can't start new thread",
+    re.IGNORECASE,
 )
 
 

@@ -25,32 +25,39 @@ def outcomes(request) -> Iterator[Outcomes]:
     """Gathers what came of the faults of a test; kept in `results/faults/outcomes.csv`."""
     tried = Outcomes()
     yield tried
+    if tried.nothing:
+        return
     rows = tried.rows or [(request.node.originalname, request.node.name, FAILED)]
     keep_outcomes(OUTCOMES, request.node.nodeid, rows)
 
 
 @pytest.fixture(scope="session")
 def finished(call_snakemake, tmp_path_factory) -> Path:
-    """The directory of an undisturbed run, or of one that DARKSECRETS_FAULTS_RUN names."""
-    given = os.environ.get("DARKSECRETS_FAULTS_RUN")
+    """The directory of an undisturbed run: the one that DARKSECRETS_FAULTS_RUN names, or made."""
+    if given := os.environ.get("DARKSECRETS_FAULTS_RUN"):
+        return Path(given)
     folder = tmp_path_factory.mktemp("finished")
-    trial = Trial(folder, folder, call_snakemake)
-    if given:  # only to work on this programme: taken as it is, whatever code has made it
-        shutil.copytree(given, folder, dirs_exist_ok=True, symlinks=True)
-        done = trial.call("all", "report", "--touch", "--forceall")
-    else:
-        done = trial.call("all", "report")
+    done = Trial(folder, folder, call_snakemake).call("all", "report")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
 
 @pytest.fixture
-def trial(finished, call_snakemake, tmp_path) -> Iterator[Trial]:
-    """A copy of the finished run, times kept; it is removed in the end."""
+def empty(finished, call_snakemake, tmp_path) -> Iterator[Trial]:
+    """A directory in which nothing is made yet; it is removed in the end."""
     # Beside the finished run: jobs know files that ship with the project by relative paths.
-    shutil.copytree(finished, tmp_path, symlinks=True, dirs_exist_ok=True)
-    yield Trial(tmp_path, finished, call_snakemake)
-    shutil.rmtree(tmp_path)
+    folder = finished.with_name(f"{tmp_path.name}-{os.getpid()}")
+    folder.mkdir()
+    made = Trial(folder, finished, call_snakemake)
+    yield made
+    shutil.rmtree(made.folder, ignore_errors=True)  # it may have another name
+
+
+@pytest.fixture
+def trial(empty) -> Trial:
+    """A copy of the finished run, times kept; it is removed in the end."""
+    empty.fill()
+    return empty
 
 
 @pytest.fixture(scope="session")

@@ -2,24 +2,25 @@
 
 import os
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from faults.trial import EQUAL, MESSAGE, RESULTS, Trial, check_message
+from faults.trial import EQUAL, MESSAGE, NAME_TIMES, RESULTS, Trial, check_message
 
 from darksecrets.run import verifying
-from darksecrets.run.files import PROVENANCE, fingerprint, visible
+from darksecrets.run.files import fingerprint, remove, visible
+from darksecrets.run.integrity import RECORD, damages_of, is_recorded
+from darksecrets.run.verifying import UNRECORDED
 
 pytestmark = pytest.mark.faults
 
 DAMAGES = ("truncated", "a bit flipped", "emptied", "deleted")
 TIMES = ("times kept", "new times")
-KINDS = 93
-"""As many as there are kinds of files."""
+GROUPS = 15
+"""Kinds of a group are damaged at the same time; one after the other would take an hour."""
 _OF_RUN = re.compile(r"RTE|STS-B|FrameNet|finetuned-from-normal|finetuned|pretrained|random|frozen")
-NOT_RESULTS = {"logs", "benchmarks"}
+NOT_RESULTS = {"logs", "benchmarks"}  # what no job reads
 
 
 def kinds(folder: Path) -> list[list[Path]]:
@@ -49,80 +50,149 @@ def damage(file: Path, how: str, times: str, chance) -> None:
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def result_of(file: Path, consumers) -> str | None:
-    """The result that a file belongs to, as rules name it, if a job reads it."""
-    names = (str(path) for path in (file, *file.parents))
-    return next((name for name in names if name in consumers), None)
+def result_of(trial: Trial, file: Path) -> Path | None:
+    """The result that a file belongs to, as rules name it; None if no job made it."""
+    return next(
+        (path for path in (file, *file.parents) if is_recorded(trial.finished / path)), None
+    )
 
 
-@pytest.mark.parametrize("kind", range(KINDS))
-def test_a_damaged_file_is_never_used(trial, consumers, chance, kind, outcomes):
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_damaged_files_are_never_used(trial, consumers, chance, group, outcomes):
     files = kinds(trial.folder)
-    assert len(files) == KINDS
-    file = chance.choice(files[kind])
-    how, times = DAMAGES[kind % 4], TIMES[(kind // 4) % 2]
-    damage(trial.folder / file, how, times, chance)
-    result = result_of(file, consumers)
-    targets = chance.choice(consumers[result]) if result else [str(file)]
-    if result:  # a job has to read it
-        for target in targets:
-            shutil.move(trial.folder / target, trial.folder / "moved")
-            shutil.rmtree(trial.folder / "moved", ignore_errors=True)
-            (trial.folder / "moved").unlink(missing_ok=True)
-    end = ends(trial, file, targets)
-    outcomes.add("damage", f"{file.relative_to(RESULTS)} {how}, {times}", end)
+    damaged = {}
+    for kind in range(group * len(files) // GROUPS, (group + 1) * len(files) // GROUPS):
+        file = chance.choice(files[kind])
+        how, times = DAMAGES[kind % 4], TIMES[(kind // 4) % 2]
+        damage(trial.folder / file, how, times, chance)
+        damaged[file] = f"{file.relative_to(RESULTS)} {how}, {times}"
+    read = {file: readers(file, consumers) - {str(each) for each in damaged} for file in damaged}
+    for target in set().union(*read.values()):  # jobs have to run
+        remove(trial.folder / target)
+    said = call_until_equal(trial, read)
+    for file, what in damaged.items():
+        outcomes.add("damage", what, MESSAGE if file in said else EQUAL)
 
 
-def ends(trial: Trial, file: Path, targets: list[str]) -> str:
-    """A call makes equal results, or names the file; after what it advises, results are equal."""
+def readers(file: Path, consumers) -> set[str]:
+    """What a job makes that reads a file: results, or any if it is a record of the run."""
+    if file.name in UNRECORDED:
+        return {str(RESULTS / "figures" / f"figure5.{suffix}") for suffix in ("pdf", "png", "svg")}
+    names = (str(path) for path in (file, *file.parents))
+    result = next((name for name in names if name in consumers), None)
+    return set(min(consumers[result])) if result else set()
+
+
+def call_until_equal(trial: Trial, read: dict[Path, set[str]]) -> set[Path]:
+    """A call makes equal results, or names files; after what it advises, results are equal.
+
+    Args:
+        trial: A run with damaged files.
+        read: Of each such file, what a job makes that reads it; it is gone.
+
+    Returns:
+        The damaged files that were not made again by the first call.
+    """
+    results = {str(result_of(trial, file)) for file in read if file.name not in UNRECORDED}
+    targets = sorted(results.union(*read.values()))
     called = trial.call(*targets)
     output = called.stdout + called.stderr
-    if called.returncode == 0 and is_as_before(trial, file):
-        trial.compare(targets)
-        return EQUAL
+    said = {file for file in read if not is_as_before(trial, file)}
+    for target in set().union(*read.values()):
+        if (trial.folder / target).exists():
+            trial.compare([target])
     if called.returncode:
         check_message(output)
-        assert str(file) in output or file.name in output, output
-    if file.parent == RESULTS:  # the run's own records: the message is all
-        assert called.returncode, f"{file} is damaged, and nothing was said"
-        return MESSAGE
     found = verifying.verify(trial.folder / RESULTS)
-    assert trial.folder / file in {each.file for each in found.damages}
-    for each in {each.record.result for each in found.damages}:
-        shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
-    remade = {str(each.record.result.relative_to(trial.folder)) for each in found.damages}
-    done = trial.call(*targets, *remade)
+    for file in said:
+        made = [target for target in read[file] if (trial.folder / target).exists()]
+        assert not made, f"{file} was used"
+        if file.name in UNRECORDED:
+            assert f"{file}: found" in output, output
+            remove(trial.folder / file)
+        else:
+            assert trial.folder / file in {each.file for each in found.damages}
+    done = trial.call(*targets, *remade_as_advised(trial, found))
     assert done.returncode == 0, done.stdout + done.stderr
-    trial.compare([*targets, *remade])
-    return MESSAGE
+    assert verifying.verify(trial.folder / RESULTS).whole
+    trial.compare(targets)
+    return said
+
+
+def remade_as_advised(trial: Trial, found: verifying.Found) -> list[str]:
+    """Remove what `make verify` says to make again; name it."""
+    results = {damage.record.result for damage in found.damages} | set(found.missing)
+    for result in results:
+        remove(result)
+    return sorted(str(result.relative_to(trial.folder)) for result in results)
 
 
 def is_as_before(trial: Trial, file: Path) -> bool:
-    """Whether a file was made again; its provenance differs by the time."""
+    """Whether a file was made again; one that names the time need only be as it was written."""
     new, old = trial.folder / file, trial.finished / file
-    if PROVENANCE in file.name or file.name == "report.html":
-        return new.is_file() and new.stat().st_size > 100
+    if file.name.endswith(NAME_TIMES):
+        result = trial.folder / (result_of(trial, file) or file)
+        return new not in {each.file for each in damages_of(result, verify=True)}
     return new.is_file() and fingerprint(new) == fingerprint(old)
 
 
 def test_every_damage_of_every_kind_of_file_is_found(trial, chance, outcomes):
     """What jobs and `make verify` compare files with, for all damages and times."""
-    checked = 0
     for files in kinds(trial.folder):
         file = trial.folder / chance.choice(files)
-        if file.parent == trial.folder / RESULTS and file.suffix in (".yaml", ".json"):
+        if file.name in UNRECORDED:
             continue
+        (result,) = (path for path in (file, *file.parents) if is_recorded(path))
         whole, times = file.read_bytes(), file.stat()
         for how in DAMAGES:
-            for kept in TIMES:
-                if not whole and how != "deleted":
-                    continue
+            for kept in TIMES if whole or how == "deleted" else ():
                 damage(file, how, kept, chance)
-                found = verifying.verify(trial.folder / RESULTS)
-                assert [each.file for each in found.damages] == [file], (file, how, kept)
+                for verify in (False, True):
+                    found = [each.file for each in damages_of(result, verify=verify)]
+                    assert found == [file], (file, how, kept)
                 file.write_bytes(whole)
                 os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-                outcomes.add("damage, verified", f"{file.name} {how}, {kept}", MESSAGE)
-                checked += 1
-    assert checked > 400
+                name = file.relative_to(trial.folder / RESULTS)
+                outcomes.add("damage, checked only", f"{name} {how}, {kept}", MESSAGE)
+    assert len(outcomes.rows) > 400
     assert verifying.verify(trial.folder / RESULTS).whole
+
+
+def test_folders_that_are_deleted_are_missed_and_made_again(trial, chance, outcomes):
+    folders = sorted(path.parent for path in (trial.folder / RESULTS).rglob(RECORD))
+    gone = chance.sample(folders, 4)
+    for folder in gone:
+        remove(folder)
+    found = verifying.verify(trial.folder / RESULTS)
+    assert set(found.missing) == set(gone)
+    assert not found.damages
+    again = remade_as_advised(trial, found)
+    assert trial.call("all", "report", *again).returncode == 0
+    trial.compare(again)
+    trial.compare()
+    assert verifying.verify(trial.folder / RESULTS).whole
+    for folder in gone:
+        outcomes.add("damage", f"{folder.relative_to(trial.folder)} deleted whole", MESSAGE)
+
+
+def test_a_file_added_to_a_folder_is_found_and_stops_the_jobs_that_read_it(
+    trial, consumers, chance, outcomes
+):
+    folders = {path.parent for path in (trial.folder / RESULTS).rglob(RECORD)}
+    names = [name for name in sorted(consumers) if trial.folder / name in folders]
+    result = chance.choice(names)
+    added = trial.folder / result / "added.json"
+    added.write_text("{}")
+    found = verifying.verify(trial.folder / RESULTS)
+    assert [each.file for each in found.damages] == [added]
+    targets = chance.choice(consumers[result])
+    for target in targets:
+        remove(trial.folder / target)
+    called = trial.call(*targets)
+    output = called.stdout + called.stderr
+    assert called.returncode
+    check_message(output)
+    assert f"{result}/added.json: found a file that" in output
+    added.unlink()
+    assert trial.end_after(*targets) == EQUAL
+    outcomes.add("damage", f"{result}: a file added", MESSAGE)

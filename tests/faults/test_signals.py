@@ -1,13 +1,13 @@
 """Signals at moments of every rule, to Snakemake, to its jobs, and to all, as from a terminal."""
 
 import pytest
-from faults.trial import EQUAL, SEED, SIGNALS, strike, wait_for_end
+from faults.trial import EQUAL, SIGNALS, strike, wait_for_end
 
 pytestmark = pytest.mark.faults
 
-MOMENTS = 80
+MOMENTS = 100
 WHOM = ("snakemake", "job", "all")
-WHOLE_RUNS = ("finetune", "prepare_dataset", "sweep_heads_chunk", "collect_features")
+KILLS = 6
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
@@ -20,16 +20,20 @@ def test_one_call_makes_what_a_signal_left_undone(trial, jobs, chance, moment, o
     started = trial.start(*targets, "--forcerun", rule)
     running = strike(started, whom, number, chance.uniform(0, 4))
     wait_for_end(started, running)
+    outcomes.nothing = running is None
     assert trial.end_after(*targets) == EQUAL
     outcomes.add("signal", f"{number.name} to {whom}: {rule}", EQUAL)
 
 
-@pytest.mark.parametrize("rule", WHOLE_RUNS)
-@pytest.mark.parametrize("whom", ["snakemake", "all"])
-def test_one_call_completes_a_whole_run_that_was_killed(trial, chance, jobs, rule, whom, outcomes):
-    number = chance.choice(SIGNALS)
-    started = trial.start("all", "report", "--forcerun", rule)
-    running = strike(started, whom, number, chance.uniform(0, 40))
-    wait_for_end(started, running)
-    assert trial.end_after("all", "report") == EQUAL
-    outcomes.add("signal, whole run", f"{number.name} to {whom}: {rule} (seed {SEED})", EQUAL)
+def test_a_run_that_is_killed_again_and_again_is_completed_by_one_call(empty, chance, outcomes):
+    tried = []
+    for kill in range(KILLS):
+        # Not to a job: the others go on without it.
+        whom, number = ("snakemake", "all")[kill % 2], SIGNALS[(kill + kill // 2) % len(SIGNALS)]
+        started = empty.start("all", "report", log=f"started-{kill}.txt")
+        running = strike(started, whom, number, chance.uniform(0, 30), between=True)
+        wait_for_end(started, running)
+        tried.append(f"{number.name} to {whom}")
+    assert empty.end_after("all", "report") == EQUAL
+    for what in tried:
+        outcomes.add("signal, whole run", what, EQUAL)

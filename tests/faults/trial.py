@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import fcntl
 import os
 import re
 import signal
@@ -18,12 +19,14 @@ import processes
 import psutil
 from hub.client import ROOT
 
-from darksecrets.run.files import PROVENANCE, fingerprint
+from darksecrets.run.files import PROVENANCE, fingerprint, visible
 
 CONFIG = Path(__file__).parent / "run.yaml"
 RESULTS = Path("results/faults")
 OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
 SEED = 2019
+NAME_TIMES = (PROVENANCE, "report.html", "run.html", "run.json", "atlas.html")
+"""Ends of the names of results that tell times or commits, which differ."""
 LONGEST = 900
 """Seconds after which a call counts as one that never ends."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -36,6 +39,8 @@ class Outcomes:
     """What a test tried, and how it ended: kind, fault, end."""
 
     rows: list[tuple[str, str, str]] = field(default_factory=list)
+    nothing: bool = False
+    """Whether nothing was tried, because the moment for it had passed."""
 
     def add(self, kind: str, fault: str, end: str) -> None:
         self.rows.append((kind, fault, end))
@@ -43,12 +48,12 @@ class Outcomes:
 
 def keep_outcomes(file: Path, test: str, rows: Sequence[tuple[str, str, str]]) -> None:
     """Put a test's outcomes in place of its earlier ones, so that parts of a programme add up."""
-    kept = []
-    if file.is_file():
-        with file.open(encoding="utf-8", newline="") as stream:
-            kept = [row for row in list(csv.reader(stream))[1:] if row[0] != test]
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w", encoding="utf-8", newline="") as stream:
+    with file.open("a+", encoding="utf-8", newline="") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # two processes run the programme
+        stream.seek(0)
+        kept = [row for row in list(csv.reader(stream))[1:] if row[0] != test]
+        stream.truncate(0)
         made = [(test, *row) for row in rows]
         csv.writer(stream).writerows([("test", "kind", "fault", "end"), *kept, *made])
 
@@ -71,6 +76,10 @@ class Trial:
     finished: Path
     snakemake: Call
     environment: dict[str, str] = field(default_factory=dict)
+
+    def fill(self) -> None:
+        """Copy the finished run, times kept."""
+        subprocess.run(["cp", "-a", f"{self.finished}/.", str(self.folder)], check=True)
 
     def arguments(self, *given: object) -> list[str]:
         places = ("--snakefile", ROOT / "Snakefile", "--directory", self.folder, "--cores", 2)
@@ -106,18 +115,18 @@ class Trial:
         return MESSAGE
 
     def compare(self, targets: Sequence[object] = ()) -> None:
-        """Compare results with the undisturbed run's; all tables if no files are named."""
+        """Compare results with the undisturbed run's; tables and figures if no files are named."""
         paths = [Path(str(name)) for name in targets if "/" in str(name)]
-        for path in paths or tables(self.finished):
-            if path.name != "report.html" and PROVENANCE not in path.name:  # they name the time
+        for path in paths or shown(self.finished):
+            if not path.name.endswith(NAME_TIMES):
                 assert (self.folder / path).exists(), path
                 assert fingerprint(self.folder / path) == fingerprint(self.finished / path), path
 
 
-def tables(folder: Path) -> list[Path]:
-    """All tables of a run, from its working directory."""
-    found = [p for p in (folder / RESULTS / "tables").iterdir() if p.suffix != ".json"]
-    return [path.relative_to(folder) for path in sorted(found) if path.is_file()]
+def shown(folder: Path) -> list[Path]:
+    """All tables and figures of a run, from its working directory."""
+    found = [path for name in ("tables", "figures") for path in visible(folder / RESULTS / name)]
+    return [path.relative_to(folder) for path in found]
 
 
 def check_message(output: str) -> None:
@@ -151,25 +160,37 @@ def wait_for(found: Callable[[], object], seconds: float = LONGEST) -> bool:
     while time.monotonic() < end:
         if found():
             return True
-        time.sleep(0.02)
+        time.sleep(0.05)
     return False
 
 
 def strike(
-    process: subprocess.Popen[str], whom: str, number: signal.Signals, delay: float
-) -> list[psutil.Process]:
-    """Send a signal some time after the first job has started; give the jobs that were running.
+    process: subprocess.Popen[str],
+    whom: str,
+    number: signal.Signals,
+    delay: float,
+    *,
+    between: bool = False,
+) -> list[psutil.Process] | None:
+    """Send a signal some time after the first job has started.
 
     Args:
         process: A Snakemake.
         whom: `job`, `snakemake`, or `all` for its process group, as a terminal does.
         number: The signal.
         delay: Seconds from the start of the job.
+        between: Whether to wait although no job runs; if not, the signal comes once that is so.
+
+    Returns:
+        The jobs that were running; None if all had ended.
     """
     assert wait_for(lambda: jobs_of(process) or process.poll() is not None)
     end = time.monotonic() + delay
-    wait_for(lambda: time.monotonic() > end or process.poll() is not None)
+    goes_on = process.poll if between else lambda: None if jobs_of(process) else 0
+    wait_for(lambda: time.monotonic() > end or goes_on() is not None)
     running = jobs_of(process)
+    if process.poll() is not None:
+        return None
     with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
         if whom == "all":
             os.killpg(process.pid, number)
@@ -180,10 +201,10 @@ def strike(
     return running
 
 
-def wait_for_end(process: subprocess.Popen[str], jobs: Sequence[psutil.Process]) -> None:
+def wait_for_end(process: subprocess.Popen[str], jobs: Sequence[psutil.Process] | None) -> None:
     """Wait until a Snakemake has ended; its jobs must end with it."""
     process.wait(LONGEST)
-    assert wait_for(lambda: not any(map(runs, jobs)), 15), "a job goes on without its Snakemake"
+    assert wait_for(lambda: not any(map(runs, jobs or ())), 15), "a job goes on alone"
 
 
 def runs(process: psutil.Process) -> bool:
@@ -196,16 +217,19 @@ def runs(process: psutil.Process) -> bool:
 @contextlib.contextmanager
 def small_disk(folder: Path, free: int) -> Iterator[Callable[[], None]]:
     """Replace a folder by a disk that has some bytes free; the function given makes it large."""
-    used = sum(-(-p.stat().st_size // 4096) + 1 for p in folder.rglob("*")) * 4096
     saved = folder.with_name(f"{folder.name}.saved")
     folder.rename(saved)
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={used + free}", "tmpfs", str(folder)]
-    subprocess.run(mount, check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g", "tmpfs", str(folder)], check=True)
+
+    def resize(size: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
+
     try:
         subprocess.run(["cp", "-a", f"{saved}/.", str(folder)], check=True)
         (folder / "not-empty").touch()  # Snakemake removes folders that are
-        larger = ["mount", "-o", "remount,size=1g", str(folder)]
-        yield lambda: subprocess.run(larger, check=True) and None
+        now = os.statvfs(folder)
+        resize((now.f_blocks - now.f_bfree) * now.f_frsize + free)
+        yield lambda: resize(2**30)
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -136,6 +136,8 @@ def _domain(column: Column, task: str) -> Sequence[object]:
         "maps_of": ("all", *models, *(f"unseen {model}" for model in models)),
         "map": [f"m{n}" for n in range(12)],
         "idx": (0, 1),
+        "paper": ("kovaleva2019",),
+        "id": ("1", "$x^{2$"),
         "label": ("all", "$x^{2$", "<script>"),
     }.get(column.name, (1,))
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -143,8 +144,20 @@ def test_figure_of_a_model_whose_heads_cannot_be_disabled(refused, root, tmp_pat
 
 def test_norms_of_a_model_whose_values_cannot_be_observed(refused, root, tmp_path):
     message = refused(_deberta(root, tmp_path), "weights_and_norms")
-    for word in ("only its maps can be observed", "Norms and faithfulness cannot be", "0 calls"):
+    cannot = "Norms, effective attention and faithfulness cannot be measured"
+    for word in ("only its maps can be observed", cannot, "0 calls"):
         assert word in message
+
+
+def test_a_measure_of_attention_that_does_not_exist(refused):
+    message = refused(configuration() | {"measures": ["weights", "rollout"]})
+    assert "measures.1: found 'rollout' (str), expected one of" in message
+    assert "`weights` among them" in refused(configuration() | {"measures": ["norms"]})
+
+
+def test_second_opinions_of_a_run_without_other_measures(refused):
+    message = refused(configuration() | {"measures": ["weights"]}, "claims_by_measure")
+    assert "measures: found ['weights'], expected norms and effective" in message
 
 
 def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
@@ -155,13 +168,17 @@ def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
     run = snakemake(tmp_path, "--dry-run", "--quiet", "rules", config=str(file))
     output = run.stdout + run.stderr
     assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
-    left_out = "Norms (section 4.4, beside weights) and faithfulness (section 5) are left out, too."
-    assert left_out in output
+    assert (
+        "Norms (section 4.4, beside weights), second opinions by norms and effective attention, "
+        "and faithfulness (section 5) are left out, too." in output
+    )
     assert output.count("cannot be reached") == 1
     jobs = planned(output)
     assert {"figure5", "figure6", "figure7", "figure2", "figure3", "table1"} <= set(jobs)
-    without = ("sweep", "ablation", "norms", "faithfulness", "attention_gradients")
-    assert not [name for name in jobs if any(word in name for word in without)]
+    without = re.compile(
+        "sweep|ablation|norms|opinions|by_measure|faithfulness|attention_gradients"
+    )
+    assert not {name for name in jobs if without.search(name)}
 
 
 @pytest.mark.parametrize(

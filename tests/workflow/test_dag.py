@@ -46,6 +46,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["extract_random_attention"], jobs["compare_attention"]) == (7, 1)
     assert jobs["figure6"] == jobs["figure7"] == jobs["stripes"] == jobs["stripes_index"] == 1
     assert (jobs["measure_norms"], jobs["collect_norms"], jobs["weights_and_norms"]) == (7, 2, 1)
+    assert (jobs["measure_opinions"], jobs["measure_linked_opinions"]) == (7, 1)
+    assert jobs["compare_opinions"] == jobs["decide_by_measure"] == jobs["claims_by_measure"] == 1
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
     assert jobs["probe_attention"] == jobs["attention_probes"] == 1
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
@@ -136,6 +138,8 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("redundancy", {"evaluate_pretrained", "compute_similarity", "head_statistics"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
+        ("claims_by_measure", {"classify_maps", "claims", "measure_norms", "stripes_by_measure"}),
+        ("stripes_by_measure", {"sweep_heads", "measure_linked_opinions", "claims_by_measure"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
         ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
@@ -348,6 +352,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
         *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
+        *("compare_opinions", "decide_by_measure"),
         *("classify_heads", "collect_faithfulness"),
     }
 

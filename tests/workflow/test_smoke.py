@@ -213,6 +213,28 @@ def test_weights_beside_norms_are_those_of_the_stores(run):
     assert norms["pretrained"] < 0.9 < norms["random"] < 1.1
 
 
+def test_second_opinions_are_of_the_same_models_and_controls(run):
+    """Uniform attention does not depend on the measure; the weights' rows are repeated."""
+    by_measure = pd.read_csv(run / "tables" / "stripes_by_measure.csv")
+    weights = pd.read_csv(run / "tables" / "stripes.csv")
+    rows = dict(iter(by_measure.groupby("attention")))
+    assert set(rows) == {"weights", "norms", "effective"}
+    keys = ["task", "state", "seed", "feature", "layer", "head"]
+    repeated = rows["weights"].drop(columns="attention").reset_index(drop=True)
+    pd.testing.assert_frame_equal(repeated, weights)
+    for measure in ("norms", "effective"):
+        found = rows[measure].set_index(keys).reindex(pd.MultiIndex.from_frame(weights[keys]))
+        assert np.allclose(found["uniform"], weights["uniform"])
+        assert not np.allclose(found["weight"], weights["weight"], atol=1e-3)
+    sep = by_measure.query("feature == '[SEP]' and state == 'pretrained'")
+    means = sep.groupby("attention")["weight"].mean()
+    assert means["norms"] < means["effective"] <= means["weights"] * 1.01
+    claims = pd.read_csv(run / "tables" / "claims_by_measure.csv", dtype={"id": str})
+    alone = pd.read_csv(run / "tables" / "claims.csv", dtype={"id": str})
+    same = claims[claims["attention"] == "weights"].set_index("id")
+    assert (same["here"] == alone.set_index("id")["here"].reindex(same.index)).all()
+
+
 def test_types_of_heads_are_those_of_their_statistics(run):
     table = pd.read_csv(run / "tables" / "head_types.csv")
     stored = pd.read_csv(run / "tables" / "head_statistics.csv")
@@ -366,7 +388,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
         *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
-        *("attention_probes", "coreference_heads"),
+        *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
         *("attention_gradients", "faithfulness"),
     )
     for name in drawn:

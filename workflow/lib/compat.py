@@ -226,10 +226,19 @@ def gpus_of(workflow: Any) -> int:  # noqa: ANN401
 _PLACE = re.compile(r'\AWorkflowError[^\n]*:\n|\n {2}File ".*\Z', re.DOTALL)
 # An `InputError` that an input function raised, in all that Snakemake tells of that function.
 _OF_INPUT = re.compile(r"Error:\n {2}InputError: (.*?)\nWildcards:\n", re.DOTALL)
+# Results that exist and cannot be replaced; Snakemake checks this before the first job.
+_PROTECTED = re.compile(r"\AProtectedOutputException.*affected files:\n(.*)", re.DOTALL)
 
 
 def plain(message: str) -> str:
     """The message of an exception, without the place where it was raised in the workflow."""
+    if protected := _PROTECTED.match(message):
+        first, *others = protected[1].split()
+        more = f" and {len(others)} more" if others else ""
+        return (
+            f"{first}{more}: cannot write, they are write-protected or on a read-only disk; "
+            "expected results that may be replaced. Use a folder that you may write to."
+        )
     if of_input := _OF_INPUT.search(message):
         return of_input[1]
     return _PLACE.sub("", message).strip() if message.startswith("WorkflowError") else message
@@ -242,3 +251,13 @@ def targets_of(dag: Any) -> list[str]:  # noqa: ANN401
         named = [path for path in job.output if path in dag.targetfiles]
         files |= dict.fromkeys(map(str, named or job.output or job.input))
     return list(files)
+
+
+def results_of(dag: Any) -> dict[str, str]:  # noqa: ANN401
+    """Rule of every file and folder that a run makes and keeps, whether or not it is made again."""
+    return {
+        str(path): job.rule.name
+        for job in dag.jobs
+        for path in job.output
+        if "temp" not in getattr(path, "flags", {})
+    }

@@ -10,6 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+_ELSE = ("orelse",)
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+"""Where statements hold statements."""
+
 
 def files_of(script: Path, *modules: str) -> list[Path]:
     """Files that a script imports, directly or indirectly, at any place in the code; sorted.
@@ -49,9 +53,9 @@ def _imports(path: Path) -> tuple[Path, ...]:
     return (*(file for file in beside if file.is_file()), *inside)
 
 
-def _names(tree: ast.AST) -> Iterator[str]:
+def _names(tree: ast.Module) -> Iterator[str]:
     """Modules that a file imports, and names imported from them, which may be modules, too."""
-    for node in _executed(tree):
+    for node in _executed(tree.body):
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 raise ValueError(f"line {node.lineno}: imports here are absolute, not relative")
@@ -61,25 +65,27 @@ def _names(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, except those that only type checkers read."""
-    yield node
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        children: Iterable[ast.AST] = node.orelse
-    else:
-        children = ast.iter_child_nodes(node)
-    for child in children:
-        yield from _executed(child)
+def _executed(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements and those inside them, except those that only type checkers read.
+
+    Expressions, of which a file has ten times as many, cannot import.
+    """
+    for node in block:
+        yield node
+        only_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for name in _ELSE if only_types else _BLOCKS:
+            yield from _executed(getattr(node, name, ()))
 
 
-def _locate(name: str) -> list[Path]:
+@cache
+def _locate(name: str) -> tuple[Path, ...]:
     """Files that run when a module of the package is imported: its parent packages and itself.
 
     For a name that is not a module (such as a function in one), the files of its parents.
     """
     parts = name.split(".")
     if parts[0] != "darksecrets":
-        return []
+        return ()
     bases = [ROOT.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
     files = [base / "__init__.py" if base.is_dir() else base.with_suffix(".py") for base in bases]
-    return [file for file in files if file.is_file()]
+    return tuple(file for file in files if file.is_file())

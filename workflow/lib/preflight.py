@@ -52,6 +52,11 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
     Raises:
         InputError: At the first problem that would make a job fail.
     """
+    if not os.access(Path.cwd(), os.W_OK):
+        raise InputError(
+            f"{Path.cwd()}: cannot write here, where Snakemake keeps its records (.snakemake). "
+            "Start in a folder that you may write to, or name one with --directory."
+        )
     results = configuration.results_folder(config)
     configuration.check_results_folder(config, results, needs_data=not looking)
     if not looking:

@@ -59,6 +59,8 @@ _PER_EXAMPLE = 110  # numbers kept of an example and layer: measures and control
 _EXAMPLES_PER_SECOND = 1.0e6  # of these numbers, through all comparisons
 _COMPARED_PER_SECOND = 5e8  # cells of maps, of all pairs of heads
 _MAPS_PER_SECOND = 3300.0  # through the classifier of patterns
+_PASS_BYTES = 2**28  # maps of a pass of all models, by all measures
+_OPINION_BYTES_PER_SECOND = 2.0e7  # maps by other measures, made and measured
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
 _WORDS_OF_SENTENCE = 22
@@ -539,6 +541,39 @@ def norms(work: Work) -> Need:
         start=_START,
         seconds=models * one.seconds,
     )
+
+
+def opinions(work: Work) -> Need:
+    """One pass of the sample through all models of a task together, measured in several ways."""
+    models, others = _models(work), _others(work)
+    one, of_norms = all_maps(work), norms(work)
+    longest = work.config["fine_tuning"]["max_length"]
+    of_example = 2 * work.model.layers * work.model.heads * longest**2 * models * others
+    of_pass = min(_PASS_BYTES, of_example * work.config["attention"]["batch_size"])
+    measured = models * others * work.maps / _OPINION_BYTES_PER_SECOND
+    return Need(
+        memory=of_norms.memory + (4 * (models - 1) * work.model.weights + 2 * of_pass) / MB,
+        operations=models * one.operations,
+        start=_START,
+        seconds=_LOADING + _PER_MODEL * models + measured,
+    )
+
+
+def linked_opinions(work: Work) -> Need:
+    """The same on the sentences with frame-semantic links, of two models."""
+    need = opinions(work)
+    return dataclasses.replace(need, seconds=2 * FRAMENET_HEADS.seconds + need.seconds)
+
+
+def opinions_of_run(work: Work) -> Need:
+    """Comparing models by every other measure."""
+    one, others = attention_tables(work), _others(work)
+    return dataclasses.replace(one, memory=one.memory + 300, seconds=others * one.seconds)
+
+
+def _others(work: Work) -> int:
+    """Measures of attention besides its weights."""
+    return len(work.config["measures"]) - 1
 
 
 def treebank(work: Work) -> Need:

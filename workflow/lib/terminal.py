@@ -9,12 +9,14 @@ Snakemake's output.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
 import re
 import shutil
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from typing import Any
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from darksecrets.run import progress
 from darksecrets.run.errors import STOPPED
 from workflow.lib import compat
 from workflow.lib.plan import Outlook, duration
@@ -32,6 +35,14 @@ FILES = 5
 
 LINES_OF_LOG = 8
 """Lines that are shown of the log of a job that failed without an `InputError`."""
+
+LONG = 30.0
+"""Seconds after which a step's progress is shown; in a file, again whenever its age has doubled."""
+
+RARELY = 600.0
+"""Seconds after which a file tells the progress of a step again, however old the step is."""
+
+SECONDS_BETWEEN_LOOKS = 5.0
 
 _ROOT = Path(__file__).resolve().parents[2]
 SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
@@ -43,7 +54,7 @@ _NOISE = re.compile(
     "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time"
     "|Trying to restart|Will exit after"
 )
-_KILLED = re.compile("SIGKILL|exit status 137")
+_KILLED = re.compile("SIG(KILL|ABRT|SEGV|BUS)|exit status (137|134|139|135)")
 _INTERRUPTED = "Terminating processes on user request"
 _CODE = re.compile(rf'(?<=File ")(?:[^"]*/site-packages/|{re.escape(str(_ROOT))}/)')
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ", re.MULTILINE)
@@ -88,6 +99,8 @@ class Screen(logging.Handler):
         self._running: dict[int, Started] = {}
         self._start = time.monotonic()
         self._status = False  # whether the last line shows what is running
+        self._turn = 0  # which of the running steps is shown first
+        self._due: dict[int, float] = {}  # age at which a file tells a step's progress again
         self._show: dict[LogEvent | None, Callable[[Any], None]] = {
             LogEvent.JOB_INFO: self._started,
             LogEvent.JOB_FINISHED: self._finished,
@@ -110,6 +123,8 @@ class Screen(logging.Handler):
         """Begin to count the steps of a run on this machine; None if its jobs run elsewhere."""
         self._outlook, self._start = outlook, time.monotonic()
         self.own = self.own and outlook is not None
+        if self.own:
+            threading.Thread(target=self._look_again, daemon=True).start()
 
     @property
     def spent(self) -> str:
@@ -138,6 +153,32 @@ class Screen(logging.Handler):
                 self._show[event](record)
         except Exception:
             self.handleError(record)
+
+    def _look_again(self) -> None:
+        while True:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            self.tell_progress()
+
+    def tell_progress(self) -> None:
+        """Tell how far the steps are that have run for long, as their logs have it."""
+        with self.lock or contextlib.nullcontext():  # as for events, which other threads emit
+            long = {job: said for job in self._running if (said := self._progress(job))}
+            if self.width is not None and long:
+                self._turn += 1
+                self._write()
+            for job, said in long.items() if self.width is None else ():
+                age = time.monotonic() - self._running[job].start
+                if age >= self._due.get(job, LONG):
+                    self._due[job] = age + min(age, RARELY)
+                    self._write(f"  {self._running[job].message}: {said}")
+
+    def _progress(self, job: int) -> str:
+        """Progress of a running step from its log; empty if it is not long, or says nothing."""
+        step = self._running[job]
+        age = time.monotonic() - step.start
+        if age < LONG:
+            return ""
+        return next(filter(None, (_since(Path(log), age) for log in step.logs)), "")
 
     def _started(self, record: Any) -> None:  # noqa: ANN401 - a record with Snakemake's attributes
         message = record.rule_msg or record.rule_name
@@ -203,6 +244,16 @@ class Screen(logging.Handler):
         elif message and not _NOISE.match(message):
             self._write(message, getattr(record, "links", ()))
 
+    def _shown(self, width: int) -> str:
+        """What is running, on one line: of a long step also its progress, of several in turn."""
+        jobs = list(self._running)
+        first = self._turn % len(jobs)
+        return "; ".join(self._with_progress(job, width) for job in jobs[first:] + jobs[:first])
+
+    def _with_progress(self, job: int, width: int) -> str:
+        message, said = self._running[job].message, self._progress(job)
+        return f"{_shorten(message, max(10, width - len(said) - 4))}: {said}" if said else message
+
     def _write(self, text: str = "", links: Iterable[Path] = ()) -> None:
         """Write text above the last line, which on a terminal shows what is running."""
         width, stream = self.width, self.default.stream
@@ -214,11 +265,20 @@ class Screen(logging.Handler):
                 stream.write("\r\033[K")
             if text:
                 stream.write(f"{linked(_wrap(text, width), links)}\n")
-            running = "; ".join(step.message for step in self._running.values())
-            self._status = bool(running)
-            if running:
-                stream.write(_cut(f"Running: {running}", width - 1))
+            self._status = bool(self._running)
+            if self._running:
+                room = width - 1 - len("Running: ")
+                stream.write(f"Running: {_cut(self._shown(room), room)}")
         stream.flush()
+
+
+def _since(log: Path, age: float) -> str:
+    """Progress in a log, unless the log is older than its step: then an earlier job wrote it."""
+    try:
+        written = log.stat().st_mtime
+    except OSError:
+        return ""
+    return progress.latest(log) if time.time() - written <= age else ""
 
 
 def is_own(workflow: Any, snakefiles: Iterable[Path] = SNAKEFILES) -> bool:  # noqa: ANN401
@@ -287,7 +347,8 @@ def how_to_go_on(logs: Iterable[str], screen: Screen) -> str:
 
 def failure(step: Started, *, killed: bool = False) -> str:
     """Which step failed, and why: the end of its log, or all of an `InputError`."""
-    advice = ["  It was killed, as happens when memory runs out. Give it more, or fewer --cores."]
+    advice = "  It was killed or crashed, as happens when memory runs out. "
+    advice += "Give it more, or fewer --cores."
     keys = ", ".join(f"{name} {value}" for name, value in step.wildcards.items())
     return "\n".join(
         [
@@ -297,7 +358,7 @@ def failure(step: Started, *, killed: bool = False) -> str:
             *(f"  Log:  {log}" for log in step.logs),
             "",
             *(f"  {line}" for log in step.logs for line in _reason(Path(log))),
-            *(advice if killed else []),
+            *([advice] if killed else []),
         ]
     )
 
@@ -307,7 +368,7 @@ def _reason(log: Path) -> list[str]:
     try:
         text = log.read_text(encoding="utf-8", errors="replace").rstrip()
     except OSError:
-        return ["It wrote no log."]
+        return ["It wrote no log: it ended before it began, as happens without memory or disk."]
     if STOPPED in text:
         return text.rpartition(STOPPED)[2].strip().splitlines()
     text = _CODE.sub("", _TIME.sub("", text))

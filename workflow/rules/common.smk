@@ -14,6 +14,7 @@ from darksecrets.ablation import preflight as of_ablation
 from darksecrets.ablation import tables as tables_of_ablation
 from darksecrets.atlas import html as page_of_atlas
 from darksecrets.atlas import measures as measures_of_atlas
+from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
@@ -26,8 +27,11 @@ from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
+from darksecrets.opinions import preflight as of_opinions
+from darksecrets.opinions import tables as tables_of_opinions
 from darksecrets.patterns import annotations, trained
-from darksecrets.run import gpus, parent
+from darksecrets.run import gpus, parent, verifying
+from darksecrets.run.columns import of_weights
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import sources as of_treebanks
 from darksecrets.text import preflight as of_text
@@ -74,7 +78,8 @@ if config["left_out"] and workflow.is_main_process:
 if config["norms_left_out"] and workflow.is_main_process:
     same = config["norms_left_out"] == config["left_out"]
     logger.warning(
-        "Norms (section 4.4, beside weights) and faithfulness (section 5) are left out"
+        "Norms (section 4.4, beside weights), second opinions by norms and effective attention, "
+        "and faithfulness (section 5) are left out"
         + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
     )
 
@@ -663,7 +668,15 @@ def start_run(logs: list[str]) -> None:
 
 
 def finish_run(logs: list[str]) -> None:
-    """After the last job: show Table 1 and where the results are."""
+    """After the last job: list the results; show Table 1 and where the results are."""
+    if not config["only_outputs_kept"]:
+        made = compat.results_of(workflow.dag)
+        named = {
+            os.path.relpath(path, RESULTS): rule
+            for path, rule in made.items()
+            if Path(path).is_relative_to(RESULTS)
+        }
+        verifying.list_results(RESULTS, named, all_of_run=set(RESULTS_OF_RUN) <= set(made))
     text, links = terminal.closing(RESULTS, compat.targets_of(workflow.dag), logs, SCREEN)
     logger.info(text, extra={"links": links})
 

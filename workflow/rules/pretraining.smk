@@ -20,7 +20,6 @@ rule pretrain_tiny_bert:
     params:
         configuration={},
         seed=1,
-        checkpoints="results/.tiny-bert.checkpoints",
     message:
         "Pre-train the tiny BERT"
     script:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from adversarial import maps
@@ -71,6 +72,13 @@ def corpus(
 
 def alike(rng: np.random.Generator, heads: int = 40, sentences: int = 60) -> list[Sentence]:
     """Random weights: the score of two words is random, but the same in every sentence."""
+    return [sentence for sentence, _ in alike_with_words(rng, heads, sentences)]
+
+
+def alike_with_words(
+    rng: np.random.Generator, heads: int = 40, sentences: int = 60
+) -> list[tuple[Sentence, npt.NDArray[np.int64]]]:
+    """The same, with the words of every sentence, [L]."""
     scores = 1.5 * rng.standard_normal((1, heads, VOCABULARY, VOCABULARY))
     made = []
     for _ in range(sentences):
@@ -80,7 +88,7 @@ def alike(rng: np.random.Generator, heads: int = 40, sentences: int = 60) -> lis
             words[links[0][0]], words[links[0][1]] = 0, rng.choice(3)  # "he", a few verbs
         weights = np.exp(scores[:, :, words[:, None], words])
         a = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)
-        made.append(Sentence(a, links, text.usable, str(words[links[0][0][0]])))
+        made.append((Sentence(a, links, text.usable, str(words[links[0][0][0]])), words))
     return made
 
 

@@ -180,7 +180,7 @@ def test_an_example_without_words_has_special_tokens_only():
 
 def test_an_annotation_that_lacks_an_example_is_named(tmp_path):
     class Store:
-        folder, idx = "store", np.array([4, 9])
+        origin, idx = "store", np.array([4, 9])
 
     (tmp_path / "a.jsonl").write_text('{"idx": 9, "sentence1": {"text": "", "tokens": []}}\n')
     with pytest.raises(InputError, match=r"a\.jsonl lacks 1 examples of store, such as idx 4"):

@@ -136,6 +136,16 @@ def test_a_missing_file_of_a_folder_is_named(model):
         check([model])
 
 
+def test_a_file_added_to_a_folder_is_named(model):
+    added = model / "nested" / "model.safetensors.index.json"
+    added.write_text("{}")
+    with pytest.raises(InputError, match=r"index\.json: found a file that .* did not write") as at:
+        check([model])
+    assert str(at.value).endswith(f"Remove it: rm {added}")
+    added.rename(added.with_name(".hidden"))
+    check([model])
+
+
 def test_a_file_inside_a_folder_is_checked_alone(model):
     edit(model / "config.json", bit)
     check([model / "model.safetensors"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from darksecrets.run.progress import progress
+from darksecrets.run.progress import latest, progress
 
 
 def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(
@@ -31,3 +33,19 @@ def test_a_terminal_gets_a_bar(
     with progress("maps", 3, "examples") as advance:
         advance(3)
     assert "maps: 100%|" in capsys.readouterr().err
+
+
+def test_the_latest_line_is_found_in_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "maps.log"
+    assert not latest(log)
+    with log.open("w") as stream:
+        stream.write("12:00:00 Resuming: 3/4 steps are done\n")
+        stream.flush()
+        assert not latest(log)
+        monkeypatch.setattr(sys, "stderr", stream)
+        with progress("Größe: maps", 30, "examples") as advance:
+            advance(30)
+        stream.write("\udcff\n".encode(errors="surrogateescape").decode(errors="replace"))
+    assert latest(log).startswith("30/30 examples in 0 s")
+    log.write_bytes(log.read_bytes() + b"x" * 10_000)
+    assert not latest(log), "too long ago"

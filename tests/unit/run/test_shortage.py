@@ -45,6 +45,21 @@ def test_too_little_memory_is_named_with_what_was_used(tmp_path):
     assert "Memory ran out" in explained(lambda: torch.zeros(10**15), tmp_path)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "libtorch_cpu.so: failed to map segment from shared object",
+        "can't start new thread",
+        "[Errno 12] Cannot allocate memory",
+    ],
+)
+def test_what_libraries_say_without_memory_is_understood(tmp_path, said):
+    def fail():
+        raise RuntimeError(said)
+
+    assert "Memory ran out" in explained(fail, tmp_path)
+
+
 def test_other_errors_are_not_explained_away(tmp_path):
     assert explained(lambda: 1 / 0, tmp_path) is None
     assert explained((tmp_path / "none").read_text, tmp_path) is None

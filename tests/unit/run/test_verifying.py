@@ -1,5 +1,7 @@
 """`make verify` on a small run: whole, damaged, and with files that no job made."""
 
+import shutil
+
 import pytest
 
 from darksecrets.run import verifying
@@ -42,6 +44,38 @@ def test_damaged_results_are_listed_with_the_commands_that_remake_them(run, caps
     assert f"  rm -rf {results}" in said
     (command,) = (line for line in said if "snakemake" in line)
     assert command.endswith(f"--configfile '{run}/config.yaml' all report {results}")
+
+
+def test_a_result_that_is_gone_is_missed(run, capsys):
+    made = {"tables/cosine.csv": "collect_similarity", "models/RTE": "finetune"}
+    verifying.list_results(run, made, all_of_run=True)
+    assert verifying.main([str(run)]) == 0
+    shutil.rmtree(run / "models" / "RTE")
+    assert verifying.main([str(run)]) == 1
+    said = capsys.readouterr().out
+    assert f"  {run}/models/RTE (rule finetune): found nothing\n" in said
+    assert f" all report '{run}/models/RTE'\n" in said
+    verifying.list_results(run, {"tables/cosine.csv": "collect_similarity"}, all_of_run=False)
+    assert verifying.main([str(run)]) == 1, "another target was made meanwhile"
+    verifying.list_results(run, {"tables/cosine.csv": "collect_similarity"}, all_of_run=True)
+    assert verifying.main([str(run)]) == 0, "the run has this model no longer"
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{"])
+def test_a_damaged_list_of_results_is_named(run, capsys, content):
+    (run / verifying.LIST).write_text(content)
+    assert verifying.main([str(run)]) == 1
+    assert f"{verifying.LIST}: found no list of results" in capsys.readouterr().out
+
+
+def test_a_file_added_to_a_folder_is_listed_with_the_command_that_removes_it(run, capsys):
+    (run / "models" / "RTE" / "other weights").write_text("mine")
+    assert verifying.main([str(run)]) == 1
+    said = capsys.readouterr().out
+    file = f"{run}/models/RTE/other weights"
+    assert f"  {file} (rule finetune): found a file that it did not write, expected none" in said
+    assert f"\n  rm '{file}'\n" in said
+    assert "snakemake" not in said
 
 
 def test_a_damaged_record_is_listed(run, capsys):

@@ -15,6 +15,13 @@ def _config(**keys):
     return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
 
 
+def test_a_working_directory_that_is_read_only_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
+    with pytest.raises(InputError, match=rf"^{tmp_path}: cannot write here.*--directory"):
+        preflight.check(_config())
+
+
 def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
     free = shutil.disk_usage(tmp_path).free
     preflight.check_disk(tmp_path / "results" / "r", free // 2)

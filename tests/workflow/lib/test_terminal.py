@@ -2,7 +2,9 @@
 
 import io
 import logging
+import os
 import re
+import time
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -87,6 +89,73 @@ def test_lines_fit_a_terminal_and_end_in_what_tells_steps_apart(screen, monkeypa
     assert "Running: Draw figure1" in parts
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass when they are added, for steps; files have the machine's times."""
+    passed = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: passed[0])
+    return passed
+
+
+SAID = "120/300 steps in 95 s, 1.26 steps a second, about 143 s left"
+
+
+@pytest.fixture
+def log(tmp_path):
+    file = tmp_path / "seed-1.log"
+    file.write_text(f"12:00:00 Loading\nTraining: 1/300 steps in 1 s\nTraining: {SAID}\nmore\n")
+    return file
+
+
+def test_a_file_tells_the_progress_of_long_steps_more_and_more_rarely(screen, clock, log):
+    stream = io.StringIO()
+    shown = screen(stream)
+    start(shown, 1, "Fine-tune on RTE", log=[str(log.with_name("none.log")), str(log)])
+    start(shown, 2, "Draw figure1")  # without a log
+    told = []
+    for _ in range(400):
+        shown.tell_progress()
+        told.append(len(stream.getvalue().splitlines()))
+        clock[0] += 5
+    at = [5 * n for n in range(1, 400) if told[n] > told[n - 1]]
+    assert at == [30, 60, 120, 240, 480, 960, 1560]
+    assert set(stream.getvalue().splitlines()) == {f"  Fine-tune on RTE: {SAID}"}
+    emit(shown, LogEvent.JOB_FINISHED, job_id=1)
+    clock[0] += 10_000
+    shown.tell_progress()
+    assert len(stream.getvalue().splitlines()) == len(at) + 1
+
+
+@pytest.mark.parametrize("width", [90, 120])
+def test_a_terminal_shows_the_progress_of_all_long_steps_in_turn(
+    screen, clock, log, monkeypatch, width
+):
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+    shown = screen(stream)
+    start(shown, 1, f"Fine-tune on RTE: {'very ' * 9}long, seed 12", log=[str(log)])
+    start(shown, 2, "Sweep over heads", log=[str(log)])
+    shown.tell_progress()
+    assert SAID not in stream.getvalue(), "not long yet"
+    clock[0] += 31
+    for _ in range(2):
+        shown.tell_progress()
+    parts = stream.getvalue().split("\r\033[K")
+    assert max(map(len, parts)) < width
+    assert re.fullmatch(rf"Running: Sweep over heads: {SAID};.*", parts[-2])
+    assert re.match(rf"Running: Fine-.*seed 12: {SAID}", parts[-1])
+
+
+def test_the_progress_of_an_earlier_job_is_not_shown(screen, clock, log):
+    stream = io.StringIO()
+    shown = screen(stream)
+    start(shown, 1, "Fine-tune on RTE", log=[str(log)])
+    clock[0] += 31
+    os.utime(log, (time.time() - 60,) * 2)
+    shown.tell_progress()
+    assert not stream.getvalue()
+
+
 def test_time_left_follows_the_pace_and_the_cores():
     outlook = plan.Outlook({job: steps(600) for job in range(4)}, cores=2)
     own = resources.SNAKEMAKE  # of every step
@@ -141,14 +210,14 @@ def test_a_failure_shows_the_end_of_a_traceback(screen, tmp_path):
     assert "CalledProcessError" not in stream.getvalue()
 
 
-@pytest.mark.parametrize("status", [1, 137])
+@pytest.mark.parametrize("status", [1, 134, 137, 139])
 def test_a_killed_job_is_called_that(screen, tmp_path, status):
     stream = io.StringIO()
     shown = screen(stream)
     start(shown, 1, "Fine-tune on RTE", log=[str(tmp_path / "none.log")])
     fail(shown, 1, [str(tmp_path / "none.log")], status)
     assert "wrote no log" in stream.getvalue()
-    assert ("memory runs out" in stream.getvalue()) == (status == 137)
+    assert ("memory runs out" in stream.getvalue()) == (status > 1)
 
 
 def test_interrupted_jobs_are_no_failures(screen):
@@ -172,6 +241,18 @@ def test_errors_of_the_configuration_do_not_name_rule_files(screen, own):
         level=logging.ERROR,
     )
     assert stream.getvalue() == "seeds: found 1.\nExpected a list.\n"
+
+
+def test_results_that_cannot_be_replaced_are_named(screen):
+    stream = io.StringIO()
+    message = (
+        'ProtectedOutputException in rule figure5 in file "/x/common.smk", line 4:\n'
+        "Write-protected output files for rule figure5:\n    output: r/a.svg, r/a.png\n"
+        "    affected files:\n        r/a.svg\n        r/a.png\n"
+    )
+    emit(screen(stream), LogEvent.ERROR, message, level=logging.ERROR)
+    assert stream.getvalue().startswith("r/a.svg and 1 more: cannot write, ")
+    assert stream.getvalue().count("\n") == 1
 
 
 def test_errors_of_the_code_name_the_place(screen):

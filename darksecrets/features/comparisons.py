@@ -1,0 +1,53 @@
+"""All comparisons of models, example by example (sections 4.4 and 4.5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from darksecrets.features.changes import changes
+from darksecrets.features.levels import levels
+from darksecrets.features.profiles import Models, Profiles
+from darksecrets.features.tables import (
+    ATTENTION_CHANGES,
+    ATTENTION_LEVELS,
+    ATTENTION_ORIGINS,
+    ATTENTION_TRENDS,
+)
+from darksecrets.features.trends import origins, trends
+
+
+def load(files: Iterable[tuple[str, str, Path]]) -> Models:
+    """Read the profiles of all models of a run.
+
+    Args:
+        files: Task, model such as ``finetuned/seed-1``, and file of each.
+
+    Raises:
+        InputError: A file is missing or damaged.
+    """
+    models: dict[str, dict[str, list[Profiles]]] = {}
+    for task, model, path in files:
+        states = models.setdefault(task, defaultdict(list))
+        states[model.partition("/")[0]].append(Profiles.load(path))
+    return models
+
+
+def comparisons(models: Models, draws: int, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Levels, changes through fine-tuning, trends over layers and origins, by name of the table.
+
+    Args:
+        models: All models of the run.
+        draws: Random draws of the tests.
+        resamples: Bootstrap samples of the intervals.
+        seed: Seed of both.
+    """
+    return {
+        ATTENTION_LEVELS.name: levels(models, resamples, seed),
+        ATTENTION_CHANGES.name: changes(models, draws, resamples, seed),
+        ATTENTION_TRENDS.name: trends(models, draws, resamples, seed),
+        ATTENTION_ORIGINS.name: origins(models, resamples, seed),
+    }

@@ -1,0 +1,1 @@
+"""Second opinions: the paper's analyses of heads on norms and on effective attention."""

@@ -1,0 +1,95 @@
+"""Claims decided by other measures of attention: the same rules, other tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from claim_cases import CASES
+from claim_tables import NO, OPEN, RUN, YES, Frames
+
+from darksecrets.claims import deciding, measures, registry
+from darksecrets.claims.claims_by_measure import claims_by_measure
+from darksecrets.claims.sources import Tables
+from darksecrets.claims.tables import CLAIMS_BY_MEASURE
+from darksecrets.contracts import TABLES
+from darksecrets.run.columns import of_weights
+from darksecrets.run.errors import InputError
+
+PAPERS = registry.read(registry.files())
+REPLACED = [name for table in TABLES.values() if (name := of_weights(table))]
+PAPER = next(paper for paper in PAPERS if paper.name == "kovaleva2019")
+DECIDED = ["26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "15", "17", "19"]
+
+
+def by_measure(**frames: Frames) -> Tables:
+    """Tables of weights, and by measure with rows of each."""
+    found = dict(frames["weights"])
+    for name in frames["weights"]:
+        parts = [of[name].assign(attention=measure) for measure, of in frames.items()]
+        found[f"{name}_by_measure"] = pd.concat(parts, ignore_index=True)
+    return Tables(found, TABLES)
+
+
+@pytest.mark.parametrize("claim", DECIDED)
+def test_each_measure_is_decided_by_its_own_tables(claim: str) -> None:
+    case = CASES[claim]
+    tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
+    papers = measures.concerned([PAPER], REPLACED)
+    found = measures.table(papers, tables, RUN, ["norms", "effective"])
+    rows = found[found["id"] == claim].set_index("attention")
+    assert rows["here"].to_dict() == {"weights": YES, "norms": NO, "effective": OPEN}
+    assert set(rows["agreement"]) == {"contradicted"}
+    CLAIMS_BY_MEASURE.check(found, "table", "")
+    for measure, answer in (("weights", YES), ("norms", NO)):
+        alone = deciding.table(papers, Tables(case[answer], TABLES), RUN).set_index("id").loc[claim]
+        for name in ("value", "ci_low", "reason", "estimates"):
+            same = rows.loc[measure, name], alone[name]
+            assert same[0] == same[1] or pd.isna(list(same)).all()
+
+
+def test_answers_agree_or_contradict_each_other_or_stay_open() -> None:
+    assert measures.agreement([NO, NO, NO]) == "same answer"
+    assert measures.agreement([OPEN, OPEN]) == "same answer"
+    assert measures.agreement([YES, OPEN, YES]) == "undecided by some"
+    assert measures.agreement([YES, NO, OPEN]) == "contradicted"
+
+
+def test_claims_without_tables_of_maps_or_about_weights_only_are_left_out() -> None:
+    (paper,) = measures.concerned(PAPERS, REPLACED)
+    assert paper.name == "kovaleva2019"
+    assert {claim.id for claim in paper.claims} == {*DECIDED, "47"}
+    assert measures.concerned(PAPERS, []) == []
+    reasons = {claim.id for claim in PAPER.claims if claim.weights_only}
+    assert reasons == {*map(str, range(8, 14)), "14", "16", "18", "20", "45"}
+
+
+def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only() -> None:
+    case = CASES["26"]
+    both = by_measure(weights=case[YES], norms=case[YES])
+    frames = {name: frame for name, frame in both.frames.items() if "_by_measure" not in name}
+    lost = {"attention_levels_by_measure": "is missing"}
+    papers = measures.concerned([PAPER], REPLACED)
+    found = measures.table(papers, Tables(frames, TABLES, lost), RUN, ["norms"])
+    rows = found[found["id"] == "26"].set_index("attention")
+    assert rows["here"].to_dict() == {"weights": YES, "norms": OPEN}
+    assert rows.loc["norms", "reason"] == "attention_levels.csv by norms is missing"
+
+
+def test_the_figure_has_every_claim_and_answer() -> None:
+    case = CASES["26"]
+    tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
+    papers = measures.concerned([PAPER], REPLACED)
+    found = measures.table(papers, tables, RUN, ["norms", "effective"])
+    figure = claims_by_measure(found, "run x")
+    (axes,) = figure.axes
+    texts = [text.get_text() for text in axes.texts]
+    assert {"weights", "norms", "effective attention", *DECIDED} <= set(texts)
+    bold = {text.get_text() for text in axes.texts if text.get_weight() == "bold"}
+    assert "26" in bold
+    assert "15" not in bold
+    signs = [text for text in texts if text in {"✓", "✗", "?"}]
+    assert len(signs) == len(found)
+    assert (signs.count("✓"), signs.count("✗")) == (1, 1)
+    figure.draw_without_rendering()
+    with pytest.raises(InputError, match="has no claims"):
+        claims_by_measure(found.iloc[:0], "run x")
