@@ -33,6 +33,7 @@ include: "workflow/rules/syntax.smk"  # 4.2
 include: "workflow/rules/features.smk"  # 4.4, 4.5, 5
 include: "workflow/rules/norms.smk"  # 4.4
 include: "workflow/rules/opinions.smk"  # 4.2, 4.4, 4.5, 5
+include: "workflow/rules/faithfulness.smk"  # 5
 include: "workflow/rules/ablation.smk"  # 4.6, 5
 include: "workflow/rules/importance.smk"  # 4.6
 include: "workflow/rules/text.smk"

@@ -4,8 +4,8 @@
 
 One layer of BERT-base's size with random vectors reads inputs of several lengths. *Explicit* is the
 authors' way: all vectors α f(x), [head, query, key, hidden], are built, and their lengths and those
-of their sums over heads are taken. *Products* is `darksecrets.norms.contributions`. Each runs in a
-process of its own, for its memory; times are CPU times of one thread.
+of their sums over heads are taken. *Products* is `darksecrets.attention.contributions`. Each runs
+in a process of its own, for its memory; times are CPU times of one thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LENGTHS = (32, 64, 128)
 
 def explicit(maps: Any, values: Any, weight: Any) -> tuple[Any, Any]:  # noqa: ANN401 - tensors
     """[head, query, key] lengths of every vector, and [query, key] of their sums over heads."""
-    from darksecrets.norms.contributions import transformed
+    from darksecrets.attention.contributions import transformed
 
     vectors = transformed(values, weight)[0].transpose(0, 1)  # [head, key, hidden]
     added = maps[0][..., None] * vectors[:, None]  # [head, query, key, hidden]
@@ -40,7 +40,7 @@ def explicit(maps: Any, values: Any, weight: Any) -> tuple[Any, Any]:  # noqa: A
 
 def products(maps: Any, values: Any, weight: Any) -> tuple[Any, Any]:  # noqa: ANN401 - tensors
     """The same from the lengths and products of the vectors of each token."""
-    from darksecrets.norms import contributions
+    from darksecrets.attention import contributions
 
     vectors = contributions.transformed(values, weight)
     alone = maps * contributions.lengths(vectors)[:, :, None]

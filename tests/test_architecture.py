@@ -22,6 +22,7 @@ PACKAGE = Path(__file__).parents[1] / NAME
 
 SECTIONS = {
     *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
+    "faithfulness",
     "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (

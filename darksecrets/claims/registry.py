@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -161,9 +162,11 @@ class Paper:
 
     @property
     def short(self) -> str:
-        """First author and year."""
-        author, year = self.title.split(",")[0], self.title.partition("(")[2].split(")")[0]
-        return f"{author} et al. {year}"
+        """Authors, if more than two the first, and year."""
+        authors, year = self.title.partition(" (")[0], self.title.partition("(")[2].split(")")[0]
+        first, *others = re.split(r", | and ", authors)
+        named = f"{first} et al." if len(others) > 1 else authors
+        return f"{named} {year}"
 
 
 def files(folder: Path = FOLDER) -> list[Path]:

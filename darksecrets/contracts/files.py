@@ -7,8 +7,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("origin.json", "where data and model came from"),
     (
         "left_out.txt, norms_left_out.txt",
-        "why the sweep over heads, or norms and second opinions, are left out; there only if they "
-        "are",
+        "why the sweep over heads, or norms, second opinions and faithfulness, are left out; there "
+        "only if they are",
     ),
     (
         "data/<task>/",
@@ -75,7 +75,9 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`equal_words.csv` and `head_statistics.csv`; and `examples.npz`, means over the heads of "
         "a layer for every example, read with `darksecrets.features.profiles.Profiles`; and "
         "`strongest.npz`, the kind of token that each map attends to most, read with "
-        "`darksecrets.features.strongest.StrongestColumns`",
+        "`darksecrets.features.strongest.StrongestColumns`; and `statistics.npz`, what decides the "
+        "type of every head, for every example, read with "
+        "`darksecrets.features.head_types.MapStatistics`",
     ),
     (
         "redundancy/<task>/<model>/head_distances.parquet, redundancy/<task>/example_distances.csv",
@@ -99,6 +101,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "what the heads of all models of a task attend to by other measures of attention: parts of "
         "`stripes_by_measure.csv` and so on; and `examples/<measure>/<model>.npz`, as "
         "`features/<task>/<model>/examples.npz`",
+    ),
+    (
+        "faithfulness/<task>/",
+        "attention and decisions of all fine-tuned models of a task: parts of "
+        "`attention_gradients.csv`, `faithfulness.csv` and `erasure.csv`",
     ),
     (
         "ablation/<task>/<state>/seed-<n>/",
@@ -252,6 +259,8 @@ TARGETS = (
         "syntactic_heads",
         "attention_probes",
         "coreference_heads",
+        "attention_gradients",
+        "faithfulness",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "importance_agreement", "pruning_curves"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ import pandas as pd
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
 from darksecrets.features import tables
+from darksecrets.features.head_types import StatisticsCollector
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
 from darksecrets.features.profiles import Collector, Values, of_all_tokens
@@ -267,6 +269,11 @@ class Batch:
         """Number of layers, and of heads per layer."""
         return self.maps.shape[1], self.maps.shape[2]
 
+    @cached_property
+    def statistics(self) -> Array:
+        """The statistics of every map, see `statistics_of`."""
+        return statistics_of(self)
+
     def weights(self, cells: Cells, first_layer: int = 0) -> npt.NDArray[np.float16]:
         """[cells, layer, head] weights from a layer on; NaN where a layer cannot reach the cell."""
         examples, queries, keys = cells.flat()
@@ -397,31 +404,39 @@ def equal_words(batch: Batch) -> Mean:
 
 
 def head_statistics(batch: Batch) -> Mean:
-    """Clark et al. (2019): shares of attention, and its entropy in nats, means over queries.
+    """Clark et al. (2019): shares of attention, and its entropy, see `statistics_of`."""
+    mean, values = Mean(len(STATISTICS), *batch.heads), batch.statistics
+    mean.sums[: values.shape[1]] += values.sum(axis=0)
+    mean.sets[: values.shape[1]] += len(values)
+    return mean
+
+
+def statistics_of(batch: Batch) -> Array:
+    """Shares of attention, and its entropy in nats, means over the queries of a map.
 
     The first token has no previous token; its share for it is 0. In layers with local attention,
     the share of a feature is a mean over the queries that can reach a token with it. There, the
     greatest entropy is less, so it is added: the mean logarithm of the number of keys in reach.
+
+    Returns:
+        [example, statistic, layer, head] in the order of `STATISTICS`, of which the last is there
+        with local attention only.
     """
-    mean, maps = Mean(len(STATISTICS), *batch.heads), batch.maps
-    examples, length = len(maps), maps.shape[-1]
+    maps, length = batch.maps, batch.maps.shape[-1]
     diagonals = [np.diagonal(maps, offset, axis1=-2, axis2=-1) for offset in (-1, 1, 0)]
-    beside = [each.sum(axis=(0, -1), dtype=np.float64) / length for each in diagonals]
+    beside = [each.sum(axis=-1, dtype=np.float64) / length for each in diagonals]
     kinds = [FEATURES.index(name) for name in SHARES if name in FEATURES]
     features = batch.features[..., kinds]
     if batch.reach is None:
-        shares = np.einsum("ejk,ejlh->klh", features, batch.columns, dtype=np.float64)
+        shares = np.einsum("ejk,ejlh->kelh", features, batch.columns, dtype=np.float64)
     else:
         shares = _shares_in_reach(maps, features, batch.reach)
-    entropy = entropy_sums(maps).sum(axis=0) / length
-    values = [*beside, *shares, entropy]
+    values = [*beside, *shares, entropy_sums(maps) / length]
     if batch.local:
         in_reach = np.full((1, length), length) if batch.reach is None else batch.reach.sum(axis=-1)
         greatest = np.log(in_reach).mean(axis=-1)[:, None]
-        values.append(np.broadcast_to(examples * greatest, batch.heads))
-    mean.sums[: len(values)] += np.stack(values)
-    mean.sets[: len(values)] += examples
-    return mean
+        values.append(np.broadcast_to(greatest, values[0].shape))
+    return np.stack(values, axis=1).astype(np.float64)
 
 
 def _shares_in_reach(
@@ -435,13 +450,13 @@ def _shares_in_reach(
         reach: [layer, query, key].
 
     Returns:
-        [feature, layer, head] sums over the examples.
+        [feature, example, layer, head].
     """
     received = maps.sum(axis=-2, dtype=np.float64)
-    sums = np.einsum("ejf,elhj->eflh", features, received)
-    reached = np.einsum("lij,ejf->elif", reach.astype(np.float32), features) > 0
-    queries = np.maximum(reached.sum(axis=2), 1)  # a feature that is absent has no weight, either
-    shares: npt.NDArray[np.float64] = (sums / queries.swapaxes(1, 2)[..., None]).sum(axis=0)
+    sums = np.einsum("ejf,elhj->felh", features, received)
+    reached = np.einsum("lij,ejf->feli", reach.astype(np.float32), features) > 0
+    queries = np.maximum(reached.sum(axis=-1), 1)  # a feature that is absent has no weight, either
+    shares: npt.NDArray[np.float64] = sums / queries[..., None]
     return shares
 
 
@@ -568,6 +583,7 @@ def measure(
     max_bytes: int = 2**22,
     collector: Collector | None = None,
     strongest: StrongestCollector | None = None,
+    statistics: StatisticsCollector | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
@@ -585,8 +601,9 @@ def measure(
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
         strongest: Gathers the strongest column of every map; None to keep nothing.
+        statistics: Gathers the statistics of every map; None to keep nothing.
     """
-    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest)
+    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest, statistics)
     return tables
 
 
@@ -597,6 +614,7 @@ def measure_several(
     collectors: Sequence[Collector | None],
     max_bytes: int = 2**23,
     strongest: StrongestCollector | None = None,
+    statistics: StatisticsCollector | None = None,
 ) -> list[dict[str, pd.DataFrame]]:
     """Measure several models at once, each by itself, as `measure` does.
 
@@ -609,6 +627,7 @@ def measure_several(
         collectors: One for each model, see `measure`.
         max_bytes: Largest size of a batch of the maps of all models.
         strongest: See `measure`; of all heads.
+        statistics: See `measure`; of all heads.
     """
     models, own = len(collectors), maps.heads // len(collectors)
     parts = [slice(first * own, (first + 1) * own) for first in range(models)]
@@ -626,6 +645,8 @@ def measure_several(
         if strongest is not None:
             received = from_others(batch.maps, batch.columns, batch.reach)
             strongest.add([one.idx for one in some], batch.features, received)
+        if statistics is not None:
+            statistics.add([one.idx for one in some], batch.statistics, uniform.statistics)
     return [sums.of(part).tables() for part in parts]
 
 

@@ -5,7 +5,7 @@ After Figure 6 of Clark et al. (2019).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from darksecrets.features.tables import HEAD_POSITIONS, PAIRS, REDUNDANCY
+from darksecrets.features.tables import (
+    BROAD_FOR_LENGTH,
+    HEAD_POSITIONS,
+    HEAD_TYPES,
+    MAIN_TYPES,
+    NO_TYPE,
+    PAIRS,
+    REDUNDANCY,
+)
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.head_grid import MOST
 from darksecrets.plotting.style import (
@@ -41,21 +49,37 @@ if TYPE_CHECKING:
 LAYERS = "viridis_r"
 """Colour map of layers: safe for colour blindness, darker = later."""
 
+MARKERS = dict(zip(MAIN_TYPES, (">", "<", "^", "P", "s", "D", "o"), strict=True))
+"""Marker of a head's main type."""
+NAMES = {
+    **{name: f"to {name}" for name in MAIN_TYPES},
+    **{name: f"to the {name} token" for name in ("next", "previous")},
+    BROAD_FOR_LENGTH: "broad",
+    NO_TYPE: "no type",
+}
+"""What the legend calls types: where most of the attention goes."""
+
 DRAWN = ("pretrained", "finetuned")
 
 
 def redundancy(
-    table: pd.DataFrame, positions: pd.DataFrame, tasks: Sequence[str], run_label: str
+    table: pd.DataFrame,
+    positions: pd.DataFrame,
+    types: pd.DataFrame,
+    tasks: Sequence[str],
+    run_label: str,
 ) -> Figure:
     """Draw the heads of every task's models in a plane, and mean distances below.
 
     Of the fine-tuned models, the plane is that of the first seed; distances are those of all seeds.
+    The marker of a head is its main type.
 
     Args:
         table: Columns ``task``, ``state``, ``seed``, ``pairs``, ``distance``, ``ci_low``,
             ``ci_high``.
         positions: Columns ``task``, ``state``, ``seed``, ``layer``, ``head``, ``x``, ``y``,
             ``stress``.
+        types: Columns ``task``, ``state``, ``seed``, ``layer``, ``head``, ``type``, ``main``.
         tasks: The tasks to draw, in this order.
         run_label: The run, its model and its data in a few words, for the small print.
 
@@ -66,20 +90,23 @@ def redundancy(
     check_columns(table, names, "redundancy.csv")
     names = ["task", "state", "seed", "layer", "head", "x", "y", "stress"]
     check_columns(positions, names, "head_positions.csv")
+    names = ["task", "state", "seed", "layer", "head", "type", "main"]
+    check_columns(types, names, "head_types.csv")
+    heads = _typed(positions, types)
     longest = float(np.nanmax(table[["distance", "ci_high"]].to_numpy(np.float64)))
     width = COLUMN if len(tasks) <= 2 else PAGE
     groups, beside = blocks(len(tasks), MOST)
     side = min((width - 0.75) / beside, 1.6)
     heights = [*[side] * len(DRAWN), 1.15] * groups
     with style():
-        figure = new_figure(width, sum(heights) + 0.4 * groups + 0.5)
+        figure = new_figure(width, sum(heights) + 0.4 * groups + 0.75)
         slots = figure.add_gridspec(len(heights) + 1, beside, height_ratios=[*heights, 0.06])
         for number, task in enumerate(tasks):
             group, column = divmod(number, beside)
             first = group * (len(DRAWN) + 1)
             for row, state in enumerate(DRAWN):
                 axes = figure.add_subplot(slots[first + row, column], label=f"{task} {state}")
-                dots = _plane(axes, positions, task, state)
+                dots = _plane(axes, heads, task, state)
                 axes.set_title("" if row else wrapped(task, width / beside))
                 axes.set_ylabel("" if column else state)
             axes = figure.add_subplot(slots[first + len(DRAWN), column], label=f"{task} distances")
@@ -88,7 +115,7 @@ def redundancy(
         bar = figure.add_subplot(slots[-1, :], label="colour bar")
         bar_of = colour_bar(figure, dots, "Layer", cax=bar, orientation="horizontal")
         bar_of.set_ticks(ticks(int(positions["layer"].max()), 12))
-        _legend(figure, sorted(set(table["state"]), key=_order))
+        _legend(figure, sorted(set(table["state"]), key=_order), set(heads["type"]))
         label_run(figure, run_label)
     return figure
 
@@ -96,11 +123,20 @@ def redundancy(
 def draw(sources: Sources) -> Figure:
     """Draw the figure from a run's tables."""
     positions = sources.table(HEAD_POSITIONS, "positions")
-    return redundancy(sources.table(REDUNDANCY), positions, sources.tasks, sources.label)
+    types = sources.table(HEAD_TYPES, "types")
+    return redundancy(sources.table(REDUNDANCY), positions, types, sources.tasks, sources.label)
+
+
+def _typed(positions: pd.DataFrame, types: pd.DataFrame) -> pd.DataFrame:
+    """The positions with the main ``type`` of every head."""
+    key = ["task", "state", "seed", "layer", "head"]
+    mains = types.loc[types["main"], [*key, "type"]]
+    heads = positions.merge(mains, on=key, how="left")
+    return heads.assign(type=heads["type"].fillna(NO_TYPE))
 
 
 def _plane(axes: Axes, positions: pd.DataFrame, task: str, state: str) -> PathCollection:
-    """The heads of one model, coloured by layer; all planes have one scale."""
+    """The heads of one model, coloured by layer, marked by type; all planes have one scale."""
     rows = positions[(positions["task"] == task) & (positions["state"] == state)]
     if rows.empty:
         raise InputError(
@@ -108,17 +144,19 @@ def _plane(axes: Axes, positions: pd.DataFrame, task: str, state: str) -> PathCo
         )
     rows = rows[rows["seed"].isna() | (rows["seed"] == rows["seed"].min())]
     limit = 1.1 * max(1e-3, float(positions[["x", "y"]].abs().to_numpy().max()))
-    dots = axes.scatter(
-        rows["x"],
-        rows["y"],
-        c=rows["layer"],
-        s=5 if len(rows) < 200 else 2,
-        cmap=LAYERS,
-        vmin=0.5,
-        vmax=positions["layer"].max() + 0.5,
-        edgecolors=INK,
-        linewidths=0.15,
-    )
+    for name, part in rows.groupby("type", sort=False):
+        dots = axes.scatter(
+            part["x"],
+            part["y"],
+            c=part["layer"],
+            s=6 if len(rows) < 200 else 3,
+            marker=MARKERS[name],
+            cmap=LAYERS,
+            vmin=0.5,
+            vmax=positions["layer"].max() + 0.5,
+            edgecolors=INK,
+            linewidths=0.15,
+        )
     axes.set(xlim=(-limit, limit), ylim=(-limit, limit), xticks=[], yticks=[], aspect="equal")
     axes.spines[:].set(visible=True, linewidth=0.25)
     axes.set_xlabel(f"stress {rows['stress'].iloc[0]:.2f}", fontsize=SMALL)
@@ -143,10 +181,15 @@ def _distances(axes: Axes, rows: pd.DataFrame, *, named: bool) -> None:
     axes.set_xlabel("Distance (nats)", fontsize=SMALL)
 
 
-def _legend(figure: Figure, states: Sequence[str]) -> None:
-    """Name the colours of the states."""
+def _legend(figure: Figure, states: Sequence[str], types: Collection[str]) -> None:
+    """Name the markers of the types that occur, and the colours of the states."""
+    shown = [name for name in MAIN_TYPES if name in types]
+    look = {"color": "none", "markeredgecolor": INK, "markersize": 3, "markeredgewidth": 0.5}
+    marks = [Line2D([], [], marker=MARKERS[name], **look) for name in shown]  # type: ignore[arg-type]
     lines = [Line2D([], [], color=_colour(state), marker=".", linewidth=0.7) for state in states]
-    figure.legend(lines, states, loc="outside upper center", ncols=len(states))
+    labels = [*(NAMES[name] for name in shown), *states]
+    beside = 3 if figure.get_figwidth() == COLUMN else 5
+    figure.legend([*marks, *lines], labels, loc="outside upper center", ncols=beside)
 
 
 def _colour(state: str) -> str:

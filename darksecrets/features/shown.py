@@ -7,6 +7,7 @@ from darksecrets.features.tables import (
     EQUAL_WORDS,
     HEAD_POSITIONS,
     HEAD_STATISTICS,
+    HEAD_TYPES,
     SHARES,
     STRIPES,
     TOKEN_PAIRS,
@@ -46,6 +47,20 @@ SHOWN = (
                 kinds=SHARES,
             ),
         ),
+    ),
+    Shown(
+        HEAD_TYPES,
+        "probability",
+        "Probable type: {kind}",
+        "Where attention goes (4.4)",
+        kind="type",
+        words={
+            "next": "next token",
+            "previous": "previous token",
+            "broad": "broad (3.8 nats)",
+        },
+        summaries=("head_type_counts", "head_type_agreement"),
+        on_card=False,
     ),
     Shown(
         CLS_ATTENTION,

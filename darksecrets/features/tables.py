@@ -26,6 +26,16 @@ SHARES = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation")
 ENTROPIES = ("entropy", "greatest entropy")
 STATISTICS = (*SHARES, *ENTROPIES)
 
+#: Types of heads, in the order in which the released code of Clark et al. (2019) assigns them: of
+#: several, it draws the last. `broad for its length` is not from there.
+TYPES = (NEXT, PREVIOUS, BROAD, BROAD_FOR_LENGTH, *_) = (
+    *("next", "previous", "broad", "broad for its length"),
+    *("[CLS]", "[SEP]", "punctuation"),
+)
+NO_TYPE = "none"
+MAIN_TYPES = (*(name for name in TYPES if name != BROAD), NO_TYPE)
+"""Types of which every head has one. Short texts have no heads that are `broad`."""
+
 #: Kinds of pairs of maps whose distance `redundancy.csv` has.
 PAIRS = (ALL_PAIRS, SAME_LAYER, DIFFERENT_LAYERS, NEAREST, OTHER_TEXT, UNIFORM) = (
     "all",
@@ -478,6 +488,98 @@ HEAD_POSITIONS = per_head(
     ),
 )
 
+_PROBABILITY = "share of the bootstrap samples of the examples, as wide as Student's t"
+
+HEAD_TYPES = per_head(
+    "head_types",
+    "Whether a head is of a type of Clark et al. (2019): whether a mean over queries and examples "
+    "is above a threshold. Intervals and probabilities need 6 examples.",
+    Column(
+        *("value", "number"),
+        f"share of attention that such tokens get; `{BROAD}`: entropy in nats, at most the "
+        f"logarithm of the number of tokens; `{BROAD_FOR_LENGTH}`: entropy divided by the greatest "
+        "that the text allows",
+        low=0,
+    ),
+    *interval("value", optional=True),
+    Column(
+        *("uniform", "number", "the same under uniform attention to the tokens in reach"),
+        low=0,
+        control_of="value",
+    ),
+    Column("threshold", "number", "the type's; of the released code", low=0),
+    Column("of_type", "flag", "whether `value` is above `threshold`"),
+    Column(
+        *("probability", "number", f"that it is above: {_PROBABILITY}"),
+        low=0,
+        high=1,
+        optional=True,
+    ),
+    Column(
+        *("main", "flag"),
+        f"whether it is the head's main type: the last that it is of, `{BROAD}` apart",
+    ),
+    kind=Column(
+        *("type", "text", "what gets most of the attention; or that it is spread"),
+        values=TYPES,
+    ),
+)
+
+HEAD_TYPE_COUNTS = Table(
+    "head_type_counts",
+    "How many heads of a layer, or of the encoder, are of a type of `head_types.csv`. Intervals: "
+    "bootstrap over examples; empty with fewer than 6.",
+    (
+        *MAPS,
+        _LAYER_OR_ALL,
+        Column(
+            *("type", "text", f"the type; `{NO_TYPE}`: no type, `{BROAD}` apart"),
+            values=(*TYPES, NO_TYPE),
+        ),
+        Column("heads", "integer", "heads that are of it", low=0),
+        *interval("heads", optional=True),
+        Column(
+            *("random", "integer", "the same of the encoder with random weights"),
+            low=0,
+            control_of="heads",
+        ),
+        Column("of", "integer", "heads of the layer, or of the encoder", low=1),
+    ),
+    key=(*names(*MAPS), "layer", "type"),
+)
+
+#: Models whose heads' types `head_type_agreement.csv` compares.
+COMPARED_TYPES = ("seeds", "fine-tuning", "tasks", "random")
+
+HEAD_TYPE_AGREEMENT = Table(
+    "head_type_agreement",
+    "Whether the same heads are of the same main type in two models; means over pairs of models.",
+    (
+        Column(
+            *("compared", "text"),
+            "`seeds`: fine-tuned models of a task; `fine-tuning`: the pre-trained and the "
+            "fine-tuned models of a task; `tasks`: one state on two tasks (the first seeds); "
+            "`random`: the pre-trained encoder and that with random weights",
+            values=COMPARED_TYPES,
+        ),
+        replace(TASK, meaning="task of the models; empty for `tasks`", optional=True),
+        replace(STATE_OF_MAPS, meaning="state of the models; empty if two", optional=True),
+        Column("pairs", "integer", "pairs of models", low=1),
+        Column("agreement", "number", "share of the heads with the same main type", low=0, high=1),
+        *interval("agreement", bounds=(0, 1), optional=True),
+        Column(
+            *("control", "number"),
+            "the same if the heads of each layer are exchanged at random",
+            low=0,
+            high=1,
+            control_of="agreement",
+        ),
+        Column("heads", "integer", "heads of a model", low=1),
+    ),
+    key=("compared", "task", "state"),
+    may_be_empty=True,
+)
+
 TABLES = (
     STRIPES,
     CLS_ATTENTION,
@@ -493,4 +595,7 @@ TABLES = (
     REDUNDANCY,
     REDUNDANCY_CHANGES,
     HEAD_POSITIONS,
+    HEAD_TYPES,
+    HEAD_TYPE_COUNTS,
+    HEAD_TYPE_AGREEMENT,
 )

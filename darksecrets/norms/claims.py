@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from darksecrets.norms.tables import FREQUENT, OTHER
+from darksecrets.stats.independent import mean_of_independent
 
 _ESTIMATE = ["value", "low", "high"]
 
@@ -63,13 +63,9 @@ def _named(levels: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _over_tasks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over tasks, which do not depend on each other: the squares of half-widths add up."""
-    found = []
-    for key, part in rows.groupby(["state", "seed", "kind"], sort=False, dropna=False):
-        value, low, high = (part[name].to_numpy(dtype=float) for name in _ESTIMATE)
-        mean = value.mean()
-        below, above = (
-            np.sqrt((distance**2).sum()) / len(part) for distance in (value - low, high - value)
-        )
-        found.append((*key, mean, mean - below, mean + above))
+    """Means over tasks, which do not depend on each other."""
+    found = [
+        (*key, *mean_of_independent(*(part[name] for name in _ESTIMATE)))
+        for key, part in rows.groupby(["state", "seed", "kind"], sort=False, dropna=False)
+    ]
     return pd.DataFrame(found, columns=["state", "seed", "kind", *_ESTIMATE])

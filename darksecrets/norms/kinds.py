@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.data.encoding import SENTENCES
+from darksecrets.attention.punctuation import punctuation
 from darksecrets.norms.tables import KINDS
 
 Flags = npt.NDArray[np.bool_]
@@ -31,27 +30,13 @@ def kinds_of(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list
     Returns:
         For every row, [L, kinds] in the order of `KINDS`.
     """
-    texts = {
-        idx: [examples[name][place] for name in SENTENCES if name in examples]
-        for place, idx in enumerate(examples["idx"])
-    }
     rows = table.to_dict("records")
-    plain = [_plain(row, texts[row["idx"]]) for row in rows]
+    plain = [
+        ~(np.asarray(row["special"], dtype=bool) | flags)
+        for row, flags in zip(rows, punctuation(table, examples), strict=True)
+    ]
     frequent = _frequent(rows, plain)
     return [_flags(row, words, frequent) for row, words in zip(rows, plain, strict=True)]
-
-
-def _plain(row: Mapping[Any, Any], sentences: Sequence[str]) -> Flags:
-    """[L] which tokens are neither special nor punctuation."""
-    places = zip(row["segments"], row["starts"], row["ends"], strict=True)
-    texts = [sentences[segment][start:end].strip() for segment, start, end in places]
-    punctuation = [bool(text) and all(map(_is_punctuation, text)) for text in texts]
-    plain: Flags = ~(np.asarray(row["special"], dtype=bool) | np.array(punctuation, dtype=bool))
-    return plain
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character).startswith("P")
 
 
 def _pieces(row: Mapping[Any, Any]) -> list[str]:
@@ -76,7 +61,7 @@ def _flags(row: Mapping[Any, Any], words: Flags, frequent: set[str]) -> Flags:
     special = np.asarray(row["special"], dtype=bool)
     first = special & (np.arange(len(special)) == 0)
     often = words & np.array([piece in frequent for piece in _pieces(row)])
-    separator, punctuation = special & ~first, ~special & ~words
-    kinds = (first, separator, special, punctuation, often, words & ~often)
+    separator, marks = special & ~first, ~special & ~words
+    kinds = (first, separator, special, marks, often, words & ~often)
     assert len(kinds) == len(KINDS)
     return np.stack(kinds, axis=-1)

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.attention.extraction import batches_for, batches_of, encode_longest_first, pad
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import Observation, observe, require_projections
 from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
-from darksecrets.norms.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.norms.kinds import Flags, kinds_of
 from darksecrets.run.progress import progress
 

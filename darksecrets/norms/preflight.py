@@ -1,4 +1,4 @@
-"""What norms need of the model, checked before the first job."""
+"""What norms, and other analyses of values, need of the model, checked before the first job."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
 
 
 def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
-    """Check that norms can be measured, for runs that measure them.
+    """Check that values can be observed, for runs that measure norms or faithfulness.
 
     Of a model on the Hub only ``config.json`` is downloaded, unless it is in the cache.
 
@@ -43,8 +43,8 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     """
     if left_out:
         raise InputError(
-            f"{left_out} Norms and effective attention cannot be measured for this model; "
-            "everything else can."
+            f"{left_out} Norms, effective attention and faithfulness cannot be measured for this "
+            "model; everything else can."
         )
     model = config["model"]
     if model["source"] == "builtin":
@@ -58,8 +58,8 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     if reason := unobserved(folder):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
-            f"{reason} Start the run again{without}: norms and second opinions are then left out "
-            "from the start, and everything else runs."
+            f"{reason} Start the run again{without}: norms, second opinions and faithfulness are "
+            "then left out from the start, and everything else runs."
         )
 
 

@@ -85,6 +85,9 @@ def table(declared: Table) -> pd.DataFrame:
         frame["share"] /= frame.groupby(["task", "state", "seed", "reading"], dropna=False)[
             "share"
         ].transform("sum")
+    if declared.name == "head_types":  # a head has one main type, or none
+        mains = dict(enumerate(("none", "next", "broad for its length", "[SEP]", "none")))
+        frame["main"] = frame["type"] == frame["head"].map(mains)
     for of in {column.interval_of for column in declared.columns if column.interval_of}:
         low, high = (column for column in declared.columns if column.interval_of == of)
         for end, shift in ((low, -0.1), (high, 0.1)):

@@ -144,7 +144,7 @@ def test_figure_of_a_model_whose_heads_cannot_be_disabled(refused, root, tmp_pat
 
 def test_norms_of_a_model_whose_values_cannot_be_observed(refused, root, tmp_path):
     message = refused(_deberta(root, tmp_path), "weights_and_norms")
-    cannot = "Norms and effective attention cannot be measured"
+    cannot = "Norms, effective attention and faithfulness cannot be measured"
     for word in ("only its maps can be observed", cannot, "0 calls"):
         assert word in message
 
@@ -169,13 +169,15 @@ def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
     output = run.stdout + run.stderr
     assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
     assert (
-        "Norms (section 4.4, beside weights) and second opinions by norms and effective attention "
-        "are left out, too." in output
+        "Norms (section 4.4, beside weights), second opinions by norms and effective attention, "
+        "and faithfulness (section 5) are left out, too." in output
     )
     assert output.count("cannot be reached") == 1
     jobs = planned(output)
     assert {"figure5", "figure6", "figure7", "figure2", "figure3", "table1"} <= set(jobs)
-    without = re.compile("sweep|ablation|norms|opinions|by_measure")
+    without = re.compile(
+        "sweep|ablation|norms|opinions|by_measure|faithfulness|attention_gradients"
+    )
     assert not {name for name in jobs if without.search(name)}
 
 

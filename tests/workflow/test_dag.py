@@ -51,6 +51,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
     assert jobs["probe_attention"] == jobs["attention_probes"] == 1
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
+    assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
+    assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -67,6 +69,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["extract_attention"] == tasks * (1 + seeds)
     assert jobs["compute_similarity"] == tasks * seeds
     assert jobs["measure_redundancy"] == jobs["measure_norms"] == tasks
+    assert (jobs["measure_faithfulness"], jobs["classify_heads"]) == (tasks, 1)
     assert jobs["compare_layers"] == jobs["summarize_redundancy"] == 1
     assert jobs["average_tolerated"] == 1
     assert jobs["get_framenet"] == jobs["compare_framenet_heads"] == 1
@@ -133,13 +136,15 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("stripes", {"evaluate_pretrained", "compute_similarity", "token_pairs"}),
         ("token_pairs", {"evaluate_pretrained", "compute_similarity", "stripes"}),
         ("head_statistics", {"evaluate_pretrained", "compute_similarity", "stripes"}),
-        ("redundancy", {"evaluate_pretrained", "compute_similarity", "annotate_examples"}),
+        ("redundancy", {"evaluate_pretrained", "compute_similarity", "head_statistics"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "annotate_examples"}),
         ("claims_by_measure", {"classify_maps", "claims", "measure_norms", "stripes_by_measure"}),
         ("stripes_by_measure", {"sweep_heads", "measure_linked_opinions", "claims_by_measure"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
         ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
+        ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
+        ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
@@ -348,6 +353,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
         *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
         *("compare_opinions", "decide_by_measure"),
+        *("classify_heads", "collect_faithfulness"),
     }
 
 

@@ -235,6 +235,36 @@ def test_second_opinions_are_of_the_same_models_and_controls(run):
     assert (same["here"] == alone.set_index("id")["here"].reindex(same.index)).all()
 
 
+def test_types_of_heads_are_those_of_their_statistics(run):
+    table = pd.read_csv(run / "tables" / "head_types.csv")
+    stored = pd.read_csv(run / "tables" / "head_statistics.csv")
+    keys = ["task", "state", "seed", "layer", "head"]
+    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 36 * 7
+    for kind in ("next", "previous", "[SEP]"):
+        ours = table[table["type"] == kind].set_index(keys)
+        theirs = stored[stored["statistic"] == kind].set_index(keys).reindex(ours.index)
+        assert np.allclose(ours["value"], theirs["value"], rtol=1e-5, atol=1e-7)
+        assert (ours["of_type"] == (ours["value"] > ours["threshold"])).all()
+    assert table.groupby(keys, dropna=False)["main"].sum().max() == 1
+    counts = pd.read_csv(run / "tables" / "head_type_counts.csv")
+    of_run = counts[counts["layer"].isna() & (counts["type"] != "broad")]
+    assert (of_run["of"] == 36).all()
+
+
+def test_attention_and_decisions_are_of_all_tasks_and_seeds(run):
+    gradients = pd.read_csv(run / "tables" / "attention_gradients.csv")
+    of_run = gradients[gradients["layer"].isna()]
+    assert set(of_run["state"]) == {"finetuned", "random"}
+    assert set(of_run["task"]) == set(TASKS)
+    assert (gradients["gradient"] >= 0).all()
+    tau = pd.read_csv(run / "tables" / "faithfulness.csv").query("layer != layer")
+    same = tau[tau["compared"] == "weights and norms"]
+    assert (same["tau"] > same["shuffled"]).all()
+    erasure = pd.read_csv(run / "tables" / "erasure.csv")
+    assert set(erasure["task"]) == set(TASKS) - {"STS-B"}, "no classes"
+    assert len(erasure) == 2 * len(SEEDS) * 4
+
+
 def test_stripes_agree_with_the_stores(run):
     from darksecrets.attention.store import AttentionStore
 
@@ -359,6 +389,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
         *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
         *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
+        *("attention_gradients", "faithfulness"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):

@@ -202,6 +202,10 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     pruning["tasks"] = tasks.chosen(
         "importance.pruning.tasks", pruning["tasks"], importance["tasks"]
     )
+    faithfulness = resolved["faithfulness"]
+    faithfulness["tasks"] = tasks.chosen(
+        "faithfulness.tasks", faithfulness["tasks"], resolved["tasks"]
+    )
     return resolved
 
 

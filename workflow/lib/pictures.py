@@ -71,6 +71,8 @@ REAL: Mapping[str, str] = {
     "real-claims-by-measure.png": "claims_by_measure",
     "real-coreference-heads.png": "coreference_heads",
     "real-attention-probes.png": "attention_probes",
+    "real-attention-gradients.png": "attention_gradients",
+    "real-faithfulness.png": "faithfulness",
 }
 """Pictures of the run on real data."""
 

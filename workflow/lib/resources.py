@@ -65,6 +65,8 @@ _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
 _WORDS_OF_SENTENCE = 22
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
+_ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
+_RANKINGS = 0.02  # correlations of an example's rankings
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
 
@@ -517,6 +519,16 @@ def redundancy_of_run(work: Work) -> Need:
     return table(400 + 2e-4 * models * pairs, seconds=1 + models * (0.05 + 3e-5 * pairs))
 
 
+def head_types(work: Work) -> Need:
+    """Resampling the statistics of every example's maps, of all models, one after the other."""
+    models = len(work.config["tasks"]) * _models(work)
+    heads = work.model.layers * work.model.heads
+    return table(
+        7 * heads * (3 * 8 * 1000 + 12 * work.sample + 1000 * models) / MB,
+        seconds=1.5 + models * (0.1 + 1e-7 * 7 * heads * work.sample),
+    )
+
+
 def norms(work: Work) -> Need:
     """One pass of the sample through every model of a task, of which sums are kept."""
     one, longest = all_maps(work), work.config["fine_tuning"]["max_length"]
@@ -604,6 +616,22 @@ def coreference(work: Work) -> Need:
         operations=2 * work.forward(count),
         start=_START,
         seconds=2 * (one.seconds + count * (4e-3 + 3e-5 * heads)),
+    )
+
+
+def faithfulness(work: Work) -> Need:
+    """A forward and two backward passes through every model of a task; then erased tokens."""
+    settings, one = work.config["faithfulness"], all_maps(work)
+    examples, erased = (min(work.sample, int(settings[name])) for name in ("examples", "erased"))
+    passes = 5 * examples + _ERASED * erased
+    longest = work.config["fine_tuning"]["max_length"]
+    size = work.config["attention"]["batch_size"]
+    kept = work.model.activations(size, longest) / MB
+    return Need(
+        memory=one.memory + kept,
+        operations=_models(work) * work.forward(passes) / work.pace,
+        start=_START,
+        seconds=_models(work) * (_LOADING + _RANKINGS * examples),
     )
 
 

@@ -78,7 +78,8 @@ if config["left_out"] and workflow.is_main_process:
 if config["norms_left_out"] and workflow.is_main_process:
     same = config["norms_left_out"] == config["left_out"]
     logger.warning(
-        "Norms (section 4.4, beside weights) and second opinions by norms and effective attention are left out"
+        "Norms (section 4.4, beside weights), second opinions by norms and effective attention, "
+        "and faithfulness (section 5) are left out"
         + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
     )
 
@@ -342,6 +343,15 @@ def measured(wildcards) -> list[str]:
 def norms_of_tasks(wildcards) -> list[str]:
     """The parts of a table of weights and norms, one for every task."""
     return per_task(f"<results>/norms/{{task}}/{wildcards.table}.csv")
+
+
+def faithfulness_of_tasks(wildcards) -> list[str]:
+    """The parts of a table of attention and decisions, one for every task that has them."""
+    return expand(
+        "<results>/faithfulness/{task}/{table}.csv",
+        task=config["faithfulness"]["tasks"],
+        table=wildcards.table,
+    )
 
 
 def classifier_folder(wildcards) -> str:

@@ -48,6 +48,7 @@ rule measure_attention:
         **{name: f"<results>/features/{{task}}/{{model}}/{name}.csv" for name in MEASURES},
         examples="<results>/features/{task}/{model}/examples.npz",
         strongest="<results>/features/{task}/{model}/strongest.npz",
+        statistics="<results>/features/{task}/{model}/statistics.npz",
         provenance="<results>/features/{task}/{model}/provenance.json",
     log:
         "<logs>/measure_attention/{task}/{model}.log",
@@ -219,6 +220,38 @@ figure(
 )
 
 
+rule classify_heads:
+    """Classify heads by what gets most of their attention: neighbours, special tokens, or all tokens."""
+    input:
+        statistics=per_task_and_model("<results>/features/{task}/{model}/statistics.npz"),
+    output:
+        types="<results>/tables/head_types.csv",
+        counts="<results>/tables/head_type_counts.csv",
+        agreement="<results>/tables/head_type_agreement.csv",
+        provenance="<results>/tables/head_types.provenance.json",
+    log:
+        "<logs>/classify_heads.log",
+    benchmark:
+        "<benchmarks>/classify_heads.tsv"
+    group:
+        "features"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.head_types),
+    params:
+        models=[[task, model] for task in config["tasks"] for model in measured_models(task)],
+        resamples=1000,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Classify heads by what gets most of their attention"
+    script:
+        "../../scripts/classify_heads.py"
+
+
+RESULTS_OF_RUN += rules.classify_heads.output[:3]
+
+
 rule measure_redundancy:
     """Measure how far the attention of every two heads is apart, in all models of a task."""
     input:
@@ -297,4 +330,5 @@ figure(
     of_run=SEVERAL_HEADS,
     table="<results>/tables/redundancy.csv",
     positions="<results>/tables/head_positions.csv",
+    types="<results>/tables/head_types.csv",
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from adversarial import (
     coreference,
     distances,
+    faithfulness,
     features,
     important,
     inferences,
@@ -16,6 +17,7 @@ from adversarial import (
     opinions,
     syntax,
     together,
+    types,
     verdicts,
 )
 from adversarial.trials import Size, Trial
@@ -27,6 +29,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention_over_seeds,
     features.attention_that_changes,
     distances.redundancy,
+    types.of_heads,
     norms.of_kinds,
     opinions.of_links,
     opinions.of_pairs,
@@ -35,6 +38,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     coreference.of_heads,
     coreference.of_methods,
     coreference.of_probes,
+    faithfulness.of_rankings,
+    faithfulness.of_erased_tokens,
     inferences.ablation,
     inferences.annotators,
     models.score_differences,

@@ -214,7 +214,17 @@ def test_copies_are_drawn_in_one_place() -> None:
     assert (table[["x", "y", "stress"]] == 0).all(axis=None)
 
 
-def figure_tables(tasks: list[str], seeds: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:
+def types_of(positions: pd.DataFrame) -> pd.DataFrame:
+    """A main type for every head but the first of each layer."""
+    names = [None, "next", "previous", "[SEP]", "broad for its length"]
+    heads = positions[["task", "state", "seed", "layer", "head"]]
+    mains = heads.assign(type=[names[head - 1] for head in heads["head"]], main=True)
+    return pd.concat([mains.dropna(subset="type"), heads.assign(type="broad", main=False)])
+
+
+def figure_tables(
+    tasks: list[str], seeds: int = 1
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in range(1, seeds + 1))]
     parts = [
         both(of_positions(plane(0.02, seed=number)), task, model)
@@ -222,29 +232,35 @@ def figure_tables(tasks: list[str], seeds: int = 1) -> tuple[pd.DataFrame, pd.Da
         for number, model in enumerate(models)
     ]
     examples, distances = (pd.concat(side) for side in zip(*parts, strict=True))
-    return module.summarize(examples, distances), module.positions(distances)
+    positions = module.positions(distances)
+    return module.summarize(examples, distances), positions, types_of(positions)
 
 
 @pytest.mark.parametrize("tasks", [["RTE"], ["RTE", "QQP", "SST-2"]], ids=len)
 def test_the_figure_shows_the_tables(tasks: list[str]) -> None:
-    table, positions = figure_tables(tasks, seeds=2)
-    figure = redundancy(table, positions, tasks, LABEL)
+    table, positions, types = figure_tables(tasks, seeds=2)
+    figure = redundancy(table, positions, types, tasks, LABEL)
     for task in tasks:
         for state, seed in (("pretrained", None), ("finetuned", 1)):
             rows = positions[(positions["task"] == task) & (positions["state"] == state)]
             rows = rows[rows["seed"] == seed] if seed else rows
-            (dots,) = axes_named(figure, f"{task} {state}").collections
-            np.testing.assert_allclose(dots.get_offsets(), rows[["x", "y"]])
-            assert list(dots.get_array()) == list(rows["layer"])
+            marks = axes_named(figure, f"{task} {state}").collections
+            for head, dots in enumerate(marks, start=1):  # a type for each head of a layer
+                part = rows[rows["head"] == head]
+                np.testing.assert_allclose(dots.get_offsets(), part[["x", "y"]])
+                assert list(dots.get_array()) == list(part["layer"])
+            shapes = [dots.get_paths()[0].vertices.tolist() for dots in marks]
+            assert len(shapes) == HEADS == len({str(shape) for shape in shapes})
         lines = axes_named(figure, f"{task} distances").lines
         shown = sorted(x for line in lines for x in line.get_xdata())
         assert shown == sorted(table.loc[table["task"] == task, "distance"])
     texts = [text.get_text() for text in written(figure)]
     assert {*tasks, *tables.PAIRS, "pretrained", "finetuned", "Layer"} <= set(texts)
+    assert {"to the next token", "to the previous token", "broad", "to [SEP]"} <= set(texts)
+    assert "to punctuation" not in texts
     assert any(text.startswith("run demo") for text in texts)
 
 
 def test_a_missing_task_is_named() -> None:
-    table, positions = figure_tables(["RTE"])
     with pytest.raises(InputError, match="no rows for pretrained on QQP"):
-        redundancy(table, positions, ["RTE", "QQP"], LABEL)
+        redundancy(*figure_tables(["RTE"]), ["RTE", "QQP"], LABEL)

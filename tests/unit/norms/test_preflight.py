@@ -37,7 +37,7 @@ def test_a_model_that_hides_its_values_leaves_norms_out(deberta: Path, tmp_path:
     reason = preflight.left_out(own, tmp_path)
     assert str(deberta) in reason
     assert "only its maps can be observed" in reason
-    with pytest.raises(InputError, match="Norms cannot be measured for this model; everything"):
+    with pytest.raises(InputError, match="faithfulness cannot be measured"):
         preflight.check_run(own, reason)
     other = configured({"source": "folder", "folder": str(RESOURCES / "tiny-bert")})
     assert preflight.left_out(other, tmp_path) == ""
@@ -52,7 +52,7 @@ def test_a_model_of_the_hub_is_known_once_it_is_fetched(deberta: Path, tmp_path:
 
 def test_a_model_of_the_hub_that_hides_its_values_stops_the_run_once(deberta, monkeypatch) -> None:
     monkeypatch.setattr(preflight.hub, "download", lambda *_: deberta)
-    with pytest.raises(InputError, match="Start the run again: norms are then left out"):
+    with pytest.raises(InputError, match="Start the run again: norms, second opinions"):
         preflight.check_run(configured(HUB))
     with pytest.raises(InputError, match="Start the run again without the key `text`"):
         preflight.check_run(configured(HUB, text=["a text"]))

@@ -96,6 +96,7 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             scores="tables/table1.csv",
             correlations="tables/c.csv",
             changes="tables/g.csv",
+            erasure="tables/e.csv",
         ),
         "output": SimpleNamespace(table="tables/t.csv"),
     }

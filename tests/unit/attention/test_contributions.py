@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from darksecrets.norms.contributions import lengths, lengths_of_sums, products, transformed
+from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 
 EXAMPLES, HEADS, TOKENS, SIZE, HIDDEN = 2, 3, 5, 4, 12
 

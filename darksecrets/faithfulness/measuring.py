@@ -1,0 +1,204 @@
+"""What explains the decisions of one model, example by example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.attention.extraction import batches_of
+from darksecrets.faithfulness.examples import Examples
+from darksecrets.faithfulness.gradients import Layer, run
+from darksecrets.faithfulness.tables import (
+    ATTENTION_GRADIENT,
+    COMPARED,
+    GRADIENT,
+    NORMS,
+    WEIGHTS,
+)
+from darksecrets.models.devices import SEQUENCES, sequence_bytes
+from darksecrets.models.devices import batch_size as batch_size_on
+from darksecrets.run.columns import TOKEN_KINDS
+from darksecrets.run.progress import progress
+from darksecrets.stats.kendall import kendall
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.tasks import Task
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+Rankings = dict[str, Floats]
+"""Importance of the ordinary tokens of an example, by what says it: [tokens] or [..., tokens]."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model's decisions on the examples, and what explains them.
+
+    Attributes:
+        decisions: [examples] predicted classes; 0 for regression.
+        gradients: [examples, kinds, layers, heads] mean magnitude of the gradient of the loss by
+            the attention to tokens of a kind of `TOKEN_KINDS`, over all pairs of tokens; NaN for
+            kinds that the example lacks.
+        all_gradients: [examples, layers, heads] the same of all tokens.
+        tau: [examples, compared, layers, heads] Kendall's τ of the pairs of `COMPARED`, over the
+            ordinary tokens; NaN where a side does not vary.
+        shuffled: The same if the second of a pair is shuffled.
+        other_text: The same if the second of a pair is that of another example, stretched to as
+            many tokens; NaN with one example.
+        rankings: For each example, the importance of its ordinary tokens.
+    """
+
+    decisions: Numbers
+    gradients: Floats
+    all_gradients: Floats
+    tau: Floats
+    shuffled: Floats
+    other_text: Floats
+    rankings: list[Rankings]
+
+
+def measure(
+    model: PreTrainedModel, task: Task, examples: Examples, *, batch_size: int, seed: int
+) -> Measured:
+    """Measure gradients, and how rankings of the tokens agree.
+
+    Args:
+        model: A classifier in evaluation mode, on the device to use.
+        task: Its task.
+        examples: The examples.
+        batch_size: Batch size on a CPU.
+        seed: Seed of the shuffled rankings.
+    """
+    decisions: list[int] = []
+    gradients: list[Floats] = []
+    heads: list[Rankings] = []
+    # What all layers compute is kept for the backward passes.
+    kept = 3 * model.config.num_hidden_layers * sequence_bytes(model.config, max(examples.lengths))
+    count = batch_size_on(model.device, kept, cpu=batch_size, gpu=SEQUENCES)
+    with progress("Gradients", len(examples), "examples") as advance:
+        for batch in batches_of(len(examples), count):
+            of_batch = _of_batch(model, task, examples, batch)
+            decisions += of_batch[0]
+            gradients += of_batch[1]
+            heads += of_batch[2]
+            advance(len(batch))
+    kinds = np.stack(gradients)
+    return Measured(
+        np.array(decisions),
+        kinds[:, :-1],
+        kinds[:, -1],
+        *_agreements(heads, examples.idx, seed),
+        [_of_last_layer(one) for one in heads],
+    )
+
+
+def _of_batch(
+    model: PreTrainedModel, task: Task, examples: Examples, batch: range
+) -> tuple[list[int], list[Floats], list[Rankings]]:
+    """Decisions; [kinds + 1, layers, heads] gradients; importance by head, [layers, heads, n]."""
+    device = model.device
+    inputs = {name: tensor.to(device) for name, tensor in examples.batch(batch).items()}
+    labels = torch.from_numpy(examples.labels[batch.start : batch.stop]).to(device)
+    passed = run(model, task, inputs, labels)
+    kinds = _one_hot(examples.kinds[batch.start : batch.stop]).to(device)
+    gradients, rows = [], []
+    for layer in passed.layers:
+        gradients.append(_by_kind(layer, kinds))
+        rows.append(torch.stack([layer.weights, layer.norms, layer.by_decision]))
+    of_kinds = torch.stack(gradients, dim=2).double().cpu().numpy()
+    of_heads = torch.stack(rows, dim=2).double().cpu().numpy()  # [3, example, layer, head, key]
+    tokens = passed.tokens.double().cpu().numpy()
+    rankings = []
+    for place, example in enumerate(batch):
+        ordinary = examples.ordinary(example)
+        weights, norms, by_decision = of_heads[:, place][..., ordinary]
+        rankings.append(
+            {
+                WEIGHTS: weights,
+                NORMS: norms,
+                ATTENTION_GRADIENT: by_decision,
+                GRADIENT: tokens[place, ordinary],
+            }
+        )
+    return passed.decisions.tolist(), list(of_kinds), rankings
+
+
+def _one_hot(kinds: Sequence[Numbers]) -> torch.Tensor:
+    """[example, token, kind + 1] which kind a token is of; last, whether it is real."""
+    flags = torch.zeros(len(kinds), max(map(len, kinds)), len(TOKEN_KINDS) + 1)
+    for example, of_tokens in enumerate(kinds):
+        flags[example, torch.arange(len(of_tokens)), torch.from_numpy(of_tokens)] = 1
+        flags[example, : len(of_tokens), -1] = 1
+    return flags
+
+
+def _by_kind(layer: Layer, kinds: torch.Tensor) -> torch.Tensor:
+    """[example, kind + 1, head] mean magnitude of the gradient over the pairs in reach."""
+    pairs = layer.reach * kinds[:, None, :, -1:]  # real queries
+    sizes = torch.einsum("bhqk,bkc->bch", layer.by_loss.abs() * pairs, kinds)
+    counts = torch.einsum("bhqk,bkc->bch", pairs.expand(len(kinds), -1, -1, -1), kinds)
+    return sizes / torch.where(counts > 0, counts, torch.nan)
+
+
+def _agreements(
+    rankings: Sequence[Rankings], idx: Numbers, seed: int
+) -> tuple[Floats, Floats, Floats]:
+    """[examples, compared, layers, heads] τ, and the same of shuffled and of other rankings."""
+    found: tuple[list[Floats], ...] = ([], [], [])
+    for place, own in enumerate(rankings):
+        size = own[GRADIENT].shape[-1]
+        order = np.random.default_rng([seed, int(idx[place])]).permutation(size)
+        others = rankings[place - 1] if len(rankings) > 1 else None
+        for part, taken in zip(
+            found,
+            (
+                own,
+                {name: values[..., order] for name, values in own.items()},
+                others and {name: stretched(values, size) for name, values in others.items()},
+            ),
+            strict=True,
+        ):
+            part.append(_compare(own, taken))
+    tau, shuffled, other_text = (np.stack(part) for part in found)
+    return tau, shuffled, other_text
+
+
+def _compare(own: Rankings, others: Rankings | None) -> Floats:
+    """[compared, layers, heads] τ between the rankings of an example and others; NaN without."""
+    if others is None:
+        return np.full((len(COMPARED), *own[WEIGHTS].shape[:-1]), np.nan)
+    return np.stack(
+        [
+            kendall(own[first], others[second] if second == NORMS else np.abs(others[second]))
+            for first, second in COMPARED.values()
+        ]
+    )
+
+
+def stretched(values: Floats, size: int) -> Floats:
+    """[..., size] values of as many tokens, each at about the same share of the text.
+
+    Args:
+        values: [..., tokens]; at least one token.
+        size: Number of tokens.
+    """
+    places = np.linspace(0, values.shape[-1] - 1, size).round().astype(np.int64)
+    return values[..., places]
+
+
+def _of_last_layer(heads: Rankings) -> Rankings:
+    """Importance of an example's tokens in the last layer: means over heads; of gradients, sums."""
+    return {
+        WEIGHTS: heads[WEIGHTS][-1].mean(axis=0),
+        NORMS: heads[NORMS][-1].mean(axis=0),
+        GRADIENT: heads[GRADIENT],
+        ATTENTION_GRADIENT: heads[ATTENTION_GRADIENT][-1].sum(axis=0),
+    }

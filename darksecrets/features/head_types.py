@@ -1,0 +1,337 @@
+"""Types of heads after Clark et al. (2019, sections 3 and 6): what gets most of their attention.
+
+A head is of a type if a mean over the queries of an example, and then over examples, is above a
+threshold. The thresholds are those of the released code. That of broad attention is an entropy of
+3.8 nats, for texts of at most 128 tokens; uniform attention in a text of 44 tokens has no more. So
+there is a type that does not depend on lengths, too: the entropy is divided by the greatest that
+the text allows, and so is the threshold.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.features.tables import (
+    BROAD,
+    BROAD_FOR_LENGTH,
+    HEAD_TYPE_AGREEMENT,
+    HEAD_TYPE_COUNTS,
+    HEAD_TYPES,
+    MAIN_TYPES,
+    NO_TYPE,
+    STATISTICS,
+    TYPES,
+)
+from darksecrets.run.columns import RANDOM
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
+from darksecrets.run.tables import identify
+from darksecrets.stats.paired import FEWEST
+from darksecrets.stats.resampling import interval, resampled_means, widened
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+
+BESIDE, SPECIAL = 0.5, 0.6
+"""Share of attention to the next or previous token, and to [CLS], [SEP] or punctuation."""
+ENTROPY, LONGEST = 3.8, 128
+"""Entropy of broad attention in nats, and the number of tokens of the texts of Clark et al."""
+
+THRESHOLDS = dict(
+    zip(
+        TYPES,
+        (BESIDE, BESIDE, ENTROPY, ENTROPY / math.log(LONGEST), SPECIAL, SPECIAL, SPECIAL),
+        strict=True,
+    )
+)
+
+
+@dataclass(frozen=True)
+class MapStatistics:
+    """What decides the types of a model's heads, example by example.
+
+    Attributes:
+        idx: [examples] the data set's number of each example.
+        values: [examples, types, layers, heads] in the order of `TYPES`.
+        uniform: [examples, types, layers, 1] the same under uniform attention.
+    """
+
+    idx: Numbers
+    values: Floats
+    uniform: Floats
+
+    def save(self, path: Path) -> None:
+        """Write everything in single precision, atomically."""
+        arrays = {name: getattr(self, name).astype(np.float32) for name in ("values", "uniform")}
+        with atomic(path) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(stream, idx=self.idx, **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> MapStatistics:
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: The file is missing or damaged.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                both = (arrays[name].astype(np.float64) for name in ("values", "uniform"))
+                return cls(arrays["idx"], *both)
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise InputError(
+                f"{path}: found no statistics of maps ({error}), expected what the rule "
+                "measure_attention writes. Remove the file and run again."
+            ) from None
+
+
+@dataclass
+class StatisticsCollector:
+    """Gathers the statistics of a model's maps, batch by batch."""
+
+    parts: list[MapStatistics] = field(default_factory=list)
+
+    def add(self, idx: list[int], statistics: Floats, uniform: Floats) -> None:
+        """Add the examples of a batch.
+
+        Args:
+            idx: Their numbers.
+            statistics: [example, statistic, layer, head] see `measures.statistics_of`.
+            uniform: The same under uniform attention; one head, and one layer if all are alike.
+        """
+        number, shape = STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
+        uniform = np.broadcast_to(uniform, shape)  # short texts have no local layers
+        of_types = []
+        for values in (statistics, uniform):
+            named = dict(zip(STATISTICS, np.moveaxis(values, 1, 0), strict=False))
+            named[BROAD] = values[:, number]
+            named[BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
+            of_types.append(np.stack([named[name] for name in TYPES], axis=1))
+        self.parts.append(MapStatistics(np.array(idx), *of_types))
+
+    def together(self) -> MapStatistics:
+        """Everything that was added."""
+        return MapStatistics(
+            *(
+                np.concatenate([getattr(part, name) for part in self.parts])
+                for name in ("idx", "values", "uniform")
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The types of a model's heads.
+
+    Attributes:
+        examples: Number of examples.
+        mean: [types, layers, heads] means over examples.
+        uniform: The same under uniform attention.
+        ends: [2, types, layers, heads] intervals of the means; NaN with fewer than 6 examples.
+        drawn: [resamples, types, layers, heads] whether a head is of a type in bootstrap samples.
+    """
+
+    examples: int
+    mean: Floats
+    uniform: Floats
+    ends: Floats
+    drawn: Flags
+
+    @classmethod
+    def of(cls, found: MapStatistics, resamples: int, seed: int) -> Typed:
+        """Draw the bootstrap samples; all heads share them.
+
+        Args:
+            found: The statistics of the model's maps.
+            resamples: Number of samples.
+            seed: Seed of the samples.
+        """
+        mean, examples = found.values.mean(axis=0), len(found.values)
+        rng = np.random.default_rng(seed)
+        means = resampled_means(found.values.reshape(examples, -1), resamples, rng)
+        drawn = widened(means.reshape(-1, *mean.shape), mean, np.array(examples))
+        uniform = np.broadcast_to(found.uniform.mean(axis=0), mean.shape)
+        ends = (
+            np.maximum(interval(drawn), 0)
+            if examples >= FEWEST
+            else np.full((2, *mean.shape), np.nan)
+        )
+        return cls(examples, mean, uniform, ends, above(drawn))
+
+    @property
+    def of_type(self) -> Flags:
+        """[types, layers, heads] whether a head is of a type."""
+        return above(self.mean)
+
+    @property
+    def main(self) -> Numbers:
+        """[layers, heads] number of the main type of a head in `MAIN_TYPES`."""
+        exclusive = self.of_type[[TYPES.index(name) for name in MAIN_TYPES[:-1]]]
+        last = len(exclusive) - 1 - exclusive[::-1].argmax(axis=0)
+        return np.where(exclusive.any(axis=0), last, len(exclusive))
+
+
+def above(values: Floats) -> Flags:
+    """[..., types, layers, heads] whether means are above the thresholds of their types."""
+    thresholds = np.array(list(THRESHOLDS.values()))
+    flags: Flags = values > thresholds[:, None, None]
+    return flags
+
+
+Models = Mapping[tuple[str, str], Typed]
+"""By task and model, such as ``pretrained`` or ``finetuned/seed-1``."""
+
+
+def types(models: Models) -> pd.DataFrame:
+    """The table `head_types`."""
+    parts = [identify(_types(found), *name) for name, found in models.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _types(found: Typed) -> pd.DataFrame:
+    """The rows of one model."""
+    kinds, layers, heads = np.indices(found.mean.shape).reshape(3, -1)
+    probability = np.where(np.isnan(found.ends[0]), np.nan, found.drawn.mean(axis=0))
+    main = np.array([TYPES.index(name) for name in MAIN_TYPES[:-1]] + [-1])[found.main]
+    names = np.array(TYPES)[kinds]
+    return pd.DataFrame(
+        {
+            "type": names,
+            "layer": layers + 1,
+            "head": heads + 1,
+            "value": found.mean.ravel(),
+            "ci_low": found.ends[0].ravel(),
+            "ci_high": found.ends[1].ravel(),
+            "uniform": found.uniform.ravel(),
+            "threshold": [THRESHOLDS[name] for name in names],
+            "of_type": found.of_type.ravel(),
+            "probability": probability.ravel(),
+            "main": main[layers, heads] == kinds,
+        },
+        columns=[name for name in HEAD_TYPES.names if name not in ("task", "state", "seed")],
+    )
+
+
+def counts(models: Models) -> pd.DataFrame:
+    """The table `head_type_counts`."""
+    random = {task: found for (task, model), found in models.items() if _state(model) == RANDOM}
+    parts = [
+        identify(_counts(found, random[task]), task, model)
+        for (task, model), found in models.items()
+    ]
+    return pd.concat(parts, ignore_index=True)[list(HEAD_TYPE_COUNTS.names)]
+
+
+def _counts(found: Typed, random: Typed) -> pd.DataFrame:
+    """The rows of one model, beside the encoder with random weights."""
+    heads, control = _by_layer(found.of_type), _by_layer(random.of_type)
+    ends = interval(_by_layer(found.drawn).astype(np.float64))
+    if found.examples < FEWEST:
+        ends[:] = np.nan
+    layers, each = found.mean.shape[1:]
+    kinds, places = np.indices(heads.shape).reshape(2, -1)
+    numbers = [None if place == layers else place + 1 for place in places]
+    return pd.DataFrame(
+        {
+            "layer": pd.array(numbers, dtype="Int64"),
+            "type": np.array([*TYPES, NO_TYPE])[kinds],
+            "heads": heads.ravel(),
+            "ci_low": ends[0].ravel(),
+            "ci_high": ends[1].ravel(),
+            "random": control.ravel(),
+            "of": np.where(places == layers, layers * each, each),
+        }
+    )
+
+
+def _by_layer(flags: Flags) -> Numbers:
+    """[..., types + 1, layers + 1] heads of a type, last of none; last, in all layers."""
+    exclusive = [TYPES.index(name) for name in MAIN_TYPES[:-1]]
+    none = ~flags[..., exclusive, :, :].any(axis=-3, keepdims=True)
+    of_layers = np.concatenate([flags, none], axis=-3).sum(axis=-1)
+    everywhere = of_layers.sum(axis=-1, keepdims=True)
+    numbers: Numbers = np.concatenate([of_layers, everywhere], axis=-1)
+    return numbers
+
+
+def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
+    """The table `head_type_agreement`.
+
+    Args:
+        models: All models of the run.
+        resamples: Number of bootstrap samples of the heads.
+        seed: Seed of the samples.
+    """
+    rows = []
+    for (compared, task, state), pairs in _pairs(models).items():
+        main = np.array([[models[one].main, models[other].main] for one, other in pairs])
+        rows.append(
+            {"compared": compared, "task": task, "state": state, "pairs": len(pairs)}
+            | _agreement(main, resamples, seed)
+        )
+    return pd.DataFrame(rows, columns=list(HEAD_TYPE_AGREEMENT.names))
+
+
+def _agreement(main: Numbers, resamples: int, seed: int) -> dict[str, float]:
+    """How often both sides of [pairs, 2, layers, heads] are the same."""
+    same = (main[:, 0] == main[:, 1]).mean(axis=0)  # [layers, heads]
+    shares = np.stack([main == number for number in range(len(MAIN_TYPES))]).mean(axis=-1)
+    by_chance = (shares[:, :, 0] * shares[:, :, 1]).sum(axis=0)  # [pairs, layers]
+    found = {"agreement": same.mean(), "control": by_chance.mean(), "heads": same.size}
+    if same.size < FEWEST:
+        return found
+    drawn = resampled_means(same.reshape(-1, 1), resamples, np.random.default_rng(seed))
+    low, high = interval(drawn[:, 0])
+    return found | {"ci_low": low, "ci_high": high}
+
+
+Name = tuple[str, str]
+Compared = tuple[str, str, str]
+
+
+def _pairs(models: Models) -> dict[Compared, list[tuple[Name, Name]]]:
+    """Pairs of models to compare, by what is compared, task and state."""
+    found: dict[Compared, list[tuple[Name, Name]]] = {}
+    for key, pair in itertools.chain(_of_tasks(models), _between_tasks(models)):
+        found.setdefault(key, []).append(pair)
+    return found
+
+
+def _of_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
+    """Pairs of models of one task."""
+    for one, other in itertools.combinations(models, 2):
+        (task, first), (also, second) = one, other
+        states = _state(first), _state(second)
+        if task != also:
+            continue
+        if states == ("finetuned", "finetuned"):
+            yield ("seeds", task, "finetuned"), (one, other)
+        elif states == ("pretrained", "finetuned"):
+            yield ("fine-tuning", task, ""), (one, other)
+        elif states == ("pretrained", RANDOM):
+            yield ("random", task, ""), (one, other)
+
+
+def _between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
+    """Pairs of models of two tasks in the same state; of fine-tuned ones, the first seeds."""
+    first: dict[tuple[str, str], Name] = {}
+    for task, model in models:
+        first.setdefault((_state(model), task), (task, model))
+    for state in dict.fromkeys(state for state, _ in first):
+        of_state = [name for (other, _), name in first.items() if other == state]
+        for pair in itertools.combinations(of_state, 2):
+            yield ("tasks", "", state), pair
+
+
+def _state(model: str) -> str:
+    """State of a model, such as ``finetuned`` of ``finetuned/seed-1``."""
+    return model.partition("/")[0]

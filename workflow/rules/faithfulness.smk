@@ -1,0 +1,86 @@
+# Section 5, second opinion: does attention explain decisions?
+
+
+FAITHFULNESS = "Section 5, second opinion: attention and decisions"
+TABLES_OF_FAITHFULNESS = ("attention_gradients", "faithfulness", "erasure")
+EXPLAINED = bool(config["faithfulness"]["tasks"]) and not config["norms_left_out"]
+# Both need value vectors.
+CHECKS["measure_faithfulness"] = CHECKS["measure_norms"]
+
+
+rule measure_faithfulness:
+    """Compare attention with gradients of loss and decision; erase tokens until the decision changes."""
+    input:
+        dataset="<results>/data/{task}",
+        sample="<results>/samples/{task}.csv",
+        pretrained="<results>/models/pretrained",
+        finetuned=finetuned_folders,
+    output:
+        **{name: f"<results>/faithfulness/{{task}}/{name}.csv" for name in TABLES_OF_FAITHFULNESS},
+        provenance="<results>/faithfulness/{task}/provenance.json",
+    log:
+        "<logs>/measure_faithfulness/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_faithfulness/{task}.tsv"
+    group:
+        "faithfulness"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.faithfulness, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        models=lambda wildcards: measured_models(wildcards.task)[1:-1],
+        random=RANDOM_MODEL,
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        examples=lookup(dpath="faithfulness/examples", within=config),
+        erased=lookup(dpath="faithfulness/erased", within=config),
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Compare attention with decisions on {wildcards.task}"
+    script:
+        "../../scripts/measure_faithfulness.py"
+
+
+collect(
+    "collect_faithfulness",
+    "Gather a table of attention and decisions of all tasks.",
+    group="faithfulness",
+    table="{table}",
+    tables=faithfulness_of_tasks,
+    choices="|".join(TABLES_OF_FAITHFULNESS),
+)
+
+
+figure(
+    "attention_gradients",
+    "How much a change of attention to tokens of a kind would change the loss, by layer.",
+    section=FAITHFULNESS,
+    label="Gradients by attention (Clark et al. 2019)",
+    group="faithfulness",
+    of_run=EXPLAINED,
+    tasks=config["faithfulness"]["tasks"],
+    table="<results>/tables/attention_gradients.csv",
+)
+
+
+figure(
+    "faithfulness",
+    "Whether attention and gradients rank tokens alike, and how many must be erased to change a decision.",
+    section=FAITHFULNESS,
+    label="Attention and decisions (Jain and Wallace, Serrano and Smith 2019)",
+    group="faithfulness",
+    of_run=EXPLAINED,
+    tasks=config["faithfulness"]["tasks"],
+    table="<results>/tables/faithfulness.csv",
+    erasure="<results>/tables/erasure.csv",
+)
+
+
+if EXPLAINED:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_FAITHFULNESS]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_FAITHFULNESS)
