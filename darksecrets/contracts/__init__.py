@@ -29,8 +29,8 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
     {
         "Section 4.1: patterns of self-attention": patterns.TABLES,
         "Section 4.2: relation-specific heads": framenet.TABLES,
-        "Section 4.2, second opinion: syntax": (*syntax.TABLES, *probes.TABLES),
-        "Section 4.2, second opinion: coreference": coreference.TABLES,
+        "Section 4.2, syntax: heads and dependency relations": (*syntax.TABLES, *probes.TABLES),
+        "Section 4.2, coreference: heads and antecedents": coreference.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,

@@ -189,6 +189,8 @@ def blanks(tmp_path_factory) -> dict[str, str]:
             path.write_text("\n".join([header, *lines]) + "\n")
     links = "sentence\ttarget\tcore_elements\nKim sat and slept .\tslept\tKim\n"
     (folder / "links.tsv").write_text(links)
+    tokens = ("1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_", "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_")
+    (folder / "treebank.conllu").write_text("\n".join(["# text = It slept", *tokens, "", ""]))
     (folder / "sentences.txt").write_text("The cat sat.\nIt slept.\n")
     for name in ("meta.json", "parser/model", "__pycache__/parser.pyc"):
         (folder / "pipeline" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -203,6 +205,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "<folder with MRPC/train.tsv …>": str(glue),
         "<model folder>": str(model),
         "<Hugging Face folder>": str(model),
+        "<treebank.conllu>": str(folder / "treebank.conllu"),
         "$model": str(model),
         "<sentences.txt>": str(folder / "sentences.txt"),
         "<links.tsv>": str(folder / "links.tsv"),
@@ -351,6 +354,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
+        "compare_important_heads",
         *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
         *("compare_opinions", "decide_by_measure"),
         *("classify_heads", "collect_faithfulness"),

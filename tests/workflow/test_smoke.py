@@ -539,8 +539,8 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
 def test_heads_removed_in_the_order_of_their_importance(run):
     """With all heads removed, every order ends alike."""
     importance = pd.read_csv(run / "tables" / "head_importance.csv")
-    assert set(importance["task"]) == {"RTE", "STS-B"}
-    assert len(importance) == 2 * len(SEEDS) * 9 * 36
+    assert set(importance["task"]) == {"RTE"}
+    assert len(importance) == len(SEEDS) * 9 * 36
     agreement = pd.read_csv(run / "tables" / "importance_agreement.csv")
     assert set(agreement["reference"]) == {"exact loss", "validation score", "another order"}
     curves = pd.read_csv(run / "tables" / "pruning_curves.csv")
@@ -550,7 +550,7 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
     assert (pruned["tolerated"] <= 36).all()
     important = pd.read_csv(run / "tables" / "important_heads.csv")
-    assert set(important["task"]) == {"RTE", "STS-B"}
+    assert set(important["task"]) == {"RTE"}
     assert important["measure"].nunique() > 50
     needs = pd.read_csv(run / "tables" / "layer_needs.csv")
     assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2

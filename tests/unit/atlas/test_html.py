@@ -109,6 +109,7 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
         **{f"N{number}": 3 for number in range(1, 5)},
         **{f"S{number}": 1 for number in range(5, 8)},
         "T1": 1,
+        **{"B1": 2, "B2": 2, "B3": 1, "B4": 1},
     }
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
     rows = content([paper], claims().assign(of="RTE [SEP]"), series, figures, metrics)

@@ -24,7 +24,7 @@ def test_measures_besides_weights_are_in_the_usual_order(asked, left_out, expect
 def test_a_run_that_measures_nothing_else_is_told_why() -> None:
     config = {**BUILTIN, "measures": ["weights", "norms"]}
     check_run(config)
-    with pytest.raises(InputError, match=r"Values are hidden\. Norms and effective attention"):
+    with pytest.raises(InputError, match=r"Values are hidden\. Norms, effective attention"):
         check_run(config, "Values are hidden.")
     with pytest.raises(InputError, match=r"found \['weights'\], expected norms and effective"):
         check_run({**BUILTIN, "measures": ["weights"]})
