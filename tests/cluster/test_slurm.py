@@ -43,7 +43,7 @@ def test_tables_are_those_of_a_local_run_that_splits_nothing_and_asks_for_no_gpu
         *(tmp_path, root / "Snakefile", "all", "--slurm-partition-config", str(PARTITIONS)),
         *("--configfile", str(CONFIG), "--config", *OTHERWISE),
     )
-    assert run.wait(1200) == 0, (tmp_path / "snakemake.txt").read_text()
+    assert run.wait(2400) == 0, (tmp_path / "snakemake.txt").read_text()
     names = sorted(path.name for path in (local / "tables").glob("*.csv"))
     assert "table1.csv" in names
     remote = tmp_path / "results" / "cluster"
