@@ -74,7 +74,7 @@ rule decide_by_measure:
     log:
         "<logs>/decide_by_measure.log",
     group:
-        "opinions"
+        "claims"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -92,7 +92,7 @@ figure(
     "Which claims hold by weights, norms and effective attention.",
     section=OPINIONS,
     label="Claims by measure",
-    group="opinions",
+    group="claims",
     of_run=bool(OTHER_MEASURES),
     table="<results>/tables/claims_by_measure.csv",
 )

@@ -43,7 +43,7 @@ rule measure_norms:
 collect(
     "collect_norms",
     "Gather a table of weights and norms of all tasks.",
-    group="norms",
+    group="features",
     table="{table}",
     tables=norms_of_tasks,
     choices="|".join(TABLES_OF_NORMS),
@@ -55,7 +55,7 @@ figure(
     "How much heads attend to kinds of tokens, by weights and by norms.",
     section=NORMS,
     label="Weights and norms (Kobayashi et al. 2020)",
-    group="norms",
+    group="features",
     of_run=not config["norms_left_out"],
     table="<results>/tables/norm_levels.csv",
 )

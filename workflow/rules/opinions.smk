@@ -63,7 +63,7 @@ rule measure_linked_opinions:
     benchmark:
         "<benchmarks>/measure_linked_opinions.tsv"
     group:
-        "opinions"
+        "linked_opinions"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -105,7 +105,7 @@ rule compare_opinions:
     benchmark:
         "<benchmarks>/compare_opinions.tsv"
     group:
-        "opinions"
+        "features"
     conda:
         "../../envs/figures.yaml"
     resources:
@@ -128,7 +128,7 @@ figure(
     "How much heads attend to [CLS] and [SEP], by weights, norms and effective attention.",
     section=OPINIONS,
     label="Stripes by measure",
-    group="opinions",
+    group="features",
     of_run=bool(OTHER_MEASURES),
     table="<results>/tables/attention_levels_by_measure.csv",
 )

@@ -91,7 +91,7 @@ rule probe_attention:
     benchmark:
         "<benchmarks>/probe_attention.tsv"
     group:
-        "syntax"
+        "probes"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -115,7 +115,7 @@ figure(
     "How well probes parse by the attention of all heads.",
     section=SYNTAX,
     label="Probes (Clark et al. 2019)",
-    group="syntax",
+    group="probes",
     run_label=TREEBANK_LABEL,
     table="<results>/tables/attention_probes.csv",
 )
@@ -138,7 +138,7 @@ rule measure_coreference:
     benchmark:
         "<benchmarks>/measure_coreference.tsv"
     group:
-        "syntax"
+        "coreference"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -162,7 +162,7 @@ figure(
     "How well heads find the antecedents of pronouns and nouns.",
     section=COREFERENCE,
     label="Coreference (Clark et al. 2019)",
-    group="syntax",
+    group="coreference",
     run_label=f"{RUN_LABEL} · texts: built-in grammar, {config['coreference']['texts']} texts, gold",
     table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",
