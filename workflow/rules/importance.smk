@@ -34,7 +34,7 @@ rule measure_importance:
     benchmark:
         "<benchmarks>/measure_importance/{task}/seed-{seed}.tsv"
     group:
-        "importance"
+        "ablation"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
