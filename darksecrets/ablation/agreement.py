@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +67,7 @@ def seed_agreement(heads: pd.DataFrame, draws: Mapping[str, int]) -> pd.DataFram
             rows.append(
                 dict(zip(("task", "state", "metric"), model, strict=True))
                 | {"seed": one, "other_seed": other, "heads": len(first)}
-                | _correlations(found)
+                | found.columns
                 | {"kendall": tau, **_same_sign(first, second)}
             )
     return pd.DataFrame(rows, columns=list(SEED_AGREEMENT.names))
@@ -98,7 +97,7 @@ def task_agreement(
             found = agreement(deltas[one].values, second, _draws(deltas[one], draws))
             size = {"pairs": found.pairs, "heads": len(deltas[one].table)}
             rows.append({"state": state, "task": one, "other_task": other, **size})
-            rows[-1] |= _correlations(found)
+            rows[-1] |= found.columns
         tables.append(_with_q(pd.DataFrame(rows), ["p_value", "p_within_layers"]))
     return _joined(tables, list(TASK_AGREEMENT.names))
 
@@ -230,16 +229,6 @@ def _places(deltas: Deltas, order: Floats, k: int) -> pd.MultiIndex:
 
 def _named(deltas: Deltas, heads: ranks.Indices) -> str:
     return " ".join(f"L{layer}H{head}" for layer, head in deltas.table.index[heads])
-
-
-def _correlations(found: ranks.Agreement) -> dict[str, Any]:
-    return {
-        "spearman": found.rho,
-        "ci_low": found.low,
-        "ci_high": found.high,
-        "p_value": found.p,
-        "p_within_layers": found.p_within,
-    }
 
 
 def _same_sign(first: Floats, second: Floats) -> dict[str, float]:

@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 
 from darksecrets.faithfulness.tables import ATTENTION_GRADIENTS
 from darksecrets.plotting.drawing import Sources
+from darksecrets.plotting.panels import layer_lines
 from darksecrets.plotting.style import (
     COLUMN,
     INK,
@@ -25,7 +26,6 @@ from darksecrets.plotting.style import (
     label_run,
     new_figure,
     style,
-    ticks,
     wrapped,
 )
 from darksecrets.run.columns import FIRST, PUNCTUATION, RANDOM, SEPARATOR, WORD
@@ -104,10 +104,4 @@ def _rows(table: pd.DataFrame, task: str, state: str) -> pd.DataFrame:
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     """One task and state: a line for every kind, and one where all kinds are alike."""
     axes.axhline(1, color=INK, linestyle=":", linewidth=0.6)
-    for kind, look in LOOKS.items():
-        part = rows[rows["kind"] == kind]
-        layers = part["layer"].to_numpy(dtype=int)
-        low, high = (part[f"relative_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
-        axes.fill_between(layers, low, high, color=look["color"], alpha=0.25, linewidth=0)
-        axes.plot(layers, part["relative"], **look)
-    axes.set_xticks(ticks(int(rows["layer"].max()), 6))
+    layer_lines(axes, rows, LOOKS, by="kind", value="relative")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +61,8 @@ def importance_agreement(
         mode: The mode of these effects.
         draws: ``permutations`` and ``seed``.
     """
-    by_name = {key: _values(part, "importance") for key, part in _groups(importance)}
+    groups = importance.groupby(["mode", "definition"], sort=False)
+    by_name = {(str(of), str(name)): _values(part, "importance") for (of, name), part in groups}
     scores = _values(effects.assign(loss=-effects["delta"]), "loss")
     shape = found.output.shape[1:]
     layers = np.repeat(np.arange(shape[0]), shape[1])
@@ -72,34 +72,23 @@ def importance_agreement(
         about = {"mode": of_mode, "definition": name, "heads": len(layers)}
         if name != EXACT:
             reference = by_name[of_mode, EXACT]
-            rows.append({**about, "reference": LOSS, **_agreement(values, reference, of_heads)})
+            rows.append(
+                {**about, "reference": LOSS, **agreement(values, reference, of_heads).columns}
+            )
         if of_mode == mode:
-            rows.append({**about, "reference": SCORE, **_agreement(values, scores, of_heads)})
+            rows.append(
+                {**about, "reference": SCORE, **agreement(values, scores, of_heads).columns}
+            )
     again = orders(found, draws["seed"]).reshape(-1, len(layers))
     about = {"mode": ZERO, "definition": ACCUMULATED, "heads": len(layers), "reference": ORDER}
-    rows.append({**about, **_agreement(again, None, of_heads)})
+    rows.append({**about, **agreement(again, None, of_heads).columns})
     return _ordered(pd.DataFrame(rows), IMPORTANCE_AGREEMENT.names)
-
-
-def _groups(importance: pd.DataFrame) -> Iterator[tuple[Any, pd.DataFrame]]:
-    yield from importance.groupby(["mode", "definition"], sort=False)
 
 
 def _values(table: pd.DataFrame, column: str) -> Floats:
     """[1, heads] in the order of layers and heads."""
     values = table.sort_values(["layer", "head"])[column].to_numpy(dtype=np.float64)
     return values[None]
-
-
-def _agreement(first: Floats, second: Floats | None, draws: Draws) -> dict[str, float]:
-    found = agreement(first, second, draws)
-    return {
-        "spearman": found.rho,
-        "ci_low": found.low,
-        "ci_high": found.high,
-        "p_value": found.p,
-        "p_within_layers": found.p_within,
-    }
 
 
 def _ordered(table: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:

@@ -62,8 +62,7 @@ def important_heads(
             if own.pairs:
                 found.append(
                     {"measure": series.key, "name": series.name, "measured": state}
-                    | {"heads": len(layers), "spearman": own.rho, "ci_low": own.low}
-                    | {"ci_high": own.high, "p_value": own.p, "p_within_layers": own.p_within}
+                    | {"heads": len(layers), **own.columns}
                 )
         columns = [name for name in IMPORTANT_HEADS.names if not name.startswith("q_")]
         table = pd.DataFrame(found, columns=columns).assign(task=task, definition=definition)

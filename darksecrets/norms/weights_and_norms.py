@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 
 from darksecrets.norms.tables import FREQUENT, NORM_LEVELS, OTHER
 from darksecrets.plotting.drawing import Sources
+from darksecrets.plotting.panels import layer_lines
 from darksecrets.plotting.style import (
     COLUMN,
     PAGE,
@@ -24,7 +25,6 @@ from darksecrets.plotting.style import (
     label_run,
     new_figure,
     style,
-    ticks,
     wrapped,
 )
 from darksecrets.run.columns import FIRST, PUNCTUATION, SEPARATOR, STATES_OF_FIGURES
@@ -111,10 +111,4 @@ def _rows(table: pd.DataFrame, task: str, state: str) -> pd.DataFrame:
 
 def _panel(axes: Axes, rows: pd.DataFrame, side: str) -> None:
     """One side of a task and state: a line for every kind."""
-    for kind, look in LOOKS.items():
-        part = rows[rows["kind"] == kind]
-        layers = part["layer"].to_numpy(dtype=int)
-        low, high = (part[f"{side}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
-        axes.fill_between(layers, low, high, color=look["color"], alpha=0.25, linewidth=0)
-        axes.plot(layers, part[side], **look)
-    axes.set_xticks(ticks(int(rows["layer"].max()), 6))
+    layer_lines(axes, rows, LOOKS, by="kind", value=side)

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from darksecrets.features.tables import ATTENTION_LEVELS, GREATEST
 from darksecrets.plotting.drawing import Sources
+from darksecrets.plotting.panels import layer_lines
 from darksecrets.plotting.style import (
     COLUMN,
     GREY,
@@ -22,7 +23,6 @@ from darksecrets.plotting.style import (
     label_run,
     new_figure,
     style,
-    ticks,
     wrapped,
 )
 from darksecrets.run.columns import EFFECTIVE, MEASURE, MEASURES, NORMS, RANDOM, WEIGHTS, by_measure
@@ -114,12 +114,7 @@ def _rows(table: pd.DataFrame, task: str, feature: str) -> pd.DataFrame:
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     """One task and special token: a line for every measure."""
-    for measure, look in LOOKS.items():
-        part = rows[(rows[MEASURE.name] == measure) & (rows["state"] == "finetuned")]
-        layers = part["layer"].to_numpy(dtype=int)
-        low, high = (part[f"weight_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
-        axes.fill_between(layers, low, high, color=look["color"], alpha=0.2, linewidth=0)
-        axes.plot(layers, part["weight"], **look)
+    measured = rows[rows["state"] == "finetuned"]
+    layer_lines(axes, measured, LOOKS, by=MEASURE.name, value="weight", alpha=0.2)
     by_chance = rows[(rows[MEASURE.name] == WEIGHTS) & (rows["state"] == RANDOM)]
     axes.plot(by_chance["layer"].to_numpy(dtype=int), by_chance["weight"], **_BY_CHANCE)
-    axes.set_xticks(ticks(int(rows["layer"].max()), 6))

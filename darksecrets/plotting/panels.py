@@ -20,6 +20,7 @@ from darksecrets.plotting.style import (
     label_run,
     new_figure,
     style,
+    ticks,
     width_for,
 )
 
@@ -96,6 +97,34 @@ def panel(
     if not slot.is_first_col():
         axes.set_ylabel("")
     return axes, figure.add_subplot(inner[0, 1], label=f"{task} bar"), mesh
+
+
+def layer_lines(
+    axes: Axes,
+    rows: pd.DataFrame,
+    looks: Mapping[str, Mapping[str, Any]],
+    *,
+    by: str,
+    value: str,
+    alpha: float = 0.25,
+) -> None:
+    """Draw a line with its interval against the layer, for each kind of row.
+
+    Args:
+        axes: Where to draw.
+        rows: Columns ``layer``, ``by``, and ``value`` with its ``_low`` and ``_high``.
+        looks: Look of the line of every kind.
+        by: Column with the kinds.
+        value: Column to draw.
+        alpha: Opacity of the intervals.
+    """
+    for kind, look in looks.items():
+        part = rows[rows[by] == kind]
+        layers = part["layer"].to_numpy(dtype=int)
+        low, high = (part[f"{value}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
+        axes.fill_between(layers, low, high, color=look["color"], alpha=alpha, linewidth=0)
+        axes.plot(layers, part[value], **look)
+    axes.set_xticks(ticks(int(rows["layer"].max()), 6))
 
 
 def limits(

@@ -42,6 +42,17 @@ class Agreement:
     p: float
     p_within: float
 
+    @property
+    def columns(self) -> dict[str, float]:
+        """The numbers, by the names of columns that tables of rank correlations share."""
+        return {
+            "spearman": self.rho,
+            "ci_low": self.low,
+            "ci_high": self.high,
+            "p_value": self.p,
+            "p_within_layers": self.p_within,
+        }
+
 
 @dataclass(frozen=True)
 class Draws:
