@@ -189,24 +189,27 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     check_places(resolved, _SECTIONS if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
     _add_seeds(resolved["tasks"], resolved["seeds"])
-    ablation = resolved["ablation"]
-    ablation["tasks"] = tasks.chosen("ablation.tasks", ablation["tasks"], resolved["tasks"])
-    ablation["compare_tasks"] = tasks.chosen(
-        "ablation.compare_tasks", ablation["compare_tasks"], ablation["tasks"]
-    )
-    joint = ablation["joint"]
-    joint["tasks"] = tasks.chosen("ablation.joint.tasks", joint["tasks"], ablation["tasks"])
-    importance = resolved["importance"]
-    importance["tasks"] = tasks.chosen("importance.tasks", importance["tasks"], ablation["tasks"])
-    pruning = importance["pruning"]
-    pruning["tasks"] = tasks.chosen(
-        "importance.pruning.tasks", pruning["tasks"], importance["tasks"]
-    )
-    faithfulness = resolved["faithfulness"]
-    faithfulness["tasks"] = tasks.chosen(
-        "faithfulness.tasks", faithfulness["tasks"], resolved["tasks"]
-    )
+    _choose_tasks(resolved)
     return resolved
+
+
+def _choose_tasks(config: dict[str, Any]) -> None:
+    """Put the names of tasks where a part of the run is for some tasks only.
+
+    Raises:
+        InputError: A name is not among those that it can be chosen from.
+    """
+    ablation, importance = config["ablation"], config["importance"]
+
+    def choose(part: dict[str, Any], key: str, among: Iterable[str], name: str = "tasks") -> None:
+        part[name] = tasks.chosen(key, part[name], among, config["tasks"])
+
+    choose(ablation, "ablation.tasks", config["tasks"])
+    choose(ablation, "ablation.compare_tasks", ablation["tasks"], "compare_tasks")
+    choose(ablation["joint"], "ablation.joint.tasks", ablation["tasks"])
+    choose(importance, "importance.tasks", ablation["tasks"])
+    choose(importance["pruning"], "importance.pruning.tasks", importance["tasks"])
+    choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

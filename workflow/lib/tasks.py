@@ -82,16 +82,22 @@ def resolve(tasks: Mapping[str, Any] | list[str], data: Mapping[str, Any]) -> di
     return entries
 
 
-def chosen(key: str, names: list[str] | None, known: Iterable[str]) -> list[str]:
+def chosen(
+    key: str, names: list[str] | None, known: Iterable[str], run: Iterable[str]
+) -> list[str]:
     """Tasks that a key chooses from others: in their order; all of them if it is not set.
+
+    Tasks that ship, but are not in the run, are left out, so that a run can be narrowed to some
+    tasks by its key ``tasks`` alone.
 
     Raises:
         InputError: A name is not one of them; the message suggests a similar one.
     """
     tasks = list(known)
+    elsewhere = shipped().keys() - set(run)
     mistakes = []
     for name in names or ():
-        if name not in tasks:
+        if name not in tasks and name not in elsewhere:
             close = difflib.get_close_matches(name, tasks, n=1, cutoff=0.5)
             hint = f"did you mean '{close[0]}'? " if close else ""
             mistakes.append(f"{key}: found '{name}'; {hint}expected one of {', '.join(tasks)}")

@@ -71,6 +71,15 @@ def test_tasks_without_seeds_have_those_of_the_run():
     }
 
 
+@pytest.mark.parametrize("task", ["RTE", "SST-2"])
+@pytest.mark.parametrize("file", ["config.yaml", "paper.yaml"])
+def test_a_run_narrowed_to_one_task_keeps_what_its_sections_name_of_it(file, task, root):
+    config = yaml.safe_load((root / "config" / file).read_text("utf-8"))
+    narrowed = resolve(config | {"tasks": [task]})
+    assert narrowed["importance"]["tasks"] == narrowed["ablation"]["tasks"] == [task]
+    assert narrowed["importance"]["pruning"]["tasks"] == [task] * (task == "RTE")
+
+
 def test_every_default_is_valid():
     def walk(schema):
         for part in schema["properties"].values():
