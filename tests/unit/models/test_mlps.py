@@ -60,6 +60,12 @@ def inputs() -> dict[str, torch.Tensor]:
     return {"input_ids": ids.masked_fill(~mask, 0), "attention_mask": mask.long()}
 
 
+def hidden(model) -> torch.Tensor:
+    """Hidden states of the real tokens; those at padding depend on how attention is computed."""
+    given = inputs()
+    return model(**given)[0][given["attention_mask"].bool()]
+
+
 class Gate(Intervention):
     """A factor for the output of every layer's MLP."""
 
@@ -88,12 +94,12 @@ def test_gates_do_what_smaller_weights_do(family: str) -> None:
         for layer, factor in enumerate(factors):
             for weight in named(by_weights, family, layer).parameters():
                 weight.mul_(factor)
-        expected = by_weights(**inputs())[0]
+        expected = hidden(by_weights)
         with intervene(model, Gate(factors)):
-            found = model(**inputs())[0]
+            found = hidden(model)
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
-        intact = model(**inputs())[0]
-    assert not torch.allclose(intact, expected, rtol=0, atol=1e-3)
+        intact = hidden(model)
+    assert not torch.allclose(intact, expected, rtol=0, atol=1e-2)
 
 
 def test_layers_that_share_their_weights_have_gates_of_their_own() -> None:
@@ -108,28 +114,28 @@ def test_layers_that_share_their_weights_have_gates_of_their_own() -> None:
     }
     layers.load_state_dict(others, strict=False)
     with torch.inference_mode():
-        torch.testing.assert_close(layers(**inputs())[0], model(**inputs())[0])
+        torch.testing.assert_close(hidden(layers), hidden(model))
         for group, factor in zip(layers.encoder.albert_layer_groups, factors, strict=True):
             for weight in group.albert_layers[0].ffn_output.parameters():
                 weight.mul_(factor)
         with intervene(model, Gate(factors)):
-            found = model(**inputs())[0]
-        torch.testing.assert_close(found, layers(**inputs())[0], rtol=1e-5, atol=1e-5)
+            found = hidden(model)
+        torch.testing.assert_close(found, hidden(layers), rtol=1e-5, atol=1e-5)
 
 
 def test_nested_gates_multiply_and_leave_nothing_behind() -> None:
     model = made("bert")
     with torch.inference_mode():
-        before = model(**inputs())[0]
+        before = hidden(model)
         with intervene(model, Gate([0.5] * LAYERS)):
             with intervene(model, Gate([0.5, 1, 0])):
-                nested = model(**inputs())[0]
-            single = model(**inputs())[0]
+                nested = hidden(model)
+            single = hidden(model)
         with intervene(model, Gate([0.25, 0.5, 0])):
-            expected = model(**inputs())[0]
+            expected = hidden(model)
         assert torch.equal(nested, expected)
         assert not torch.allclose(single, expected)
-        assert torch.equal(model(**inputs())[0], before)
+        assert torch.equal(hidden(model), before)
     assert not any(module._forward_hooks for module in model.modules())
 
 
