@@ -35,10 +35,11 @@ from transformers import (
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
-from darksecrets.finetuning.evaluation import batch_size_for, evaluate, loss, write_results
+from darksecrets.finetuning.evaluation import batch_size_for, evaluate, write_results
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
+from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.progress import progress

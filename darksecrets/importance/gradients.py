@@ -22,6 +22,7 @@ from darksecrets.data.batches import by_length
 from darksecrets.importance.gates import Gates
 from darksecrets.models import devices
 from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 
@@ -45,7 +46,6 @@ class Gradients:
     """Gradients of the loss by the gates of heads, and what disabling the heads adds to the loss.
 
     Attributes:
-        tokens: [examples] their lengths.
         output: [examples, layers, heads] ∂L/∂ξ of the gate on the head's output.
         of_tokens: The same shape: Σ |∂L/∂ξ| over gates of single tokens.
         kept: The same shape: ∂L/∂ξ of the gate on the head's attention.
@@ -56,7 +56,6 @@ class Gradients:
             model.
     """
 
-    tokens: Floats
     output: Floats
     of_tokens: Floats
     kept: Floats
@@ -109,9 +108,7 @@ def measure(
     integrated, closed = _integrate(model, split, task, some, nodes)
     incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses[: len(some)] - closed))
     without = {mode: exact(model, split, task, rows, mode) for mode in (ZERO, UNIFORM)}
-    return Gradients(
-        lengths.astype(np.float64), output, of_tokens, kept, integrated, incomplete, without
-    )
+    return Gradients(output, of_tokens, kept, integrated, incomplete, without)
 
 
 def exact(
@@ -147,7 +144,7 @@ def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[
     everything = np.ones((len(backend.interventions), len(rows)), dtype=bool)
     logits = torch.from_numpy(backend.logits(rows, everything))
     labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
-    losses = _losses(task, logits.flatten(0, 1).double(), labels)
+    losses = loss(task, logits.flatten(0, 1).double(), labels, "none")
     found: Floats = losses.view(len(logits), -1).numpy()
     return found
 
@@ -170,7 +167,8 @@ def _integrate(
             integrated[places] += weight / 2 * of_output[..., 0]
         gates = _gates(model, len(places), 1, 0.0)
         with torch.inference_mode(), intervene(model, gates):
-            closed[places] = _losses(task, model(**batch).logits, labels).double().cpu().numpy()
+            of_batch = loss(task, model(**batch).logits, labels, "none")
+            closed[places] = of_batch.double().cpu().numpy()
     return integrated, closed
 
 
@@ -191,7 +189,7 @@ def _backward(
     """[examples] losses, and their gradients by both gates."""
     both = (gates.output.requires_grad_(), gates.kept.requires_grad_())
     with intervene(model, gates):
-        losses = _losses(task, model(**batch).logits, labels)
+        losses = loss(task, model(**batch).logits, labels, "none")
     if not losses.isfinite().all():
         raise InputError(
             f"{task.name}: found a loss that is not a finite number. The model has diverged, or "
@@ -202,13 +200,6 @@ def _backward(
         losses.detach().double().cpu().numpy(),
         (first.double().cpu().numpy(), second.double().cpu().numpy()),
     )
-
-
-def _losses(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """[examples] the loss that fine-tuning minimises, see `finetuning.evaluation.loss`."""
-    if task.is_regression:
-        return (logits[:, 0] - labels) ** 2
-    return torch.nn.functional.cross_entropy(logits, labels, reduction="none")
 
 
 def _gates(model: PreTrainedModel, examples: int, tokens: int, value: float) -> Gates:

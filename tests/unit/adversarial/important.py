@@ -70,7 +70,6 @@ def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
 
     output, kept = -drawn(_EXAMPLES), -drawn(_EXAMPLES)
     return Gradients(
-        tokens=np.full(_EXAMPLES, 9.0),
         output=output,
         of_tokens=np.abs(output) + rng.random(output.shape),
         kept=kept,

@@ -50,7 +50,6 @@ def found() -> Gradients:
     output, kept = rng.normal(size=(2, *SHAPE))
     output[:, 0, 0] = 0.0  # a head that adds nothing
     return Gradients(
-        tokens=rng.integers(5, 20, EXAMPLES).astype(np.float64),
         output=output,
         of_tokens=np.abs(output) + rng.random(SHAPE) * (output != 0),
         kept=kept,
@@ -112,7 +111,7 @@ def test_all_other_definitions_do_not_depend_on_the_order(found: Gradients) -> N
     turned = np.random.default_rng(1).permutation(EXAMPLES)
     some = np.random.default_rng(1).permutation(9)
     again = Gradients(
-        *(getattr(found, name)[turned] for name in ("tokens", "output", "of_tokens", "kept")),
+        *(getattr(found, name)[turned] for name in ("output", "of_tokens", "kept")),
         found.integrated[some],
         found.incomplete,
         {mode: effects[turned] for mode, effects in found.exact.items()},
