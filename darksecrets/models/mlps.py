@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,17 +15,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _FOUND = "_darksecrets_mlps"
-"""Attribute of an encoder: its MLPs, or why they are not found."""
+"""Attribute of an encoder: the linear maps of its layers, or why they are not found."""
 _MOST = 3
 """Linear maps of an MLP: up, down, and a gate between them in some encoders."""
+
+
+@dataclass(frozen=True)
+class LinearMaps:
+    """The linear maps of one layer, in the order of their calls.
+
+    Attributes:
+        attention: Queries, keys and values, and the projection of the heads' outputs.
+        mlp: Those of the MLP; the last one's output is added to the hidden states.
+    """
+
+    attention: list[nn.Linear]
+    mlp: list[nn.Linear]
 
 
 def mlps_of(model: PreTrainedModel) -> list[nn.Module]:
     """Find the module of every layer whose output its MLP adds to the hidden states.
 
-    The model runs on two texts. In the innermost module that computes a layer's attention and is
-    not done after the projection of the heads' outputs, the further linear maps are the MLP; the
-    last of them returns its output, [example, token, size]. The result is cached on the model.
+    Its output is [example, token, size].
 
     Args:
         model: An encoder, with or without a classifier.
@@ -34,12 +46,28 @@ def mlps_of(model: PreTrainedModel) -> list[nn.Module]:
         what is called for which layer, `darksecrets.models.hooks.intervene` knows.
 
     Raises:
-        InputError: The model's attention cannot be reached, or a layer has no such module.
+        InputError: See `linear_maps_of`.
+    """
+    return [layer.mlp[-1] for layer in linear_maps_of(model)]
+
+
+def linear_maps_of(model: PreTrainedModel) -> list[LinearMaps]:
+    """Find the linear maps of every layer, bottom to top.
+
+    The model runs on two texts. In the innermost module that computes a layer's attention and is
+    not done after the projection of the heads' outputs, the further linear maps are the MLP. The
+    result is cached on the model.
+
+    Args:
+        model: An encoder, with or without a classifier.
+
+    Raises:
+        InputError: The model's attention cannot be reached, or a layer has no such MLP.
     """
     encoder = model.base_model
     if _FOUND not in encoder.__dict__:
         encoder.__dict__[_FOUND] = _find(model)
-    found: list[nn.Module] | str = encoder.__dict__[_FOUND]
+    found: list[LinearMaps] | str = encoder.__dict__[_FOUND]
     if isinstance(found, str):
         raise InputError(found)
     return found
@@ -77,49 +105,55 @@ class _Trace(Intervention):
         self.around.append(list(self.open))
         return outputs
 
-    def mlp_of(self, layer: int) -> list[nn.Linear]:
-        """Linear maps of a layer, from 1, after the projection of its heads' outputs."""
+    def maps_of(self, layer: int) -> LinearMaps:
+        """The linear maps of a layer, from 1; after the projection, they are the MLP."""
         after = [(module, calls) for module, begun, calls in self.linear if begun == layer][1:]
         for call in reversed(self.around[layer - 1]):
-            if found := [module for module, calls in after if call in calls]:
-                return found
-        return []
+            if mlp := [module for module, calls in after if call in calls]:
+                within = [module for module, _, calls in self.linear if call in calls]
+                return LinearMaps(within[: -len(mlp)], mlp)
+        return LinearMaps([], [])
 
 
-def _find(model: PreTrainedModel) -> list[nn.Module] | str:
-    """The MLPs, or why they are not found."""
-    trace, training, encoder = _Trace(), model.training, model.base_model
+def _find(model: PreTrainedModel) -> list[LinearMaps] | str:
+    """The linear maps, or why they are not found."""
+    try:
+        trace = _trace(model)
+    except InputError as error:
+        return str(error)
+    layers = [trace.maps_of(layer + 1) for layer in range(len(trace.around))]
+    found, expected = sum(map(_has_mlp, layers)), model.config.num_hidden_layers
+    if found == expected:
+        return layers
+    return (
+        f"{type(model).__name__}: the MLPs of this model cannot be disabled. Found {found} of them "
+        f"in {expected} layers; expected every layer to have one after its attention, of two or "
+        "three linear maps. Use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another "
+        "encoder."
+    )
+
+
+def _trace(model: PreTrainedModel) -> _Trace:
+    """Run a model on two texts and see which linear maps are called."""
+    trace, training = _Trace(), model.training
+    handles: list[Any] = []
     model.train(False)
     try:
         with torch.inference_mode(), intervene(model, trace):
-            handles: list[Any] = []
-            for module in encoder.modules():
+            for module in model.base_model.modules():
                 handles.append(module.register_forward_pre_hook(trace.begin))
                 handles.append(module.register_forward_hook(trace.end))
-            try:
-                model(**trial_inputs(model, 6))
-            finally:
-                for handle in handles:
-                    handle.remove()
-    except InputError as error:
-        return str(error)
+            model(**trial_inputs(model, 6))
     finally:
+        for handle in handles:
+            handle.remove()
         model.train(training)
-    layers = [trace.mlp_of(layer + 1) for layer in range(len(trace.around))]
-    expected = model.config.num_hidden_layers
-    if sum(map(_is_mlp, layers)) != expected:
-        return (
-            f"{type(model).__name__}: the MLPs of this model cannot be disabled. Found "
-            f"{sum(map(_is_mlp, layers))} of them in {expected} layers; expected every layer to "
-            "have one after its attention, of two or three linear maps. Use a checkpoint of BERT, "
-            "RoBERTa, ALBERT, ModernBERT or another encoder."
-        )
-    return [layer[-1] for layer in layers]
+    return trace
 
 
-def _is_mlp(linear: list[nn.Linear]) -> bool:
-    """Whether linear maps lead from hidden states to others, and the last one back."""
-    if not 2 <= len(linear) <= _MOST:
+def _has_mlp(layer: LinearMaps) -> bool:
+    """Whether an MLP's linear maps lead from hidden states to others, and the last one back."""
+    if not 2 <= len(layer.mlp) <= _MOST:
         return False
-    *up, down = linear
+    *up, down = layer.mlp
     return {module.in_features for module in up} == {down.out_features}

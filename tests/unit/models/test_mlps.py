@@ -7,7 +7,7 @@ import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from darksecrets.models.hooks import Intervention, intervene
-from darksecrets.models.mlps import mlps_of
+from darksecrets.models.mlps import linear_maps_of, mlps_of
 from darksecrets.run.errors import InputError
 
 LAYERS, SIZE = 3, 32
@@ -82,7 +82,30 @@ def test_the_last_linear_map_of_every_mlp_is_found(family: str, layers: int) -> 
     name = "n_layers" if family == "distilbert" else "num_hidden_layers"
     model = made(family, **{name: layers})
     assert mlps_of(model) == [named(model, family, layer) for layer in range(layers)]
-    assert mlps_of(model) is mlps_of(model)
+    assert linear_maps_of(model) is linear_maps_of(model)
+
+
+#: Linear maps of a layer that are not its MLP's, and weights of the layer: those of all matrices.
+ATTENTION = {"modernbert": ["layers.{}.attn.Wqkv", "layers.{}.attn.Wo"]}
+ATTENTION["distilbert"] = [
+    f"transformer.layer.{{}}.attention.{name}_lin" for name in ("q", "k", "v", "out")
+]
+ATTENTION["bert"] = [
+    f"encoder.layer.{{}}.attention.{name}"
+    for name in ("self.query", "self.key", "self.value", "output.dense")
+]
+
+
+@pytest.mark.parametrize("family", ATTENTION)
+@pytest.mark.parametrize("layers", [1, LAYERS])
+def test_all_other_linear_maps_of_a_layer_are_its_attention(family: str, layers: int) -> None:
+    name = "n_layers" if family == "distilbert" else "num_hidden_layers"
+    model = made(family, **{name: layers})
+    for layer, maps in enumerate(linear_maps_of(model)):
+        expected = [model.get_submodule(each.format(layer)) for each in ATTENTION[family]]
+        assert maps.attention == expected
+        assert maps.mlp[-1] is named(model, family, layer)
+        assert len(maps.mlp) == 2
 
 
 @pytest.mark.parametrize("family", [family for family in CASES if family != "albert"])
