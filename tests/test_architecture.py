@@ -32,6 +32,7 @@ LEVELS: tuple[set[str], ...] = (
     {"attention"},
     SECTIONS,
     {"importance"},  # what follows from a section: from disabling heads to removing many
+    {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims
     {"text", "opinions", "claims"},
     {"contracts", "atlas"},  # every section's tables; the page that shows a run

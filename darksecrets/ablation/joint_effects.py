@@ -16,7 +16,7 @@ import pandas as pd
 
 from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import Floats, require_usable
+from darksecrets.ablation.scores import Floats, chance_score, require_usable
 from darksecrets.ablation.tables import RANDOM, TOLERATED_MEANS
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
@@ -82,7 +82,7 @@ def joint_effects(
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
         curves = _curves(_on_halves(result, metric, plan, resamples, rng), result, plan, rng)
-        chance = _chance(result.labels, metric, task)
+        chance = chance_score(result.labels, metric, task)
         for name in plan.names:
             about = {"metric": metric, "order": name}
             draws = sum(order.name == name for order in plan.orders)
@@ -225,14 +225,6 @@ def _weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats
     equal = np.full((1, draws), 1 / draws)
     drawn = rng.multinomial(draws - 1, equal[0], size=rows - 1) / (draws - 1)
     return np.concatenate([equal, drawn])
-
-
-def _chance(labels: npt.NDArray[np.generic], metric: str, task: Task) -> float:
-    """Score × 100 of always predicting the most frequent label; 0 for a regression."""
-    if task.is_regression:
-        return 0.0
-    most_frequent = np.bincount(labels.astype(np.int64)).argmax()
-    return PERCENT * METRICS[metric].plain(np.full_like(labels, most_frequent), labels)
 
 
 def _require_planned(result: SweepResult, plan: Plan, task: Task) -> None:

@@ -147,6 +147,16 @@ PATHS: tuple[tuple[str, str], ...] = (
         "heads by layer; the tokenizer",
     ),
     (
+        "subnetworks/<task>/seed-<n>/",
+        "subnetworks of a fine-tuned model: parts of `subnetworks.csv`, `subnetwork_scores.csv` "
+        "and `magnitude_pruning.csv`; `predictions/`: a [sweep](#formats-other-than-tables) of the "
+        "whole model, of all subnetworks and of fewer weights",
+    ),
+    (
+        "retrained/<task>/seed-<n>/<subnetwork>-<draw>.csv",
+        "[table](#predictionscsv): outputs of a subnetwork that was trained again",
+    ),
+    (
         "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
         "chunks of a store of `attention/` and of a sweep of `ablation/`, `joint/` or `pruned/`, "
         "if the configuration splits them (`attention.chunks`, `ablation.chunks`); removed once "
@@ -264,6 +274,7 @@ TARGETS = (
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "importance_agreement", "pruning_curves"),
+    *("surviving_parts", "subnetwork_scores"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""

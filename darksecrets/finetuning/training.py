@@ -38,6 +38,7 @@ from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
 from darksecrets.finetuning.evaluation import batch_size_for, evaluate, write_results
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
+from darksecrets.models.hooks import intervene
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
 from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.data.tasks import Task
+    from darksecrets.models.hooks import Intervention
 
 FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
 
@@ -92,6 +94,7 @@ def finetune(
     scores: Path,
     predictions: Path,
     curve: Path,
+    removal: Intervention | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> dict[str, Any]:
     """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
@@ -113,6 +116,7 @@ def finetune(
         scores: File for the final scores, see `evaluation.write_results`.
         predictions: File for the final predictions.
         curve: File for the learning curve, see `learning_curve`.
+        removal: What removes parts of the model, in training and scoring; its text identifies it.
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
@@ -139,12 +143,14 @@ def finetune(
     }
     identity = {
         **run,
+        **({"removal": str(removal)} if removal else {}),
         "model": fingerprint(model_folder),
         "data": [train.fingerprint(), validation.fingerprint()],
     }
     with resuming(output, identity, _CHECKPOINTS) as checkpoints:
         last = next(reversed(_checkpoints(checkpoints)), None)
-        with _deterministic(seed):
+        without = intervene(model, removal) if removal else contextlib.nullcontext()
+        with _deterministic(seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
             trainer.run(last, checkpoint_seconds)
         values = write_results(

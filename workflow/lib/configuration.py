@@ -209,6 +209,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(ablation["joint"], "ablation.joint.tasks", ablation["tasks"])
     choose(importance, "importance.tasks", ablation["tasks"])
     choose(importance["pruning"], "importance.pruning.tasks", importance["tasks"])
+    choose(config["subnetworks"], "subnetworks.tasks", importance["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
 
 

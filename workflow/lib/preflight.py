@@ -21,6 +21,7 @@ from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_json, write_text
+from darksecrets.subnetworks import preflight as subnetworks
 from darksecrets.syntax import sources as treebanks
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
@@ -35,6 +36,7 @@ DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 OF_A_PLAN = (
     *(data.check, framenet.check, treebanks.check, patterns.check, models.check),
     ablation.check,
+    subnetworks.check,
 )
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
 OF_A_LOOK = (text.check, patterns.check, models.check)

@@ -33,6 +33,7 @@ from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus, parent, verifying
 from darksecrets.run.columns import of_weights
 from darksecrets.run.errors import InputError
+from darksecrets.subnetworks import preflight as of_subnetworks
 from darksecrets.syntax import sources as of_treebanks
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
