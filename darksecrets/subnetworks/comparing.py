@@ -15,7 +15,7 @@ from darksecrets.stats import LEVEL
 from darksecrets.stats.agreement import fleiss_kappa
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, agreement
-from darksecrets.stats.resampling import feasible
+from darksecrets.stats.resampling import feasible, widened
 from darksecrets.stats.seeds import critical_value
 from darksecrets.subnetworks.tables import (
     GOOD,
@@ -147,12 +147,16 @@ def _shared(first: Flags, second: Flags | None, draws: Draws) -> dict[str, float
         return {"pairs": 0}
     others = None if second is None else second.astype(np.float64)
     columns = agreement(first.astype(np.float64), others, draws).columns
+    phi, ends = columns.pop("spearman"), ("ci_low", "ci_high")
+    given = np.array([columns[end] for end in ends])
+    low, high = feasible(widened(given, np.array(phi), np.array(first.shape[1])), -1, 1)
     return {
         "pairs": len(pairs),
         "shared": float(np.mean([(one & other).mean() for one, other in pairs])),
         "chance": float(np.mean([one.mean() * other.mean() for one, other in pairs])),
-        "phi": columns.pop("spearman"),
+        "phi": phi,
         **columns,
+        **dict(zip(ends, (low, high), strict=True)),
     }
 
 
