@@ -125,7 +125,7 @@ def _legend(figure: Figure, columns: int, *, retrained: bool) -> None:
     if retrained:
         hollow = {**_LOOKS[GOOD], "color": INK, "markerfacecolor": "white"}
         entries["trained again"] = Line2D([], [], **plain, **hollow)
-    entries["largest weights"] = Line2D([], [], **_MAGNITUDE)
+    entries["magnitude pruning"] = Line2D([], [], **_MAGNITUDE)
     entries |= {"whole model": Line2D([], [], **_INTACT)}
     entries |= {"most frequent label": Line2D([], [], **_CHANCE)}
     figure.legend(

@@ -333,6 +333,12 @@ def subnetwork_scoring(work: Work) -> Need:
     return _scoring(work, 2 * _subnetworks(work))
 
 
+def comparing_subnetworks(work: Work) -> Need:
+    """Overlaps of the good subnetworks of all pairs of tasks."""
+    pairs = math.comb(len(work.config["subnetworks"]["tasks"]) + 1, 2)
+    return table(300, seconds=1.5 + pairs * (0.2 + 0.002 * work.model.layers * work.model.heads))
+
+
 def _subnetworks(work: Work) -> int:
     """The whole model, subnetworks, and models with fewer weights."""
     return 3 + int(work.config["subnetworks"]["draws"]) + len(shares_left())

@@ -5,13 +5,15 @@ SUBNETWORKS = "Section 4.6, further: subnetworks"
 SEARCH = config["subnetworks"]
 SEARCHED = SEARCH["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
 TABLES_OF_MODEL = ("subnetworks", "subnetwork_scores", "magnitude_pruning")
-TABLES_OF_SURVIVAL = ("subnetwork_agreement", "subnetwork_overlap", "surviving_heads")
+TABLES_OF_MASKS = ("subnetwork_agreement", "subnetwork_overlap")
 # Kind and number of the subnetworks that are trained again.
 RETRAINED = (
     ["good-1", "bad-1", *(f"random-{draw}" for draw in range(1, SEARCH["retrained_draws"] + 1))]
     if SEARCH["retrain"]
     else []
 )
+# Training again stands between the search and the scores, so these are not submitted together.
+GROUP_OF_SEARCH = None if RETRAINED else "subnetworks"
 CHECKS["find_subnetworks"] = of_subnetworks.check_run
 CHECKS["collect_subnetworks"] = partial(of_subnetworks.check_tasks, left_out=config["left_out"])
 
@@ -32,7 +34,7 @@ rule find_subnetworks:
     benchmark:
         "<benchmarks>/find_subnetworks/{task}/seed-{seed}.tsv"
     group:
-        "subnetworks"
+        GROUP_OF_SEARCH
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -127,17 +129,43 @@ collect(
 
 
 rule compare_subnetworks:
-    """Compare the good subnetworks of seeds and of tasks, and what the heads do that survive."""
+    """Compare the good subnetworks of seeds and of tasks: do they keep the same heads and MLPs?"""
     input:
         subnetworks="<results>/tables/subnetworks.csv",
-        tables=lambda wildcards: TABLES_OF_HEADS,
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SURVIVAL},
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_MASKS},
         provenance="<results>/tables/subnetwork_agreement.provenance.json",
     log:
         "<logs>/compare_subnetworks.log",
     benchmark:
         "<benchmarks>/compare_subnetworks.tsv"
+    group:
+        "effects"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.comparing_subnetworks),
+    params:
+        permutations=1999,
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Compare subnetworks of seeds and tasks"
+    script:
+        "../../scripts/compare_subnetworks.py"
+
+
+rule compare_surviving_heads:
+    """Correlate survival in good subnetworks with what heads do: do the interpretable ones survive?"""
+    input:
+        subnetworks="<results>/tables/subnetworks.csv",
+        tables=lambda wildcards: TABLES_OF_HEADS,
+    output:
+        table="<results>/tables/surviving_heads.csv",
+        provenance="<results>/tables/surviving_heads.provenance.json",
+    log:
+        "<logs>/compare_surviving_heads.log",
+    benchmark:
+        "<benchmarks>/compare_surviving_heads.tsv"
     group:
         "effects"
     conda:
@@ -149,9 +177,9 @@ rule compare_subnetworks:
         permutations=1999,
         seed=lookup(dpath="ablation/seed", within=config),
     message:
-        "Compare subnetworks of seeds and tasks"
+        "Compare the heads that survive with what heads do"
     script:
-        "../../scripts/compare_subnetworks.py"
+        "../../scripts/compare_surviving_heads.py"
 
 
 figure(
@@ -180,9 +208,8 @@ figure(
 )
 
 
+TABLES_OF_SUBNETWORKS = (*TABLES_OF_MODEL, *TABLES_OF_MASKS, "surviving_heads")
 if SEARCHED:
-    RESULTS_OF_RUN += [
-        f"<results>/tables/{name}.csv" for name in (*TABLES_OF_MODEL, *TABLES_OF_SURVIVAL)
-    ]
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SUBNETWORKS]
 else:
-    TABLES_LEFT_OUT |= {*TABLES_OF_MODEL, *TABLES_OF_SURVIVAL}
+    TABLES_LEFT_OUT |= set(TABLES_OF_SUBNETWORKS)
