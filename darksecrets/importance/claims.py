@@ -21,7 +21,7 @@ def removable_shares(pruned: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, with ``low`` and
         ``high``. The score is accuracy, or the first metric of a task that has none.
     """
-    return tolerated_shares(_by_accuracy(pruned))
+    return tolerated_shares(by_accuracy(pruned))
 
 
 def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
         layers for which the drop is significantly smaller than the tolerance, and for which it is
         not significantly greater.
     """
-    one = _by_accuracy(needs[needs["kept"] == 1])
+    one = by_accuracy(needs[needs["kept"] == 1])
     flags = one.assign(
         value=one["tolerated"],
         low=one["noninferior"],
@@ -44,8 +44,8 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
     return flags.groupby(_MODEL, as_index=False, sort=False)[["value", "low", "high"]].mean()
 
 
-def _by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one metric for every task."""
+def by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one metric for every task, accuracy or the first; the task is called ``on``."""
     renamed = table.rename(columns={"task": "on"})
     has = renamed.groupby("on")["metric"].transform(lambda names: (names == ACCURACY).any())
     first = renamed.groupby("on")["metric"].transform("first")
