@@ -112,7 +112,7 @@ def _panel(figure: Figure, slot: SubplotSpec, rows: pd.DataFrame, pruned: pd.Dat
 
 def _dot(axes: Axes, row: Mapping[Any, Any]) -> None:
     look, hollow = _LOOKS[row["subnetwork"]], row["trained"] != AS_IT_IS
-    aside = _APART * (list(_LOOKS.values()).index(look) - 1 + (0.4 if hollow else 0))
+    aside = _APART * (list(_LOOKS.values()).index(look) - 1 - len(_LOOKS) * hollow)
     place = row["percent"] + aside
     axes.plot([place] * 2, [row["low"], row["high"]], color=look["color"], linewidth=0.8)
     fill: dict[str, Any] = {"markerfacecolor": "white"} if hollow else {}

@@ -556,6 +556,28 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2
 
 
+def test_subnetworks_of_the_run_and_those_trained_again(run):
+    kept = pd.read_csv(run / "tables" / "subnetworks.csv")
+    sizes = kept.groupby(["seed", "subnetwork", "draw", "part"])["kept"].sum().unstack()
+    at_random = sizes.xs("random", level="subnetwork").groupby("seed")
+    good = sizes.xs(("good", 1), level=("subnetwork", "draw"))
+    assert (at_random.nunique() == 1).all(axis=None)
+    assert at_random.first().equals(good)
+    scores = pd.read_csv(run / "tables" / "subnetwork_scores.csv")
+    assert len(scores) == len(SEEDS) * 2 * 3
+    assert scores.groupby("trained")["draws"].unique().map(list).to_dict() == {
+        "as it is": [3],
+        "re-trained": [2],
+    }
+    assert len(pd.read_csv(run / "tables" / "magnitude_pruning.csv")) == len(SEEDS) * 9
+    agreement = pd.read_csv(run / "tables" / "subnetwork_agreement.csv")
+    assert agreement["part"].tolist() == ["head", "MLP"]
+    assert (agreement["seeds"] == len(SEEDS)).all()
+    surviving = pd.read_csv(run / "tables" / "surviving_heads.csv")
+    assert set(surviving["task"]) <= {"RTE"}
+    assert not list((run / "retrained").rglob("*.safetensors"))
+
+
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
     import darksecrets
     from darksecrets.attention.store import AttentionStore
