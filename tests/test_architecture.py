@@ -47,6 +47,7 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
+    "models/mlps.py": "finds the MLPs by the order of the calls of modules",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
