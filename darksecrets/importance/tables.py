@@ -17,6 +17,7 @@ DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
     "integrated gradient",
     "exact",
 )
+PARTS = HEADS, MLPS = ("head", "MLP")
 REFERENCES = LOSS, SCORE, ORDER = ("exact loss", "validation score", "another order")
 
 MODES = ("uniform", "zero")
@@ -67,9 +68,31 @@ HEAD_IMPORTANCE = Table(
     every=names(LAYER, HEAD),
 )
 
+MLP_IMPORTANCE = Table(
+    "mlp_importance",
+    "How much the loss of fine-tuned models depends on the MLP of each layer, on training "
+    "examples; no rows for encoders whose MLPs cannot be reached.",
+    (
+        *MODEL,
+        replace(
+            _DEFINITION,
+            meaning=f"`{ABSOLUTE}`: E|∂L/∂ξ| by a gate ξ on what the MLP adds to the hidden "
+            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: loss without the MLP, less that with it",
+            values=(ABSOLUTE, SIGNED, EXACT),
+        ),
+        LAYER,
+        Column("importance", "number", "greater if the task needs the MLP more", "loss"),
+        *interval("importance", unit="loss"),
+        Column("examples", "integer", "training examples it was measured on", low=1),
+    ),
+    key=(*names(*MODEL), "definition", "layer"),
+    every=names(LAYER),
+    may_be_empty=True,
+)
+
 _RHO = Column(
     *("spearman", "number"),
-    "Spearman's rank correlation over heads; empty if one side is equal for all heads",
+    "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for all",
     low=-1,
     high=1,
     optional=True,
@@ -77,9 +100,12 @@ _RHO = Column(
 
 IMPORTANCE_AGREEMENT = Table(
     "importance_agreement",
-    "Whether a definition of importance ranks heads as disabling them one by one does.",
+    "Whether a definition of importance ranks heads, or the MLPs of the layers, as disabling them "
+    "one by one does. Intervals are over heads; those of MLPs, of which there are few, over "
+    "examples.",
     (
         *MODEL,
+        Column("part", "text", "what is ranked", values=PARTS),
         _MODE,
         _DEFINITION,
         Column(
@@ -90,7 +116,7 @@ IMPORTANCE_AGREEMENT = Table(
             f"mode); `{ORDER}`: the same definition with the examples in another order",
             values=REFERENCES,
         ),
-        Column("heads", "integer", "heads of the model", low=1),
+        Column("parts", "integer", "heads of the model, or MLPs", low=1),
         _RHO,
         *interval("spearman", bounds=(-1, 1), optional=True),
         replace(
@@ -101,11 +127,11 @@ IMPORTANCE_AGREEMENT = Table(
         replace(
             P_VALUE,
             name="p_within_layers",
-            meaning="the same, heads permuted within their layers",
+            meaning="the same, heads permuted within their layers; empty for MLPs",
             optional=True,
         ),
     ),
-    key=(*names(*MODEL), "mode", "definition", "reference"),
+    key=(*names(*MODEL), "part", "mode", "definition", "reference"),
 )
 
 _ORDER = Column(
@@ -198,6 +224,7 @@ IMPORTANT_HEADS = Table(
 )
 
 TABLES = (
-    *(HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS),
+    *(HEAD_IMPORTANCE, MLP_IMPORTANCE, IMPORTANCE_AGREEMENT),
+    *(PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS),
     IMPORTANT_HEADS,
 )

@@ -7,16 +7,16 @@ MEASURED = (
 )
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]
-TABLES_OF_IMPORTANCE = ("head_importance", "importance_agreement")
+TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
 TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs")
 CHECKS["measure_importance"] = of_ablation.check_run
 CHECKS["collect_importance"] = partial(of_ablation.check_states, left_out=config["left_out"])
 
 
 rule measure_importance:
-    """Measure how much the loss of a model depends on each head, on training examples.
+    """Measure how much the loss of a model depends on each head and each MLP, on training examples.
 
-    One backward pass gives the gradients of all heads, and each head is also disabled. The effects on the
+    One backward pass gives the gradients of all of them, and each is also disabled. The effects on the
     validation scores are those of the sweep.
     """
     input:
@@ -49,14 +49,14 @@ rule measure_importance:
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Measure the importance of heads on {wildcards.task}: seed {wildcards.seed}"
+        "Measure the importance of heads and MLPs on {wildcards.task}: seed {wildcards.seed}"
     script:
         "../../scripts/measure_importance.py"
 
 
 collect(
     "collect_importance",
-    "Gather a table of all tasks and seeds: how important heads are.",
+    "Gather a table of all tasks and seeds: how important heads and MLPs are.",
     group="effects",
     table="{table}",
     tables=per_task_and_seed("<results>/importance/{task}/seed-{seed}/{{table}}.csv", MEASURED),

@@ -21,7 +21,16 @@ from darksecrets.importance.pruning import layer_needs, of_layers, plan
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.statistics import head_importance, importance_agreement
 from darksecrets.importance.survivors import important_heads
-from darksecrets.importance.tables import ABSOLUTE, EXACT, INTEGRATED, LOSS, ORDER, SCORE, SIGNED
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    EXACT,
+    HEADS,
+    INTEGRATED,
+    LOSS,
+    ORDER,
+    SCORE,
+    SIGNED,
+)
 from darksecrets.models import selectors
 
 _TOLERANCE = 4.0
@@ -53,7 +62,7 @@ def _of_agreement(
 ) -> None:
     rows = table[table["reference"].isin((LOSS, SCORE))]  # with itself, it does agree
     if power:
-        rows = rows[rows["definition"] == SIGNED]
+        rows = rows[(rows["definition"] == SIGNED) & (rows["part"] == HEADS)]
     made.each("importance_agreement: p_value < 0.05", rows["p_value"] < LEVEL)
     made.each("importance_agreement: p_within_layers < 0.05", rows["p_within_layers"] < LEVEL)
     made.interval("importance_agreement", "spearman", rows, CI)
@@ -76,6 +85,8 @@ def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
         integrated=-drawn(_PATHS),
         incomplete=np.zeros(_PATHS),
         exact={mode: drawn(_EXAMPLES) for mode in ("zero", "uniform")},
+        mlp=-drawn(_EXAMPLES)[..., :1],
+        mlp_exact=drawn(_EXAMPLES)[..., :1],
     )
 
 

@@ -12,7 +12,7 @@ from tiny_models import save_classifier
 from darksecrets.ablation.disable import disable
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
-from darksecrets.importance.gates import Gates
+from darksecrets.importance.gates import Gates, MlpGates
 from darksecrets.importance.gradients import Gradients, measure, sample
 from darksecrets.importance.greedy import greedy_order
 from darksecrets.importance.steps import pruning_counts
@@ -106,6 +106,56 @@ def test_a_closed_gate_disables_the_head(case: Case, closed: int, mode: str) -> 
             gated = case.losses(ROWS)
         with torch.no_grad(), disable(case.model, {layer: head}, mode):
             assert torch.allclose(case.losses(ROWS), gated, rtol=0, atol=1e-12)
+
+
+def test_gradients_of_mlps_are_central_differences(case: Case, found: Gradients) -> None:
+    assert found.mlp is not None
+    layers, step = found.mlp.shape[1], 1e-5
+    for layer in range(layers):
+        ends = []
+        for sign in (1, -1):
+            gate = torch.ones((1, layers), dtype=torch.float64)
+            gate[0, layer] += sign * step
+            with torch.no_grad(), intervene(case.model, MlpGates(gate)):
+                ends.append(case.losses(ROWS).numpy())
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert found.mlp[:, layer, 0] == pytest.approx(slope, rel=1e-5, abs=1e-7)
+    assert np.abs(found.mlp).max() > 1e-4
+
+
+def test_exact_effects_of_mlps_are_those_of_models_without_their_weights(
+    case: Case, found: Gradients
+) -> None:
+    """The last linear map of each MLP, by its name, with all weights at 0."""
+    assert found.mlp_exact is not None
+    names = ("ffn.lin2", "output.dense")
+    modules = [
+        module
+        for name, module in case.model.named_modules()
+        if name.endswith(names) and "attention" not in name
+    ]
+    assert len(modules) == found.mlp_exact.shape[1]
+    with torch.no_grad():
+        intact = case.losses(ROWS)
+        for layer, module in enumerate(modules):
+            before = [weight.clone() for weight in module.parameters()]
+            for weight in module.parameters():
+                weight.zero_()
+            without = case.losses(ROWS)
+            for weight, old in zip(module.parameters(), before, strict=True):
+                weight.copy_(old)
+            expected = (without - intact).numpy()
+            assert found.mlp_exact[:, layer, 0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_heads_are_measured_where_mlps_cannot_be_reached(case: Case, monkeypatch, caplog) -> None:
+    def refuse(_: object) -> None:
+        raise InputError("no MLPs.")
+
+    monkeypatch.setattr("darksecrets.importance.gradients.mlps_of", refuse)
+    found = measure(case.model, case.split, case.task, ROWS[:2], nodes=2, paths=1)
+    assert found.mlp is None is found.mlp_exact
+    assert "Only the importance of heads is measured. no MLPs." in caplog.text
 
 
 def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradients(
