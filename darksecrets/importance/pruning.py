@@ -55,7 +55,7 @@ def orders(
     """
     importance = importance[importance["mode"] == MODE]
     rng = np.random.default_rng(seed)
-    found = {(name, 1): _ascending(importance, name, rng) for name in DEFINITIONS}
+    found = {(name, 1): ascending(importance, name, rng) for name in DEFINITIONS}
     found |= {(GREEDY, 1): list(greedy), (REVERSED, 1): found[ABSOLUTE, 1][::-1]}
     places = sorted(greedy)
     for draw in range(1, draws + 1):
@@ -68,8 +68,14 @@ def orders(
     return pd.DataFrame(rows, columns=list(PRUNING_ORDERS.names))
 
 
-def _ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
-    """The heads by a definition, the least important first; ties in random order."""
+def ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
+    """The heads by a definition, the least important first; ties in random order.
+
+    Args:
+        importance: Rows of ``head_importance`` of one model and mode.
+        name: The definition.
+        rng: Source of randomness.
+    """
     rows = importance[importance["definition"] == name]
     values: npt.NDArray[np.float64] = rows["importance"].to_numpy(dtype=np.float64)
     return _places(rows.iloc[np.lexsort([rng.random(len(values)), values])])

@@ -24,6 +24,10 @@ MODES = ("uniform", "zero")
 MODE = MODES[1]
 """How removed heads are disabled: they add nothing."""
 GREEDY, REVERSED = "greedy", "reversed"
+LEARNED = "learned"
+CHOSEN_BY = (LEARNED, ABSOLUTE, RANDOM)
+WEIGHTS = FINE_TUNED, TRAINED_ON = ("fine-tuned", "trained on")
+"""Of models with some of their heads: as they were fine-tuned, or trained on."""
 
 _MODE = Column(
     "mode",
@@ -41,6 +45,7 @@ _DEFINITION = Column(
     values=DEFINITIONS,
 )
 
+_JOINT = {column.name: column for column in JOINT_ABLATION.columns}
 _SCORES = ("baseline", "score", "delta", "ci_low", "ci_high")
 
 
@@ -223,8 +228,70 @@ IMPORTANT_HEADS = Table(
     key=("task", "definition", "measure", "measured"),
 )
 
+_PENALTY = Column("penalty", "number", "λ, the penalty per head that is not closed", low=0)
+
+LEARNED_GATES = Table(
+    "learned_gates",
+    "Score of the heads that gates keep which learn to close (Voita et al. 2019), beside as many "
+    "heads kept by the absolute gradient, or at random. Training examples choose the heads, all "
+    "validation examples score them.",
+    (
+        *MODEL,
+        METRIC,
+        _PENALTY,
+        Column(
+            "chosen_by",
+            "text",
+            f"`{LEARNED}`: the gates that are not 0; the others keep as many heads",
+            values=CHOSEN_BY,
+        ),
+        Column(
+            "weights",
+            "text",
+            f"`{FINE_TUNED}`: the other heads are removed from the fine-tuned model; "
+            f"`{TRAINED_ON}`: training went on, with the gates or without the other heads",
+            values=WEIGHTS,
+        ),
+        Column("heads", "integer", "heads of the model", low=1),
+        Column("kept", "integer", "heads that are kept", low=0),
+        Column("share", "number", "`kept` / `heads`", low=0, high=1),
+        replace(
+            _JOINT["baseline"],
+            meaning="score with all heads, trained on for as long where `weights` says so",
+        ),
+        replace(_JOINT["score"], meaning="score with the heads: mean over `draws`"),
+        *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
+        *(_JOINT[name] for name in ("over_random", "over_random_low", "over_random_high")),
+        replace(
+            P_VALUE,
+            name="p_random",
+            meaning="one-sided: share of the random sets, and this one, that score at least as "
+            "well",
+            optional=True,
+        ),
+        _JOINT["chance"],
+        Column("examples", "integer", "examples of the validation split", low=1),
+        Column("draws", "integer", "sets of heads of this kind", low=1),
+    ),
+    key=(*names(*MODEL, METRIC), "penalty", "chosen_by", "weights"),
+)
+HEAD_GATES = Table(
+    "head_gates",
+    "What the gate of every head has become (Voita et al. 2019).",
+    (
+        *MODEL,
+        _PENALTY,
+        LAYER,
+        HEAD,
+        Column("gate", "number", "factor of the head's output; 0 if closed", low=0, high=1),
+        Column("open_probability", "number", "probability not to be 0 in training", low=0, high=1),
+    ),
+    key=(*names(*MODEL), "penalty", "layer", "head"),
+    every=names(LAYER, HEAD),
+)
+
 TABLES = (
     *(HEAD_IMPORTANCE, MLP_IMPORTANCE, IMPORTANCE_AGREEMENT),
-    *(PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS),
+    *(PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS, LEARNED_GATES, HEAD_GATES),
     IMPORTANT_HEADS,
 )

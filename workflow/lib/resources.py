@@ -311,6 +311,18 @@ def pruned_scoring(work: Work) -> Need:
     return _scoring(work, _pruned_sets(work))
 
 
+def learned_gates(work: Work) -> Need:
+    """Trainings with gates and for comparison, one after the other, and sets of heads removed."""
+    settings = work.config["importance"]["learned_gates"]
+    compared = 1 + settings["trained"] if settings["trained"] else 0
+    trainings = 1 + len(settings["penalties"]) * (1 + compared)
+    share = trainings * settings["epochs"] / work.config["fine_tuning"]["epochs"]
+    one = finetuning(work)
+    return dataclasses.replace(
+        one, operations=share * one.operations, seconds=_LOADING + share * one.seconds, disk=0.0
+    )
+
+
 def important_heads(work: Work) -> Need:
     """Rank correlations of importance with all measures of heads, of all tasks."""
     seconds = 1 + len(work.config["tasks"]) * (0.5 + 0.01 * work.model.layers * work.model.heads)

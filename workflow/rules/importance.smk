@@ -8,6 +8,8 @@ MEASURED = (
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]
 TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
+LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
+TABLES_OF_GATES = ("learned_gates", "head_gates")
 TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs")
 CHECKS["measure_importance"] = of_ablation.check_run
 CHECKS["collect_importance"] = partial(of_ablation.check_states, left_out=config["left_out"])
@@ -252,6 +254,60 @@ figure(
 )
 
 
+rule learn_gates:
+    """Train on with gates that learn to close heads, and compare them with as many other heads."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
+    output:
+        **{
+            name: f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv" for name in TABLES_OF_GATES
+        },
+        provenance="<results>/gates/{task}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/learn_gates/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/learn_gates/{task}/seed-{seed}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.learned_gates, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+        gates=without(config["importance"]["learned_gates"], "tasks"),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Close heads of {wildcards.task} by gates that learn: seed {wildcards.seed}"
+    script:
+        "../../scripts/learn_gates.py"
+
+
+collect(
+    "collect_gates",
+    "Gather a table of all tasks and seeds: heads closed by gates that learn.",
+    group="effects",
+    table="{table}",
+    tables=per_task_and_seed("<results>/gates/{task}/seed-{seed}/{{table}}.csv", LEARNED),
+    choices="|".join(TABLES_OF_GATES),
+)
+
+
+figure(
+    "learned_gates",
+    "Score of the heads that learned gates keep, beside as many others.",
+    section=IMPORTANCE,
+    label="Gates that learn",
+    group="effects",
+    of_run=bool(LEARNED),
+    tasks=LEARNED,
+    table="<results>/tables/learned_gates.csv",
+)
+
+
 rule compare_important_heads:
     """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
     input:
@@ -280,7 +336,11 @@ rule compare_important_heads:
         "../../scripts/compare_important_heads.py"
 
 
-for tables, tasks in ((TABLES_OF_IMPORTANCE, MEASURED), (TABLES_OF_PRUNING, PRUNED)):
+for tables, tasks in (
+    (TABLES_OF_IMPORTANCE, MEASURED),
+    (TABLES_OF_PRUNING, PRUNED),
+    (TABLES_OF_GATES, LEARNED),
+):
     if tasks:
         RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in tables]
     else:
