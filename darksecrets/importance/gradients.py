@@ -74,9 +74,18 @@ class Gradients:
 
 
 def sample(examples: int, size: int, seed: int) -> list[int]:
-    """Row numbers of a random sample of a split; all rows if it has no more."""
-    chosen = np.random.default_rng(seed).permutation(examples)[:size]
-    rows: list[int] = chosen.tolist()
+    """Row numbers of a random sample of a split; half of its rows if twice as many are too many."""
+    return _shuffled(examples, seed)[: min(size, (examples + 1) // 2)]
+
+
+def held_out(examples: int, size: int, seed: int) -> list[int]:
+    """Row numbers of as many others, as far as there are, for what `sample` must not choose."""
+    size = min(size, (examples + 1) // 2)
+    return _shuffled(examples, seed)[size : 2 * size]
+
+
+def _shuffled(examples: int, seed: int) -> list[int]:
+    rows: list[int] = np.random.default_rng(seed).permutation(examples).tolist()
     return rows
 
 

@@ -19,12 +19,8 @@ import pandas as pd
 import torch
 import transformers
 
-from darksecrets.ablation.disable import ZERO, Disable
 from darksecrets.ablation.joint import Order
-from darksecrets.ablation.sweep import choose_backend
 from darksecrets.ablation.tables import RANDOM
-from darksecrets.data.batches import by_length
-from darksecrets.importance.gradients import BLOCK
 from darksecrets.importance.hard_concrete import open_probability, settled
 from darksecrets.importance.learning import Start, Trained, train_on
 from darksecrets.importance.pruning import ascending
@@ -36,11 +32,11 @@ from darksecrets.importance.tables import (
     MODE,
     TRAINED_ON,
 )
+from darksecrets.importance.without import logits_without
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.files import fingerprint
-from darksecrets.run.progress import progress
 from darksecrets.run.resuming import resuming
 
 Logits = npt.NDArray[np.float32]
@@ -190,13 +186,8 @@ def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[
     model = devices.place(model)
     every = [(penalty, order) for penalty, orders in chosen.items() for order in orders]
     removed = [order.first(len(order.heads)) for _, order in every]
-    changes = [None, *(Disable(heads, ZERO) if heads else None for heads in removed)]
-    backend = choose_backend(model, start.validation, changes)
-    logits, total = backend.empty(len(start.validation)), shape_of(model).total
-    with torch.inference_mode(), progress("Heads removed", len(logits[0]), "examples") as advance:
-        for rows in by_length(start.validation.lengths, BLOCK):
-            logits[:, rows] = backend.logits(rows, np.ones((len(changes), len(rows)), dtype=bool))
-            advance(len(rows))
+    split, total = start.validation, shape_of(model).total
+    logits = logits_without(model, split, range(len(split)), removed)
     return logits[0], [
         Kept(penalty, order.name, FINE_TUNED, total - len(order.heads), of_set)
         for (penalty, order), of_set in zip(every, logits[1:], strict=True)

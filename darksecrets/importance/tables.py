@@ -24,6 +24,8 @@ MODES = ("uniform", "zero")
 MODE = MODES[1]
 """How removed heads are disabled: they add nothing."""
 GREEDY, REVERSED = "greedy", "reversed"
+CHOOSING = (*DEFINITIONS, GREEDY)
+"""Orders whose heads are worth removing, the least important first."""
 LEARNED = "learned"
 CHOSEN_BY = (LEARNED, ABSOLUTE, RANDOM)
 WEIGHTS = FINE_TUNED, TRAINED_ON = ("fine-tuned", "trained on")
@@ -162,6 +164,24 @@ PRUNING_ORDERS = Table(
     key=("order", "draw", "rank"),
 )
 
+_CHOSEN = (
+    Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
+    Column(
+        "removed",
+        "integer",
+        "largest number of heads for which, as for all smaller ones, the score of the training "
+        "examples `chosen_on` drops by at most `tolerance`",
+        low=0,
+    ),
+    Column("chosen_on", "integer", "training examples that made no order", low=0),
+)
+PRUNING_CHOICES = Table(
+    "pruning_choices",
+    "How many heads of one model are removed in each order, by training examples that made none.",
+    (replace(_ORDER, values=CHOOSING), METRIC, *_CHOSEN),
+    key=("order", "metric"),
+)
+
 PRUNING_CURVES = replace(
     JOINT_ABLATION,
     name="pruning_curves",
@@ -183,6 +203,22 @@ PRUNED_HEADS = replace(
     name="pruned_heads",
     meaning="How many heads can be removed in each order without losing more than the tolerance.",
     columns=_with(TOLERATED_HEADS, _ORDER),
+)
+SMALLER_MODELS = Table(
+    "smaller_models",
+    "The smallest model within the tolerance, in each order: training examples that made no order "
+    "choose how many heads are removed, all validation examples score what is left.",
+    (
+        *MODEL,
+        METRIC,
+        replace(_ORDER, values=CHOOSING),
+        *_CHOSEN,
+        Column("share", "number", "share of the model's heads that are removed", low=0, high=1),
+        _JOINT["baseline"],
+        replace(_JOINT["score"], meaning="score without the heads"),
+        *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
+    ),
+    key=(*names(*MODEL, METRIC), "order"),
 )
 LAYER_NEEDS = Table(
     "layer_needs",
@@ -292,6 +328,6 @@ HEAD_GATES = Table(
 
 TABLES = (
     *(HEAD_IMPORTANCE, MLP_IMPORTANCE, IMPORTANCE_AGREEMENT),
-    *(PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS, LEARNED_GATES, HEAD_GATES),
+    *(PRUNING_CURVES, PRUNED_HEADS, SMALLER_MODELS, LAYER_NEEDS, LEARNED_GATES, HEAD_GATES),
     IMPORTANT_HEADS,
 )

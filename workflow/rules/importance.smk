@@ -10,7 +10,7 @@ PRUNING = config["importance"]["pruning"]
 TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
 LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
 TABLES_OF_GATES = ("learned_gates", "head_gates")
-TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs")
+TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "smaller_models", "layer_needs")
 CHECKS["measure_importance"] = of_ablation.check_run
 CHECKS["collect_importance"] = partial(of_ablation.check_states, left_out=config["left_out"])
 
@@ -79,13 +79,17 @@ figure(
 
 
 rule order_heads:
-    """Order the heads of a model for removal: by importance, greedily, in reverse and at random."""
+    """Order the heads of a model for removal: by importance, greedily, in reverse and at random.
+
+    Training examples that made no order choose how many heads are removed.
+    """
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
         importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
     output:
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
     log:
         "<logs>/order_heads/{task}/seed-{seed}.log",
     benchmark:
@@ -98,9 +102,10 @@ rule order_heads:
     resources:
         **ask(resources.ordering, gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
         examples=lookup(dpath="importance/examples", within=config),
         draws=lookup(dpath="importance/pruning/draws", within=config),
+        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -172,6 +177,7 @@ rule score_pruned:
     """Score every order of removal on the validation set, and what each layer needs."""
     input:
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
         pruned="<results>/pruned/{task}/seed-{seed}",
     output:
         **{
@@ -203,13 +209,14 @@ rule score_pruned:
 rule save_pruned_model:
     """Save a smaller model without the heads that can be removed; PyTorch alone can run it.
 
-    They are the least important ones by the absolute gradient, as many as cost no more than the tolerance.
+    They are the least important ones by the absolute gradient, as many as training examples that made no order
+    tolerate.
     """
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
-        pruned="<results>/pruning/{task}/seed-{seed}/pruned_heads.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
     output:
         model=directory("<results>/pruned_models/{task}/seed-{seed}"),
     log:

@@ -15,7 +15,13 @@ from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
 from darksecrets.importance.definitions import BATCH, definitions, estimates, orders
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.pruning import layer_needs, of_layers, plan, settings
+from darksecrets.importance.pruning import (
+    layer_needs,
+    of_layers,
+    plan,
+    settings,
+    smaller_models,
+)
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
 from darksecrets.importance.statistics import (
@@ -26,6 +32,7 @@ from darksecrets.importance.statistics import (
 from darksecrets.importance.tables import (
     ABSOLUTE,
     ACCUMULATED,
+    CHOOSING,
     DEFINITIONS,
     EXACT,
     GREEDY,
@@ -38,11 +45,13 @@ from darksecrets.importance.tables import (
     ORDER,
     PER_TOKEN,
     PRUNED_HEADS,
+    PRUNING_CHOICES,
     PRUNING_CURVES,
     PRUNING_ORDERS,
     REVERSED,
     SCORE,
     SIGNED,
+    SMALLER_MODELS,
 )
 from darksecrets.run.tables import identify
 
@@ -330,6 +339,31 @@ def test_curves_are_scores_on_all_examples(
         assert row["draws"] == len(chosen)
 
 
+def test_smaller_models_are_scored_where_they_were_not_chosen(
+    table: pd.DataFrame, result: SweepResult, tmp_path
+) -> None:
+    """Also the intact one, if no head can be removed."""
+    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    curves, _ = joint_effects(result, planned, task, tolerance=1, resamples=100, seed=1)
+    numbers = dict(zip(CHOOSING, [0, *planned.counts], strict=False))
+    chosen = pd.DataFrame(
+        [(name, metric, 1.0, numbers[name], 40) for name in CHOOSING for metric in task.metrics],
+        columns=list(PRUNING_CHOICES.names),
+    )
+    found = smaller_models(curves, chosen)
+    SMALLER_MODELS.write(identify(found, "MRPC", MODEL), tmp_path / "smaller.csv")
+    assert len(found) == len(chosen)
+    number = {name: row for row, name in enumerate(result.sets["name"])}
+    for row in found.to_dict("records"):
+        (order,) = (order for order in planned.orders if order.name == row["order"])
+        place = number[planned.name(order, row["removed"])] if row["removed"] else 0
+        expected = 100 * score(task, result.predictions[place], result.labels)[row["metric"]]
+        assert row["removed"] == numbers[row["order"]]
+        assert row["score"] == pytest.approx(expected, abs=1e-9)
+        assert row["delta"] == pytest.approx(row["score"] - row["baseline"], abs=1e-9)
+        assert row["ci_low"] <= row["delta"] <= row["ci_high"]
+
+
 def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
     table: pd.DataFrame, result: SweepResult, tmp_path
 ) -> None:
@@ -361,14 +395,14 @@ def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
 def test_the_removable_heads_are_the_least_important_that_are_tolerated(
     table: pd.DataFrame,
 ) -> None:
-    pruned = pd.DataFrame(
+    chosen_on_others = pd.DataFrame(
         {
             "order": [ABSOLUTE, ABSOLUTE, GREEDY],
             "metric": ["f1", "accuracy", "accuracy"],
-            "tolerated": [0, 3, 9],
+            "removed": [0, 3, 9],
         }
     )
     (order,) = (order for order in plan(table).orders if order.name == ABSOLUTE)
-    assert removable(table, pruned, "f1") == {}
-    chosen = removable(table, pruned, "accuracy")
+    assert removable(table, chosen_on_others, "f1") == {}
+    chosen = removable(table, chosen_on_others, "accuracy")
     assert {(x, y) for x, heads in chosen.items() for y in heads} == set(order.heads[:3])
