@@ -49,6 +49,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     models.similarities,
     important.agreement,
     important.removal,
+    important.gates,
     important.interpretable,
     together.joint,
     together.tolerated_by_seeds,
