@@ -276,9 +276,7 @@ rule learn_gates:
         model="<results>/models/{task}/finetuned/seed-{seed}",
         importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
     output:
-        **{
-            name: f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv" for name in TABLES_OF_GATES
-        },
+        **{name: f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv" for name in TABLES_OF_GATES},
         provenance="<results>/gates/{task}/seed-{seed}/provenance.json",
     log:
         "<logs>/learn_gates/{task}/seed-{seed}.log",
