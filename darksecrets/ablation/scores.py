@@ -64,13 +64,3 @@ def weighted(result: SweepResult, metric: str) -> Weighted:
         A function from weights, [resamples, examples] whole numbers, to [resamples, sets] scores.
     """
     return metrics.METRICS[metric].weighted(result.predictions, result.labels)
-
-
-def chance_score(labels: npt.NDArray[np.generic], metric: str, task: Task) -> float:
-    """Score × 100 of always predicting the most frequent label; 0 for a regression."""
-    if task.is_regression:
-        return 0.0
-    most_frequent = np.bincount(labels.astype(np.int64)).argmax()
-    return metrics.PERCENT * metrics.METRICS[metric].plain(
-        np.full_like(labels, most_frequent), labels
-    )

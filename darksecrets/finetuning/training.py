@@ -150,7 +150,7 @@ def finetune(
     with resuming(output, identity, _CHECKPOINTS) as checkpoints:
         last = next(reversed(_checkpoints(checkpoints)), None)
         without = intervene(model, removal) if removal else contextlib.nullcontext()
-        with _deterministic(seed), without:
+        with deterministic(seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
             trainer.run(last, checkpoint_seconds)
         values = write_results(
@@ -420,7 +420,7 @@ def _ignorant_loss(task: Task, labels: np.ndarray) -> float:
 
 
 @contextlib.contextmanager
-def _deterministic(seed: int) -> Iterator[None]:
+def deterministic(seed: int) -> Iterator[None]:
     """Seed every generator and use deterministic algorithms within a ``with`` block.
 
     The Trainer's ``full_determinism`` does the same, but cannot be undone and fills all new memory.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from darksecrets.ablation.claims import tolerated_shares
+from darksecrets.importance.tables import LEARNED, TRAINED_ON
 
 ACCURACY = "accuracy"
+FEW = 0.25
+"""Share of the heads that Voita et al. left, about: 10 of 48."""
 _MODEL = ["on", "state", "seed"]
 _HETEROGENEOUS = "pattern_heads.share.heterogeneous"
 
@@ -50,6 +53,24 @@ def by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     has = renamed.groupby("on")["metric"].transform(lambda names: (names == ACCURACY).any())
     first = renamed.groupby("on")["metric"].transform("first")
     return renamed[renamed["metric"] == first.where(~has, ACCURACY)]
+
+
+def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:
+    """What is lost if gates that learn close at least three quarters of the heads.
+
+    Args:
+        learned: The table ``learned_gates``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``; ``value``, with ``low`` and ``high``: the
+        difference from the model that was trained on with all heads, at the smallest penalty that
+        closes as many. Models in which no penalty does have no row.
+    """
+    rows = by_accuracy(learned)
+    rows = rows[(rows["chosen_by"] == LEARNED) & (rows["weights"] == TRAINED_ON)]
+    few = rows[rows["share"] <= FEW].sort_values("penalty").drop_duplicates(_MODEL)
+    ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
+    return few[[*_MODEL, *ends]].rename(columns=ends)
 
 
 def of_structure(important: pd.DataFrame) -> pd.DataFrame:

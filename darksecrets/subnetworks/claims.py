@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from darksecrets.importance.claims import by_accuracy
-from darksecrets.subnetworks.tables import BAD, GOOD, HEADS, RANDOM, RETRAINED
+from darksecrets.importance.tables import HEADS
+from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, RETRAINED
 
 _MODEL = ["on", "state", "seed"]
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.importance.survivors import correlated
+from darksecrets.importance.tables import HEADS, PARTS
 from darksecrets.run.shown import Shown
 from darksecrets.stats import LEVEL
 from darksecrets.stats.agreement import fleiss_kappa
@@ -19,8 +20,6 @@ from darksecrets.stats.resampling import feasible, widened
 from darksecrets.stats.seeds import critical_value
 from darksecrets.subnetworks.tables import (
     GOOD,
-    HEADS,
-    PARTS,
     SUBNETWORK_AGREEMENT,
     SUBNETWORK_OVERLAP,
     SURVIVING_HEADS,

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.importance.tables import HEADS, MLPS
 from darksecrets.models.selectors import Heads, Shape
-from darksecrets.subnetworks.tables import HEADS, MLPS
 
 if TYPE_CHECKING:
     from darksecrets.models.hooks import Intervention

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.ablation import preflight as ablation
-from darksecrets.data import hub
 from darksecrets.models import checkpoints
 from darksecrets.run.errors import InputError
-from darksecrets.run.libraries import can_import
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -45,13 +43,8 @@ def check_run(config: Mapping[str, Any]) -> None:
     model = config["model"]
     if model["source"] == "builtin":  # tests check it
         return
-    if model["source"] == "folder":
-        folder = checkpoints.folder_of(model)
-    elif can_import("huggingface_hub"):
-        folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
-    else:
-        return
-    if problem := _unreachable(folder):
+    folder = ablation.known_folder(model)
+    if folder and (problem := _unreachable(folder)):
         raise InputError(
             f"{problem} To run everything else, set `subnetworks: {{tasks: []}}` in the "
             "configuration."

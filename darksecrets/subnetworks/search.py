@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from darksecrets.ablation.sweep import choose_backend
 from darksecrets.data import metrics
 from darksecrets.data.batches import by_length
 from darksecrets.importance.gates import Gates, MlpGates
+from darksecrets.importance.gradients import BATCH_SIZE
+from darksecrets.importance.without import logits_under
 from darksecrets.models import devices
 from darksecrets.models.hooks import intervene, shape_of
 from darksecrets.models.losses import loss
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-
-BLOCK = 64
-"""Examples whose predictions are computed together."""
-BATCH_SIZE = 32
-"""Examples of a backward pass on a CPU."""
 
 
 class Stage(NamedTuple):
@@ -212,12 +208,7 @@ def predictions(
     interventions: Sequence[Intervention | None],
 ) -> npt.NDArray[np.generic]:
     """[interventions, rows] predictions of some examples under each intervention."""
-    backend = choose_backend(model, split, interventions)
-    logits = backend.empty(len(rows))
-    with torch.inference_mode():
-        for places in by_length(split.lengths[list(rows)], BLOCK):
-            pairs = np.ones((len(interventions), len(places)), dtype=bool)
-            logits[:, places] = backend.logits([rows[place] for place in places], pairs)
+    logits = logits_under(model, split, rows, interventions)
     return np.stack([metrics.predict(task, each) for each in logits])
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.ablation.joint_effects import score_of_most_frequent
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import chance_score, plain, require_usable, weighted
+from darksecrets.ablation.scores import plain, require_usable, weighted
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import LEVEL
@@ -129,7 +130,7 @@ def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> l
     for metric, values in plain(result, task).items():
         rng = np.random.default_rng(seed)
         drawn = resampled(weighted(result, metric), len(result.idx), resamples, rng)
-        chance = chance_score(result.labels, metric, task)
+        chance = score_of_most_frequent(result.labels, metric, task)
         found.append(_Scores(metric, names, PERCENT * values, PERCENT * drawn, chance))
     return found
 

@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 
+from darksecrets.importance.tables import HEADS, MLPS
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel_figure
 from darksecrets.plotting.style import SMALL, WEIGHT, check_columns, colour_bar, heatmap, wrapped
 from darksecrets.run.errors import InputError
-from darksecrets.subnetworks.tables import GOOD, HEADS, MLPS, SUBNETWORK_AGREEMENT, SUBNETWORKS
+from darksecrets.subnetworks.tables import GOOD, SUBNETWORK_AGREEMENT, SUBNETWORKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

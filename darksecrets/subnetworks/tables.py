@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.data.tables import METRIC
-from darksecrets.importance.tables import IMPORTANT_HEADS
+from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, TASK, names
 from darksecrets.run.tables import Column, Table, interval
 
 KINDS = GOOD, BAD, RANDOM = ("good", "bad", "random")
-PARTS = HEADS, MLPS = ("head", "MLP")
 TRAININGS = AS_IT_IS, RETRAINED = ("as it is", "re-trained")
 MAGNITUDE = "magnitude"
 

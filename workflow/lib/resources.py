@@ -312,6 +312,18 @@ def pruned_scoring(work: Work) -> Need:
     return _scoring(work, _pruned_sets(work))
 
 
+def learned_gates(work: Work) -> Need:
+    """Trainings with gates and for comparison, one after the other, and sets of heads removed."""
+    settings = work.config["importance"]["learned_gates"]
+    compared = 1 + settings["trained"] if settings["trained"] else 0
+    trainings = 1 + len(settings["penalties"]) * (1 + compared)
+    share = trainings * settings["epochs"] / work.config["fine_tuning"]["epochs"]
+    one = finetuning(work)
+    return dataclasses.replace(
+        one, operations=share * one.operations, seconds=_LOADING + share * one.seconds, disk=0.0
+    )
+
+
 def subnetworks(work: Work) -> Need:
     """The search for a subnetwork, and predictions with it, with others, and with fewer weights."""
     settings, model = work.config["subnetworks"], work.model

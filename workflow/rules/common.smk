@@ -25,6 +25,7 @@ from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
+from darksecrets.importance import preflight as of_importance
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
 from darksecrets.opinions import preflight as of_opinions

@@ -50,6 +50,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     models.similarities,
     important.agreement,
     important.removal,
+    important.gates,
     important.interpretable,
     subnets.of_scores,
     subnets.of_weights,

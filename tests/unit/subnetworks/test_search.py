@@ -14,6 +14,7 @@ from transformers import AutoModelForSequenceClassification
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import METRICS
 from darksecrets.data.tasks import Task
+from darksecrets.importance.tables import HEADS
 from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.loading import load_classifier
 from darksecrets.models.selectors import Shape
@@ -24,7 +25,7 @@ from darksecrets.subnetworks.magnitude import matrices, pruned
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.search import Examples, Found, importance, predictions, search
 from darksecrets.subnetworks.steps import most_steps, shares_left
-from darksecrets.subnetworks.tables import BAD, GOOD, HEADS, RANDOM, SUBNETWORKS
+from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, SUBNETWORKS
 
 EXAMPLES = 20
 ROWS = Examples(range(8), range(8, EXAMPLES))
