@@ -67,8 +67,8 @@ def _note(row: Mapping[Any, Any]) -> str:
         return "one seed"
     if np.isnan(row["kappa"]):
         return f"{seeds} seeds, all alike"
-    ends = f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
-    return f"{seeds} seeds, κ = {row['kappa']:.2f} ({ends})"
+    kappa, low, high = (f"{row[n]:.2f}".replace("-", "−") for n in ("kappa", "ci_low", "ci_high"))
+    return f"{seeds} seeds, κ = {kappa} ({low} to {high})"
 
 
 def _panel(figure: Figure, slot: SubplotSpec, rows: pd.DataFrame, title: str) -> None:
