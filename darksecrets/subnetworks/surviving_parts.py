@@ -15,6 +15,7 @@ from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel_figure
 from darksecrets.plotting.style import SMALL, WEIGHT, check_columns, colour_bar, heatmap, wrapped
 from darksecrets.run.errors import InputError
+from darksecrets.run.numbers import written
 from darksecrets.subnetworks.tables import GOOD, SUBNETWORK_AGREEMENT, SUBNETWORKS
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _note(row: Mapping[Any, Any]) -> str:
         return "one seed"
     if np.isnan(row["kappa"]):
         return f"{seeds} seeds, all alike"
-    kappa, low, high = (f"{row[n]:.2f}".replace("-", "−") for n in ("kappa", "ci_low", "ci_high"))
+    kappa, low, high = (written(row[name], ".2f") for name in ("kappa", "ci_low", "ci_high"))
     return f"{seeds} seeds, κ = {kappa} ({low} to {high})"
 
 
