@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parents[1] / NAME
 
 SECTIONS = {
     *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
-    "faithfulness",
+    *("faithfulness", "compression"),
     "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
@@ -49,6 +49,7 @@ INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
+    "models/shrinking.py": "drops BERT's top layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }

@@ -93,6 +93,11 @@ def plan(table: pd.DataFrame, examples: int = 0) -> Plan:
     return Plan(shape, pruning_counts(total), found, np.zeros(examples, dtype=np.int64))
 
 
+def least_important_first(table: pd.DataFrame) -> Order:
+    """All heads by the absolute gradient, from the table ``pruning_orders``."""
+    return next(order for order in plan(table).orders if order.name == ABSOLUTE)
+
+
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     """Sets that remove the least important heads of one layer, by exact effects, but not all.
 

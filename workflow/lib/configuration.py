@@ -209,6 +209,9 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(ablation["joint"], "ablation.joint.tasks", ablation["tasks"])
     choose(importance, "importance.tasks", ablation["tasks"])
     choose(importance["pruning"], "importance.pruning.tasks", importance["tasks"])
+    if config["compression"]["tasks"] is None:
+        config["compression"]["tasks"] = list(importance["pruning"]["tasks"])
+    choose(config["compression"], "compression.tasks", config["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
 
 
