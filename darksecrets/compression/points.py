@@ -46,6 +46,7 @@ _PUBLISHED: dict[str, Any] = {
 _RANDOM: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": ":", "zorder": 1}
 _VARIANT = ["method", "amount"]
 _COLUMNS = [*_VARIANT, "packed_bytes", "retention", "retention_low", "retention_high"]
+_STATE = "finetuned"
 _MARKER = 4.0  # points
 
 
@@ -64,8 +65,9 @@ def rows_of(table: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
     Raises:
         InputError: Columns or rows are missing.
     """
-    check_columns(table, ["task", "seed", "metric", *_COLUMNS], "compression.csv")
-    rows = table[(table["task"] == task) & (table["metric"] == metric)]
+    check_columns(table, ["task", "state", "seed", "metric", *_COLUMNS], "compression.csv")
+    chosen = (table["task"] == task) & (table["state"] == _STATE) & (table["metric"] == metric)
+    rows = table[chosen]
     if rows.empty:
         raise InputError(
             f"The table compression.csv has no {metric} of {task}. Make the table again."
@@ -140,7 +142,7 @@ def draw_rest(axes: Axes, rows: pd.DataFrame, x: str, published: pd.DataFrame, b
     """Draw the front, what random weights retain, and the published models.
 
     Args:
-        axes: Where the points are; it keeps its limits.
+        axes: Where the points are, all of which it shows; intervals may end beyond it.
         rows: From `rows_of`, with the cost.
         x: The column of the cost.
         published: The published table.
@@ -153,7 +155,8 @@ def draw_rest(axes: Axes, rows: pd.DataFrame, x: str, published: pd.DataFrame, b
     if len(random):
         axes.axhline(float(random.iloc[0]), label=RANDOM, **_RANDOM)
     others = published.dropna(subset=[by, "retention"])
-    axes.set_xlim(0, max(105.0, 1.03 * float(own[x].max())))
+    drawn = [container.lines[0].get_xdata() for container in axes.containers]
+    axes.set_xlim(0, 1.05 * max(100.0, *(float(np.max(costs)) for costs in drawn)))
     axes.set_ylim(*axes.get_ylim())
     axes.plot(100 / others[by], others["retention"], label="published", markersize=3, **_PUBLISHED)
 

@@ -168,8 +168,7 @@ class Linear8(torch.nn.Module):
     """A linear map whose weights have 8 bits, with a unit for every output.
 
     Inputs are rounded to 8 bits when they arrive, with a unit for every row, so that the product is
-    one of whole numbers. PyTorch's own dynamic quantisation does the same, but is deprecated and
-    cannot be exported.
+    one of whole numbers. PyTorch's own dynamic quantisation is similar, but deprecated.
     """
 
     def __init__(self, old: torch.nn.Linear) -> None:

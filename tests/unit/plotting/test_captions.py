@@ -97,6 +97,7 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             correlations="tables/c.csv",
             changes="tables/g.csv",
             erasure="tables/e.csv",
+            times="tables/t.csv",
         ),
         "output": SimpleNamespace(table="tables/t.csv"),
     }
