@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     Change = Callable[[PreTrainedModel], object]
 
-FEWEST_HEADS = Callable[[int], "Heads"]
-"""Gives a number of heads, the least important ones."""
+LeastImportant = Callable[[int], "Heads"]
+"""Gives a number of heads by layer, the least important ones."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Variant:
 def variants(
     model: PreTrainedModel,
     amounts: Mapping[str, Sequence[float]],
-    heads: FEWEST_HEADS | None,
+    heads: LeastImportant | None,
     random: Draw,
 ) -> list[Variant]:
     """All compressed models of a run, the whole model first.
@@ -96,7 +96,7 @@ def variants(
     return [variant for variant in every if variant.method not in without]
 
 
-def left_out(model: PreTrainedModel, heads: FEWEST_HEADS | None) -> dict[str, str]:
+def left_out(model: PreTrainedModel, heads: LeastImportant | None) -> dict[str, str]:
     """Methods that a model cannot be compressed by, and why."""
     found = {}
     if not is_known(model):
@@ -106,21 +106,22 @@ def left_out(model: PreTrainedModel, heads: FEWEST_HEADS | None) -> dict[str, st
         )
     elif heads is None:
         found = {HEADS: "the run does not order the heads of this task by importance"}
-    if shrinking.word_embeddings(model) is None:
+    if shrinking.matrix_of_words(model) is None:
         found[EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
     return found
 
 
 def _heads(
-    model: PreTrainedModel, shares: Sequence[float], heads: FEWEST_HEADS | None
+    model: PreTrainedModel, shares: Sequence[float], heads: LeastImportant | None
 ) -> Iterator[Variant]:
+    if heads is None:
+        return
     shape = shape_of(model)
     total = shape.layers * shape.heads
-    for share in shares if heads else ():
-        assert heads is not None
-        chosen = heads(round(share * total))
-        detail = f"{round(share * total)} of {total} heads"
-        yield Variant(HEADS, share, detail, partial(remove_heads, heads=chosen))
+    for share in shares:
+        count = round(share * total)
+        change = partial(remove_heads, heads=heads(count))
+        yield Variant(HEADS, share, f"{count} of {total} heads", change)
 
 
 def _weights(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
@@ -139,9 +140,10 @@ def _layers(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant
 
 
 def _embeddings(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
-    matrix = shrinking.word_embeddings(model)
-    for share in shares if matrix is not None else ():
-        assert matrix is not None
+    matrix = shrinking.matrix_of_words(model)
+    if matrix is None:
+        return
+    for share in shares:
         most = min(matrix.num_embeddings, matrix.embedding_dim)
         rank = min(max(1, round(share * matrix.embedding_dim)), most)
         change = partial(shrinking.factorise_embeddings, rank=rank)

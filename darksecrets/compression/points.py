@@ -88,6 +88,8 @@ def draw_points(
 ) -> None:
     """Draw what is retained against a cost, a line for the amounts of each method.
 
+    All points are within the limits of the axes; intervals of the cost may end beyond them.
+
     Args:
         axes: Where to draw.
         rows: From `rows_of`, with the cost.
@@ -112,6 +114,8 @@ def draw_points(
             label=method,
             **style,
         )
+    before = 0.0 if axes.get_autoscalex_on() else axes.get_xlim()[1]
+    axes.set_xlim(0, max(before, 1.05 * max(100.0, float(rows[x].max()))))
 
 
 def _around(part: pd.DataFrame, name: str) -> Floats:
@@ -142,7 +146,7 @@ def draw_rest(axes: Axes, rows: pd.DataFrame, x: str, published: pd.DataFrame, b
     """Draw the front, what random weights retain, and the published models.
 
     Args:
-        axes: Where the points are, all of which it shows; intervals may end beyond it.
+        axes: Where the points are; it keeps its limits.
         rows: From `rows_of`, with the cost.
         x: The column of the cost.
         published: The published table.
@@ -155,8 +159,6 @@ def draw_rest(axes: Axes, rows: pd.DataFrame, x: str, published: pd.DataFrame, b
     if len(random):
         axes.axhline(float(random.iloc[0]), label=RANDOM, **_RANDOM)
     others = published.dropna(subset=[by, "retention"])
-    drawn = [container.lines[0].get_xdata() for container in axes.containers]
-    axes.set_xlim(0, 1.05 * max(100.0, *(float(np.max(costs)) for costs in drawn)))
     axes.set_ylim(*axes.get_ylim())
     axes.plot(100 / others[by], others["retention"], label="published", markersize=3, **_PUBLISHED)
 

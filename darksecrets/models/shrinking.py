@@ -88,7 +88,7 @@ def zero_smallest(model: PreTrainedModel, share: float) -> int:
     return int((magnitudes <= threshold).sum())
 
 
-def word_embeddings(model: PreTrainedModel) -> torch.nn.Embedding | None:
+def matrix_of_words(model: PreTrainedModel) -> torch.nn.Embedding | None:
     """The embeddings of word pieces; None if the model has no such matrix."""
     try:
         found: object = model.get_input_embeddings()
@@ -107,7 +107,7 @@ def factorise_embeddings(model: PreTrainedModel, rank: int) -> None:
     Raises:
         InputError: The model has no matrix of word embeddings.
     """
-    old = word_embeddings(model)
+    old = matrix_of_words(model)
     if old is None:
         raise InputError(
             f"{type(model).__name__}: found no matrix of word embeddings to factorise. Expected "

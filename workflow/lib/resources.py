@@ -331,7 +331,7 @@ def compression(work: Work) -> Need:
     examples = models * (work.validation + repetitions * (_TIMED + 1))
     factors = len(work.config["compression"]["rank"]) * _FACTORISED * work.model.vocabulary
     return Need(
-        memory=_IMPORTS_MB + 4 * 4 * work.model.weights / MB + work.encoding(work.validation),
+        memory=_IMPORTS_MB + 28 * work.model.weights / MB + work.encoding(work.validation),
         operations=work.forward(examples) + factors * work.model.hidden**2,
         start=_START,
         seconds=_LOADING + 1e-5 * models * work.validation,
