@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parents[1] / NAME
 
 SECTIONS = {
     *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
-    "faithfulness",
+    *("faithfulness", "compression"),
     "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
@@ -51,6 +51,7 @@ INNER = {
     "models/mlps.py": "finds the MLPs by the order of the calls of modules",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
+    "models/shrinking.py": "drops BERT's top layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }

@@ -164,6 +164,15 @@ PATHS: tuple[tuple[str, str], ...] = (
         "[table](#predictionscsv): outputs of a subnetwork that was trained again",
     ),
     (
+        "compression/<task>/seed-<n>/",
+        "compressed models of a task: parts of `compression.csv` and `compression_times.csv`",
+    ),
+    (
+        "compressed_models/<task>/seed-<n>/<method>-<amount>/",
+        "every compressed model (target `compressed_models`), as in `pruned_models/`; "
+        "`compression.json` says how it was made",
+    ),
+    (
         "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
         "chunks of a store of `attention/` and of a sweep of `ablation/`, `joint/` or `pruned/`, "
         "if the configuration splits them (`attention.chunks`, `ablation.chunks`); removed once "
@@ -282,11 +291,14 @@ TARGETS = (
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
     *("surviving_parts", "subnetwork_scores"),
+    *("joint_ablation", "importance_agreement", "pruning_curves"),
+    *("compression", "compression_times"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (
     ("pruned_models", "`pruned_models/`"),
+    ("compressed_models", "`compressed_models/`"),
     ("look", "`look/<name>/`"),
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),

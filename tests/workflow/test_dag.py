@@ -39,6 +39,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["collect_subnetworks"] == 3
     assert jobs["compare_subnetworks"] == jobs["compare_surviving_heads"] == 1
     assert jobs["surviving_parts"] == jobs["subnetwork_scores"] == 1
+    assert (jobs["compress_model"], jobs["collect_compression"]) == (2, 2), "one task"
+    assert jobs["compression"] == jobs["compression_times"] == 1
     assert (
         jobs["table1"]
         == jobs["compare_scores"]
@@ -82,6 +84,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
     assert (jobs["measure_importance"], jobs["sweep_pruned"]) == (tasks * seeds, 2 * seeds)
     assert (jobs["find_subnetworks"], jobs["retrain_subnetwork"]) == (2 * seeds, 2 * seeds * 5)
+    assert jobs["compress_model"] == 2 * seeds
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 
@@ -152,6 +155,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
         ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
+        ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

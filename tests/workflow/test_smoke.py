@@ -589,6 +589,26 @@ def test_subnetworks_of_the_run_and_those_trained_again(run):
     assert not list((run / "retrained").rglob("*.safetensors"))
 
 
+def test_compressed_models_are_smaller_and_timed(run):
+    """The whole model scores what it scored after fine-tuning; the control knows nothing."""
+    table = pd.read_csv(run / "tables" / "compression.csv")
+    whole = table[table["method"] == "none"].set_index("seed")
+    scores = pd.read_csv(run / "tables" / "table1.csv")
+    tuned = scores[(scores["task"] == "RTE") & (scores["state"] == "finetuned")]
+    tuned = tuned[tuned["metric"] == "accuracy"].set_index("seed")["score"]
+    assert whole["score"].to_dict() == pytest.approx(tuned.to_dict())
+    assert set(table["seed"]) == set(SEEDS)
+    smaller = table.set_index(["method", "seed"])["smaller"]
+    assert smaller["8 bits"].between(3.5, 4).all()
+    assert (smaller["heads removed"] > 1.1).all()
+    times = pd.read_csv(run / "tables" / "compression_times.csv")
+    assert len(times) == len(SEEDS) * 6 * 2
+    assert (times["seconds"] > 0).all()
+    for name in ("compression", "compression_times"):
+        for suffix in ("pdf", "svg", "png"):
+            assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
+
+
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
     import darksecrets
     from darksecrets.attention.store import AttentionStore

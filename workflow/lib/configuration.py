@@ -214,6 +214,9 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     for part in ("pruning", "learned_gates"):
         choose(importance[part], f"importance.{part}.tasks", importance["tasks"])
     choose(config["subnetworks"], "subnetworks.tasks", importance["tasks"])
+    if config["compression"]["tasks"] is None:
+        config["compression"]["tasks"] = list(importance["pruning"]["tasks"])
+    choose(config["compression"], "compression.tasks", config["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
 
 
