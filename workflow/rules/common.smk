@@ -394,6 +394,13 @@ def chunk_group(group: str, chunks: int) -> str | None:
     return group if chunks == 1 else None
 
 
+def orders_of_task(wildcards) -> list[str]:
+    """The order in which the heads of a task's model are removed, if the run makes it."""
+    if wildcards.task not in PRUNED:
+        return []
+    return ["<results>/importance/{task}/seed-{seed}/pruning_orders.csv"]
+
+
 def sweep_for_atlas(wildcards) -> list[str]:
     """The sweep over the heads of a task's first fine-tuned model, if there is one."""
     ablation = config["ablation"]

@@ -9,13 +9,6 @@ if COMPRESSED and UNCOMPRESSED and workflow.is_main_process:
     logger.warning(UNCOMPRESSED)
 
 
-def orders_of_task(wildcards) -> list[str]:
-    """The order in which a task's heads are removed, if the run makes it."""
-    if wildcards.task not in PRUNED:
-        return []
-    return ["<results>/importance/{task}/seed-{seed}/pruning_orders.csv"]
-
-
 # How much of each method, and how the control is drawn.
 AMOUNTS = {key: config["compression"][key] for key in ("heads", "weights", "layers", "rank")}
 

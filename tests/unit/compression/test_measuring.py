@@ -1,7 +1,5 @@
 """Sizes against plain counts and files; decisions against the models themselves; times."""
 
-import time
-
 import numpy as np
 import pytest
 import torch
@@ -103,29 +101,43 @@ def test_numbers_come_back_from_the_file_without_zeros(tmp_path):
     assert torch.equal(read["few"], few)
 
 
-class Sleeping(torch.nn.Module):
-    """A model that takes a time."""
+class Clock:
+    """A clock that only models move; the machine is slower in every further repetition."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self) -> None:
+        self.now, self.calls = 0.0, 0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+class Moving(torch.nn.Module):
+    """A model that takes a time of the clock."""
+
+    def __init__(self, clock: Clock, seconds: float, models: int) -> None:
         super().__init__()
-        self.seconds, self.calls = seconds, 0
+        self.clock, self.seconds, self.models = clock, seconds, models
 
     def forward(self, x):
-        self.calls += 1
-        time.sleep(self.seconds)
+        slower = 1 + self.clock.calls // self.models
+        self.clock.now += self.seconds * slower
+        self.clock.calls += 1
         return x
 
 
-def test_speed_is_relative_to_the_whole_model_in_the_same_repetition():
-    models = [Sleeping(0.006), Sleeping(0.006), Sleeping(0.002)]
+def test_speed_is_relative_to_the_whole_model_in_the_same_repetition(monkeypatch):
+    """All models take turns, so a machine that becomes slower changes no ratio."""
+    clock = Clock()
+    monkeypatch.setattr(timing, "time", clock)
+    models = [Moving(clock, seconds, 3) for seconds in (6.0, 6.0, 2.0)]
     taken = timing.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
-    assert taken.shape == (9, 3)
-    assert [model.calls for model in models] == [10] * 3, "the first does not count"
+    assert clock.calls == 30, "the first time of each does not count"
+    assert taken == pytest.approx(np.outer(np.arange(2, 11), [6.0, 6.0, 2.0]))
     fast, same = timing.speedup(taken[:, 0], taken[:, 2]), timing.speedup(taken[:, 0], taken[:, 1])
-    assert 1.5 < fast.low <= fast.median <= fast.high
-    assert same.low <= same.median <= same.high
-    slow = np.array([1.0, 1, 9, 1, 1, 1])  # other work in one repetition changes no ratio
-    assert timing.speedup(2 * slow, slow) == timing.Speedup(2, 2, 2)
+    assert (fast.median, fast.low, fast.high) == pytest.approx((3, 3, 3))
+    assert same == timing.Speedup(1, 1, 1)
+    noisy = timing.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
+    assert noisy == timing.Speedup(2, 2, 2), "one repetition with other work"
 
 
 def test_times_are_of_all_but_the_control(tmp_path):
