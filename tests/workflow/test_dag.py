@@ -191,6 +191,8 @@ def blanks(tmp_path_factory) -> dict[str, str]:
     (folder / "links.tsv").write_text(links)
     tokens = ("1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_", "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_")
     (folder / "treebank.conllu").write_text("\n".join(["# text = It slept", *tokens, "", ""]))
+    mentions = "\n".join(["1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1--1)", tokens[1], "", ""])
+    (folder / "corefud.conllu").write_text(mentions)
     (folder / "sentences.txt").write_text("The cat sat.\nIt slept.\n")
     for name in ("meta.json", "parser/model", "__pycache__/parser.pyc"):
         (folder / "pipeline" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -206,6 +208,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "<model folder>": str(model),
         "<Hugging Face folder>": str(model),
         "<treebank.conllu>": str(folder / "treebank.conllu"),
+        "<corefud.conllu>": str(folder / "corefud.conllu"),
         "$model": str(model),
         "<sentences.txt>": str(folder / "sentences.txt"),
         "<links.tsv>": str(folder / "links.tsv"),

@@ -6,14 +6,17 @@ TREEBANK = config["treebank"]
 SILVER = any(task.data for task in TASKS.values())
 TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK, parsed=SILVER)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors")
+WITH_MENTIONS = config["coreference"]["source"] == "treebank"
+DOCUMENTS = {"documents": "<results>/treebank/documents.jsonl"} if WITH_MENTIONS else {}
 
 
 rule read_treebank:
-    """Read sentences with their dependency trees."""
+    """Read sentences with their dependency trees, and documents with mentions, if these are used."""
     input:
         unpack(treebank_files),
     output:
         treebank="<results>/treebank/treebank.jsonl",
+        **DOCUMENTS,
         provenance="<results>/treebank/provenance.json",
     log:
         "<logs>/read_treebank.log",
@@ -27,6 +30,7 @@ rule read_treebank:
         **ask(resources.treebank),
     params:
         treebank=without(TREEBANK, "probed"),
+        documents=config["coreference"] if WITH_MENTIONS else None,
     message:
         "Read a treebank"
     script:
@@ -128,7 +132,7 @@ TABLES_OF_COREFERENCE = ("coreference_heads", "coreference_methods")
 rule measure_coreference:
     """Measure how often heads find the antecedents of pronouns and nouns, pre-trained and with random weights."""
     input:
-        words=corpus_files(),
+        **(DOCUMENTS or {"words": corpus_files()}),
         model="<results>/models/pretrained",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE},
@@ -163,7 +167,7 @@ figure(
     section=COREFERENCE,
     label="Coreference (Clark et al. 2019)",
     group="coreference",
-    run_label=f"{RUN_LABEL} · texts: built-in grammar, {config['coreference']['texts']} texts, gold",
+    run_label=f"{RUN_LABEL} · texts: {of_treebanks.describe_texts(config)}",
     table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",
 )
