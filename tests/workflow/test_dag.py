@@ -49,6 +49,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["measure_opinions"], jobs["measure_linked_opinions"]) == (7, 1)
     assert jobs["compare_opinions"] == jobs["decide_by_measure"] == jobs["claims_by_measure"] == 1
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
+    assert jobs["attention_trees"] == jobs["attention_to_subjects"] == 1
     assert jobs["probe_attention"] == jobs["attention_probes"] == 1
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
@@ -141,6 +142,8 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("claims_by_measure", {"classify_maps", "claims", "measure_norms", "stripes_by_measure"}),
         ("stripes_by_measure", {"sweep_heads", "measure_linked_opinions", "claims_by_measure"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
+        ("attention_trees", {"prepare_dataset", "finetune", "syntactic_heads"}),
+        ("attention_to_subjects", {"prepare_dataset", "finetune", "attention_trees"}),
         ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),

@@ -15,8 +15,8 @@ rule read_treebank:
     input:
         unpack(treebank_files),
     output:
-        treebank="<results>/treebank/treebank.jsonl",
         **DOCUMENTS,
+        treebank="<results>/treebank/treebank.jsonl",
         provenance="<results>/treebank/provenance.json",
     log:
         "<logs>/read_treebank.log",
@@ -76,6 +76,28 @@ figure(
     group="syntax",
     run_label=TREEBANK_LABEL,
     table="<results>/tables/syntactic_heads.csv",
+)
+
+
+figure(
+    "attention_trees",
+    "How much trees from the attention of every head are like gold trees.",
+    section=SYNTAX,
+    label="Trees from attention (Htut et al. 2019)",
+    group="syntax",
+    run_label=TREEBANK_LABEL,
+    table="<results>/tables/attention_trees.csv",
+)
+
+
+figure(
+    "attention_to_subjects",
+    "How much verbs attend to their subjects, beside other nouns, by layer.",
+    section=SYNTAX,
+    label="Attention to subjects (Lin et al. 2019)",
+    group="syntax",
+    run_label=TREEBANK_LABEL,
+    table="<results>/tables/distractors.csv",
 )
 
 

@@ -238,5 +238,5 @@ def test_coreference_needs_a_file_with_mentions(tmp_path: Path) -> None:
     sources.check({**config, "coreference": {"source": "builtin"}})
     sources.check({**config, "treebank": {**source, "path": str(written(tmp_path, GIRL))}})
     assert sources.describe_texts(config) == "bank.conllu, at most 20 documents"
-    with pytest.raises(InputError, match="treebank.source is 'pipeline', expected 'conllu'"):
+    with pytest.raises(InputError, match=r"source is 'pipeline', expected 'conllu'"):
         sources.check({**config, "treebank": {"source": "pipeline"}})
