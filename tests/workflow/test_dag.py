@@ -50,6 +50,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["compare_opinions"] == jobs["decide_by_measure"] == jobs["claims_by_measure"] == 1
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
     assert jobs["attention_trees"] == jobs["attention_to_subjects"] == 1
+    assert jobs["measure_syntactic_changes"] == jobs["collect_syntactic_changes"] == 1
     assert jobs["probe_attention"] == jobs["attention_probes"] == 1
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1

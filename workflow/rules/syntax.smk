@@ -29,7 +29,7 @@ rule read_treebank:
     resources:
         **ask(resources.treebank),
     params:
-        treebank=without(TREEBANK, "probed"),
+        treebank=without(TREEBANK, "probed", "tasks"),
         documents=config["coreference"] if WITH_MENTIONS else None,
     message:
         "Read a treebank"
@@ -102,6 +102,52 @@ figure(
 
 
 RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX]
+
+
+rule measure_syntactic_changes:
+    """Measure what fine-tuning on a task changes for the heads that follow syntactic relations."""
+    input:
+        treebank="<results>/treebank/treebank.jsonl",
+        pretrained="<results>/models/pretrained",
+        finetuned=finetuned_folders,
+    output:
+        table="<results>/syntax/{task}/syntactic_changes.csv",
+        provenance="<results>/syntax/{task}/provenance.json",
+    log:
+        "<logs>/measure_syntactic_changes/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_syntactic_changes/{task}.tsv"
+    group:
+        "syntactic_changes"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.syntactic_changes, gpu=True),
+    params:
+        models=lambda wildcards: measured_models(wildcards.task)[1:-1],
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        seed=lookup(dpath="treebank/seed", within=config),
+    message:
+        "Compare heads with a treebank, before and after fine-tuning on {wildcards.task}"
+    script:
+        "../../scripts/measure_syntactic_changes.py"
+
+
+collect(
+    "collect_syntactic_changes",
+    "Gather what fine-tuning changes for syntactic heads, of all tasks.",
+    group="features",
+    table="syntactic_changes",
+    tables=expand("<results>/syntax/{task}/syntactic_changes.csv", task=TREEBANK["tasks"]),
+)
+
+
+if TREEBANK["tasks"]:
+    RESULTS_OF_RUN.append("<results>/tables/syntactic_changes.csv")
+else:
+    TABLES_LEFT_OUT.add("syntactic_changes")
 
 
 rule probe_attention:
