@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -61,7 +62,7 @@ def attention_to_subjects(table: pd.DataFrame, run_label: str) -> Figure:
         for axes in panels.ravel()[len(shown) :]:
             axes.remove() if shown else _say_none(axes)
         if shown:
-            highest = float(rows[["share_high", "share", *_OTHERS]].max(axis=None))
+            highest = float(np.nanmax(rows[["share_high", "share", *_OTHERS]].to_numpy()))
             panels[0, 0].set_ylim(0, min(1.0, 1.1 * highest))
             figure.supylabel("Share of the weight to nouns", fontsize="medium")
         looks = [_SUBJECT, *_OTHERS.values(), _EQUAL]

@@ -43,11 +43,12 @@ _LOOKS: dict[str, dict[str, Any]] = {
 _NAMES = {DEPENDENT_TO_HEAD: "dependents → heads", HEAD_TO_DEPENDENT: "heads → dependents"}
 """What attends to what, in the legend and above the heatmaps."""
 _SCORES = {"uuas": "Without direction (UUAS)", "uas": "With direction (UAS)"}
-_CHAINS: dict[str, dict[str, tuple[str, str]]] = {
-    "uuas": {"chain": ("-", "chain of neighbours")},
-    "uas": {"right_chain": ("--", "right chain"), "left_chain": (":", "left chain")},
+_CHAINS: dict[str, dict[str, Any]] = {
+    "uuas": {"chain": "-"},
+    "uas": {"right_chain": "--", "left_chain": ":"},
 }
-"""Chains beside each score: style of the line, and name."""
+"""Chains beside each score, and the styles of their lines."""
+_NAMES_OF_CHAINS = ("chain of neighbours", "right chain", "left chain")
 _BEST: dict[str, Any] = {"color": "none", "marker": "o", "markeredgecolor": INK, "markersize": 6}
 _SPREAD = 0.7
 """Width of the dots of a layer."""
@@ -81,7 +82,7 @@ def attention_trees(table: pd.DataFrame, run_label: str) -> Figure:
         for axes, score in zip(panels, _SCORES, strict=True):
             _by_layer(axes, trained, random, score)
             axes.label_outer()
-        highest = float(table[[*_SCORES, *chains]].max(axis=None))
+        highest = float(table[[*_SCORES, *chains]].to_numpy().max())
         panels[0].set(ylabel="Share of gold arcs", ylim=(0, min(1.0, 1.1 * highest)))
         _heatmaps(bottom, trained)
         figure.legend(_handles(), _labels(), loc="outside upper left", ncols=2, handlelength=1.6)
@@ -105,7 +106,7 @@ def _by_layer(axes: Axes, trained: pd.DataFrame, random: pd.DataFrame, score: st
         own = trained["direction"] == direction
         small = {"markersize": 2, "markeredgewidth": 0.5, **look}
         axes.plot(places[own], trained.loc[own, score], linestyle="", zorder=3, **small)
-    for name, (line, _) in _CHAINS[score].items():
+    for name, line in _CHAINS[score].items():
         value = float(trained[name].iloc[0])
         axes.axhline(value, color=BASELINE, linestyle=line, linewidth=1.2, zorder=2)
     best = trained[trained["selected"]].iloc[0]
@@ -121,7 +122,7 @@ def _by_layer(axes: Axes, trained: pd.DataFrame, random: pd.DataFrame, score: st
 def _heatmaps(figure: SubFigure, trained: pd.DataFrame) -> None:
     """The score without direction of every head; dots on those that exceed the chain."""
     panels = figure.subplots(1, len(_NAMES), sharey=True)
-    highest = float(trained[["uuas", "chain"]].max(axis=None))
+    highest = float(trained[["uuas", "chain"]].to_numpy().max())
     for axes, (direction, name) in zip(panels, _NAMES.items(), strict=True):
         rows = trained[trained["direction"] == direction]
         mesh: QuadMesh = heatmap(
@@ -145,12 +146,11 @@ def _handles() -> list[Line2D | Patch]:
     lines = [
         Line2D([], [], color=BASELINE, linestyle=line, linewidth=1.2)
         for of_score in _CHAINS.values()
-        for line, _ in of_score.values()
+        for line in of_score.values()
     ]
     best = Line2D([], [], linestyle="", **_BEST)
     return [*dots, best, Patch(color=BAND), *lines]
 
 
 def _labels() -> list[str]:
-    chains = [name for of_score in _CHAINS.values() for _, name in of_score.values()]
-    return [*_NAMES.values(), "best head", "heads of random weights", *chains]
+    return [*_NAMES.values(), "best head", "heads of random weights", *_NAMES_OF_CHAINS]
