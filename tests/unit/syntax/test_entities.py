@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from darksecrets.data.builtin.documents import stories
 from darksecrets.run.errors import InputError
-from darksecrets.syntax import conllu_files, sources, treebank
+from darksecrets.syntax import conllu_files, coreference, sources, treebank
 from darksecrets.syntax.antecedents import resolve_all
-from darksecrets.syntax.coreference import anaphors, documents, texts_of
+from darksecrets.syntax.coreference import Expression, Text, anaphors, documents, texts_of
 from darksecrets.syntax.coreference_tables import NOMINAL, PRONOUN, PROPER
 from darksecrets.syntax.treebank import Mention, Sentence
 
@@ -185,6 +187,37 @@ def test_any_brackets_are_read_as_they_were_meant(tmp_path: Path) -> None:
 
 def _words(mention: Mention) -> tuple[int, ...]:
     return tuple(n for n in range(mention.start, mention.end) if n not in mention.gaps)
+
+
+def test_stories_of_the_grammar_are_the_same_from_a_file(tmp_path: Path) -> None:
+    """Trees, spaces and mentions of the built-in texts, written as a file and read again."""
+    blocks = []
+    for number, story in enumerate(stories(30, 7)):
+        for place, sentence in enumerate(coreference._annotated(story, number)):
+            made = [
+                (str(each.entity), tuple(range(each.start, each.end)), each.head)
+                for each in sentence.mentions or ()
+            ]
+            lines = [f"# newdoc id = {number}"] * (not place)
+            for word, entity in enumerate(brackets(made, len(sentence))):
+                spaced = sentence.text[sentence.ends[word] :][:1] in (" ", "")
+                misc = [f"Entity={entity}"] * bool(entity) + ["SpaceAfter=No"] * (not spaced)
+                head, label = sentence.heads[word] + 1, sentence.labels[word]
+                columns = [sentence.words[word], "_", sentence.tags[word], "_", "_", head, label]
+                columns = [word + 1, *columns, "_", "|".join(misc) or "_"]
+                lines.append("\t".join(map(str, columns)))
+            blocks.append("\n".join(lines) + "\n")
+    found = texts_of(conllu_files.read(written(tmp_path, "\n".join(blocks))))
+    for one, other in zip(found, coreference.builtin(30, 7), strict=True):
+        assert one.text == other.text
+        same = {expression.entity: read.entity for expression, read in _pairs(other, one)}
+        for expression, read in _pairs(other, one):
+            assert replace(expression, entity=same[expression.entity]) == read
+        assert len(set(same.values())) == len(same)
+
+
+def _pairs(one: Text, other: Text) -> Iterator[tuple[Expression, Expression]]:
+    return zip(one.expressions, other.expressions, strict=True)
 
 
 # ------------------------------------------------------------------------------------- bad input
