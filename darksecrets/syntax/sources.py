@@ -69,6 +69,22 @@ def check(config: Mapping[str, Any]) -> None:
             )
 
 
+def check_tasks(config: Mapping[str, Any]) -> None:
+    """Check, for runs that compare fine-tuned models with a treebank, that there are some.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: There are none.
+    """
+    if not config["treebank"]["tasks"]:
+        raise InputError(
+            "treebank.tasks: found none, expected tasks whose fine-tuned models read the treebank, "
+            f"such as {next(iter(config['tasks']))}. Name some."
+        )
+
+
 def everything(source: Mapping[str, Any], annotations: Sequence[Path]) -> list[Sentence]:
     """All sentences of the configured source; of the built-in grammar, as many as are to be read.
 

@@ -50,7 +50,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["compare_opinions"] == jobs["decide_by_measure"] == jobs["claims_by_measure"] == 1
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
     assert jobs["attention_trees"] == jobs["attention_to_subjects"] == 1
-    assert jobs["measure_syntactic_changes"] == jobs["collect_syntactic_changes"] == 1
+    assert jobs["measure_syntactic_changes"] == jobs["syntactic_changes"] == 1
     assert jobs["probe_attention"] == jobs["attention_probes"] == 1
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
@@ -145,6 +145,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
         ("attention_trees", {"prepare_dataset", "finetune", "syntactic_heads"}),
         ("attention_to_subjects", {"prepare_dataset", "finetune", "attention_trees"}),
+        ("syntactic_changes", {"extract_attention", "measure_syntax", "table1"}),
         ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),

@@ -405,6 +405,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
         *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
         *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
+        "syntactic_changes",
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):

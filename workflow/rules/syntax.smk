@@ -6,6 +6,7 @@ TREEBANK = config["treebank"]
 SILVER = any(task.data for task in TASKS.values())
 TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK, parsed=SILVER)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors")
+CHECKS["collect_syntactic_changes"] = of_treebanks.check_tasks
 WITH_MENTIONS = config["coreference"]["source"] == "treebank"
 DOCUMENTS = {"documents": "<results>/treebank/documents.jsonl"} if WITH_MENTIONS else {}
 
@@ -141,6 +142,19 @@ collect(
     group="features",
     table="syntactic_changes",
     tables=expand("<results>/syntax/{task}/syntactic_changes.csv", task=TREEBANK["tasks"]),
+)
+
+
+figure(
+    "syntactic_changes",
+    "What fine-tuning changes for the heads that follow syntactic relations.",
+    section=SYNTAX,
+    label="Fine-tuning and syntactic heads (Htut et al. 2019)",
+    group="features",
+    run_label=TREEBANK_LABEL,
+    of_run=bool(TREEBANK["tasks"]),
+    tasks=TREEBANK["tasks"],
+    table="<results>/tables/syntactic_changes.csv",
 )
 
 

@@ -16,7 +16,8 @@ from darksecrets.plotting.style import BASELINE, GREY, MARK
 from darksecrets.run.errors import InputError
 from darksecrets.syntax.attention_to_subjects import attention_to_subjects
 from darksecrets.syntax.attention_trees import attention_trees
-from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS
+from darksecrets.syntax.syntactic_changes import syntactic_changes
+from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS, SYNTACTIC_CHANGES
 
 
 def panels(figure: Figure) -> Iterator[Axes]:
@@ -90,3 +91,23 @@ def test_a_treebank_without_distractors_says_so() -> None:
     none = attention_to_subjects(found.head(0), "run")
     (text,) = (text.get_text() for axes in none.axes for text in axes.texts)
     assert text.startswith("No verb")
+
+
+def test_changes_are_drawn_for_every_label_and_seed() -> None:
+    found = table(SYNTACTIC_CHANGES)
+    tasks = list(dict.fromkeys(found["task"]))
+    shown = list(panels(syntactic_changes(found, tasks, "run")))
+    assert len(shown) == len(tasks)
+    for axes, task in zip(shown, tasks, strict=True):
+        rows = found[(found["task"] == task) & (found["state"] == "finetuned")]
+        dots = [line for line in axes.lines if line.get_marker() == "o"]
+        places = [float(np.asarray(line.get_xdata())[0]) for line in dots]
+        np.testing.assert_allclose(np.sort(places), np.sort(rows["change"]))
+        filled = [line.get_color() == MARK for line in dots]
+        by_place = dict(zip(rows["change"], rows["q_value"] < 0.05, strict=True))
+        assert filled == [by_place[place] for place in places]
+        (first, *_) = (line for line in axes.lines if line.get_marker() == "x")
+        one = rows[rows["seed"] == rows["seed"].min()]
+        np.testing.assert_allclose(np.asarray(first.get_xdata()), one["best_change"])
+    with pytest.raises(InputError, match="no rows of other"):
+        syntactic_changes(found, ["other"], "run")

@@ -73,3 +73,12 @@ def test_as_many_sentences_as_configured(tmp_path: Path) -> None:
 def test_no_sentence_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Found no sentence in the annotated texts"):
         sources.annotated([annotation(tmp_path / "RTE.jsonl", {"text": " ", "tokens": []})], 1)
+
+
+def test_changes_need_tasks() -> None:
+    config = {"treebank": {"tasks": ["RTE"]}, "tasks": {"RTE": {}, "MRPC": {}}}
+    sources.check_tasks(config)
+    with pytest.raises(
+        InputError, match=r"treebank.tasks: found none, expected tasks .*such as RTE"
+    ):
+        sources.check_tasks({**config, "treebank": {"tasks": []}})
