@@ -14,7 +14,7 @@ import pandas as pd
 
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
-from darksecrets.stats.ratios import Ratio, ratio, share
+from darksecrets.stats.ratios import Ratio, difference, ratio, share
 from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.relations import Flags, Floats, Numbers, Pairs, pairs_of, same_distance
@@ -64,12 +64,12 @@ def _of_label(pairs: Pairs, before: Numbers, after: Numbers, label: str) -> dict
         **{"arcs": int(sizes.sum()), "sentences": int((sizes > 0).sum())},
         **_ends("pretrained", share(first, sizes)),
         **_ends("finetuned", share(second, sizes)),
-        **_ends("change", ratio(change, sizes), -1),
+        **_ends("change", _difference(change, sizes), -1),
         "change_of_others": rates[1] - rates[0],
         "p_value": _two_sided(change),
         **{f"best_{name}": value for name, value in _named(own).items()},
         **_ends("best", share(best, sizes)),
-        **_ends("best_change", ratio(best - first, sizes), -1),
+        **_ends("best_change", _difference(best - first, sizes), -1),
     }
 
 
@@ -90,6 +90,22 @@ def _ends(name: str, found: Ratio, lowest: int = 0) -> dict[str, float]:
     """Columns of an estimate and its interval."""
     low, high = feasible([found.low, found.high], lowest, 1)
     return {name: float(found.value), f"{name}_low": float(low), f"{name}_high": float(high)}
+
+
+def _difference(differences: Floats, sizes: Floats) -> Ratio:
+    """A difference of shares, paired by sentence.
+
+    Its interval is Student's, but at least as wide as Wilson's intervals of what was gained and
+    what was lost make it: where no sentence differs, Student's has no width.
+
+    Args:
+        differences: [sentences] how many more dependents' heads are found.
+        sizes: [sentences] number of dependents.
+    """
+    found = ratio(differences, sizes)
+    won, lost = (share(np.maximum(sign * differences, 0), sizes) for sign in (1, -1))
+    least = difference(won, lost)
+    return Ratio(found.value, np.minimum(found.low, least.low), np.maximum(found.high, least.high))
 
 
 def _two_sided(differences: Floats) -> float:

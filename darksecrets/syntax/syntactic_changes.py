@@ -36,11 +36,13 @@ _BESIDE = 3  # tasks in a row
 _OTHERS: dict[str, Any] = {"color": BASELINE, "marker": "|", "linestyle": ""}
 _OWN: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": ""}
 _SIZES = {"others": {"markersize": 6, "markeredgewidth": 1.4}, "own": {"markersize": 3}}
+_NAMED = ["direction", "layer", "head"]
+_NEW = [f"best_{name}" for name in _NAMED]
 _NAMES = (
-    "same head, changed (FDR 5 %)",
+    "same head, significant",
     "same head",
     "same head, unrelated words",
-    "best head after fine-tuning",
+    "new best head",
 )
 
 
@@ -56,7 +58,9 @@ def syntactic_changes(table: pd.DataFrame, tasks: Sequence[str], run_label: str)
         InputError: Columns or tasks are missing.
     """
     values = ["change", "change_low", "change_high", "change_of_others", "best_change", "q_value"]
-    check_columns(table, ["task", "state", "seed", "label", *values], SYNTACTIC_CHANGES.file)
+    check_columns(
+        table, ["task", "state", "seed", "label", *_NAMED, *_NEW, *values], SYNTACTIC_CHANGES.file
+    )
     labels = list(dict.fromkeys(table["label"]))[:_MOST]
     groups, beside = blocks(len(tasks), _BESIDE)
     width = COLUMN if beside == 1 else PAGE
@@ -70,7 +74,9 @@ def syntactic_changes(table: pd.DataFrame, tasks: Sequence[str], run_label: str)
         for axes in panels.ravel()[len(tasks) :]:
             axes.remove()
         panels[0, 0].set_ylim(len(labels) - 0.5, -0.5)
-        figure.legend(_handles(), _NAMES, loc="outside upper left", ncols=2, handlelength=1)
+        figure.legend(
+            _handles(), _NAMES, loc="outside upper left", ncols=2, handlelength=1, columnspacing=1
+        )
         label_run(figure, run_label)
     return figure
 
@@ -100,7 +106,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, labels: Sequence[str]) -> None:
         places = np.arange(len(labels)) + step
         axes.hlines(places, own["change_low"], own["change_high"], color=MARK, linewidth=0.8)
         axes.plot(own["change_of_others"], places, zorder=2, **_OTHERS, **_SIZES["others"])
-        axes.plot(own["best_change"], places, zorder=2, **_OWN, **_SIZES["own"])
+        is_new = (own[_NAMED].to_numpy() != own[_NEW].to_numpy()).any(axis=1)
+        axes.plot(own["best_change"].where(is_new), places, zorder=4, **_OWN, **_SIZES["own"])
         for place, change, q in zip(places, own["change"], own["q_value"], strict=True):
             axes.plot(change, place, zorder=3, **_dot(changed=q < LEVEL))
     names = ["all relations" if label == ALL else label for label in labels]

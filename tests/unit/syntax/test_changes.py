@@ -121,7 +121,17 @@ def test_shares_and_intervals_are_those_of_a_loop(
     drawn = rng.integers(len(sizes), size=(4000, len(sizes)))
     resampled = (second - first)[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     ends = np.quantile(resampled, [0.025, 0.975])
-    np.testing.assert_allclose(row[["change_low", "change_high"]].astype(float), ends, atol=0.02)
+    np.testing.assert_allclose(row[["change_low", "change_high"]].astype(float), ends, atol=0.03)
+
+
+def test_without_any_change_an_interval_has_the_width_of_three_in_n(table: pd.DataFrame) -> None:
+    """Student's would have none; the rule of three is the usual bound of what was never seen."""
+    unchanged = table.loc["det"]
+    found = changes._difference(np.zeros(250), np.ones(250))
+    assert found.value == 0
+    assert found.high == pytest.approx(-found.low)
+    assert 3 / 250 < found.high < 6 / 250
+    assert unchanged["change_low"] < unchanged["change"] < unchanged["change_high"]
 
 
 def test_no_change_is_rarely_found(sentences: list[Read]) -> None:
@@ -145,8 +155,9 @@ def test_what_selects_does_not_score(sentences: list[Read], before: list[Guess])
         each if half[number] == 1 else np.full_like(each, -1) for number, each in enumerate(before)
     ]
     found = changes.table(sentences, before, other, SEED)
-    for column in ("change", "change_of_others", "change_low", "change_high"):
+    for column in ("change", "change_of_others"):
         np.testing.assert_array_equal(found[column], 0)
+    np.testing.assert_allclose(found["change_low"], -found["change_high"])
     assert (found["p_value"] == 1).all()
 
 
