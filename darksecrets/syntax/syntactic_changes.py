@@ -33,9 +33,11 @@ from darksecrets.syntax.tables import ALL, SYNTACTIC_CHANGES
 _MOST = 12
 """Labels that are drawn, the most frequent ones."""
 _BESIDE = 3  # tasks in a row
-_OTHERS: dict[str, Any] = {"color": BASELINE, "marker": "|", "linestyle": ""}
-_OWN: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": ""}
-_SIZES = {"others": {"markersize": 6, "markeredgewidth": 1.4}, "own": {"markersize": 3}}
+_LOOK_OF_OTHERS: dict[str, Any] = {
+    **{"color": BASELINE, "marker": "|", "linestyle": ""},
+    **{"markersize": 6, "markeredgewidth": 1.4},
+}
+_LOOK_OF_NEW: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "", "markersize": 3}
 _NAMED = ["direction", "layer", "head"]
 _NEW = [f"best_{name}" for name in _NAMED]
 _NAMES = (
@@ -105,9 +107,9 @@ def _panel(axes: Axes, rows: pd.DataFrame, labels: Sequence[str]) -> None:
         own = rows[rows["seed"] == seed].set_index("label").reindex(labels)
         places = np.arange(len(labels)) + step
         axes.hlines(places, own["change_low"], own["change_high"], color=MARK, linewidth=0.8)
-        axes.plot(own["change_of_others"], places, zorder=2, **_OTHERS, **_SIZES["others"])
+        axes.plot(own["change_of_others"], places, zorder=2, **_LOOK_OF_OTHERS)
         is_new = (own[_NAMED].to_numpy() != own[_NEW].to_numpy()).any(axis=1)
-        axes.plot(own["best_change"].where(is_new), places, zorder=4, **_OWN, **_SIZES["own"])
+        axes.plot(own["best_change"].where(is_new), places, zorder=4, **_LOOK_OF_NEW)
         for place, change, q in zip(places, own["change"], own["q_value"], strict=True):
             axes.plot(change, place, zorder=3, **_dot(changed=q < LEVEL))
     names = ["all relations" if label == ALL else label for label in labels]
@@ -127,5 +129,4 @@ def _dot(*, changed: bool) -> dict[str, Any]:
 
 def _handles() -> list[Line2D]:
     dots = [Line2D([], [], linestyle="", **_dot(changed=changed)) for changed in (True, False)]
-    others = Line2D([], [], **_OTHERS, **_SIZES["others"])
-    return [*dots, others, Line2D([], [], **_OWN, **_SIZES["own"])]
+    return [*dots, Line2D([], [], **_LOOK_OF_OTHERS), Line2D([], [], **_LOOK_OF_NEW)]
