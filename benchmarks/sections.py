@@ -227,20 +227,19 @@ class Step:
 STEPS = {
     step.work.__name__: step
     for step in (
-        Step("syntax", "heads, trees, subjects", "sentence", (200, 400), syntax),
-        Step("syntax", "changes by fine-tuning", "sentence", (200, 400), changes),
-        Step("syntax", "probes", "sentence", (50, 100), probes),
-        Step("syntax", "coreference", "text", (50, 100), coreference),
-        Step("opinions", "norms, effective attention", "example", (24, 48), opinions),
-        Step("faithfulness", "gradients, erased tokens", "example", (9, 18), faithfulness),
-        Step("importance", "all definitions", "example", (40, 80), importance),
+        Step("syntax", "heads, trees, subjects", "sentence", (100, 200), syntax),
+        Step("syntax", "changes by fine-tuning", "sentence", (100, 200), changes),
+        Step("syntax", "probes", "sentence", (40, 80), probes),
+        Step("syntax", "coreference", "text", (40, 80), coreference),
+        Step("opinions", "norms, effective attention", "example", (12, 24), opinions),
+        Step("faithfulness", "gradients, erased tokens", "example", (6, 12), faithfulness),
+        Step("importance", "all definitions", "example", (20, 40), importance),
     )
 }
 
 
 def measure_step(name: str, run: Run, count: int) -> dict[str, float]:
     """CPU time and memory of one step, in this process."""
-    import torch
     import transformers.modeling_utils  # noqa: F401 - imported before the clock starts
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -248,8 +247,7 @@ def measure_step(name: str, run: Run, count: int) -> dict[str, float]:
     done = STEPS[name].work(run, count)
     taken = time.process_time() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"done": done, "seconds": taken, "peak": memory, "imports": before,
-            "threads": torch.get_num_threads()}  # fmt: skip
+    return {"done": done, "seconds": taken, "peak": memory, "imports": before}
 
 
 def child(name: str, run: Path, task: str, count: int, threads: int) -> dict[str, float]:
@@ -279,6 +277,7 @@ def rows_of(folder: Path, task: str, threads: int) -> list[dict[str, Any]]:
                 "ms per further one": round(1000 * each),
                 "peak MiB": round(many["peak"]),
                 "peak MiB on half of them": round(few["peak"]),
+                "of which imports": round(many["imports"]),
             }
         )
     return rows
@@ -306,8 +305,7 @@ def main() -> None:
         f"Each step on the models of a finished run and on its texts ({described}; task "
         f"{options.task}), {options.threads} thread(s). *ms per further one* is the difference "
         "between this many and half as many, so that loading models does not count. Peak memory is "
-        "that of the whole process, of which torch and transformers alone take about "
-        "500 MiB. Syntax and coreference run the pre-trained encoder and one with random weights, "
+        "that of the whole process; *imports* are torch and transformers alone. Syntax and coreference run the pre-trained encoder and one with random weights, "
         "changes the pre-trained and one fine-tuned, opinions all three, faithfulness the "
         "fine-tuned one and random weights, importance the fine-tuned one. A run has as many "
         "fine-tuned models as seeds.\n\n"
