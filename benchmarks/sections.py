@@ -4,7 +4,7 @@
 
 Each step of a section runs on the models and texts of a finished run, with the package's own
 functions, once on some examples and once on twice as many. Every measurement is a process of its
-own, for its memory. CPU time starts when libraries are imported; loading models is part of it.
+own, for its memory. CPU time starts once libraries are imported; loading models is part of it.
 """
 
 from __future__ import annotations
@@ -305,7 +305,8 @@ def main() -> None:
         f"Each step on the models of a finished run and on its texts ({described}; task "
         f"{options.task}), {options.threads} thread(s). *ms per further one* is the difference "
         "between this many and half as many, so that loading models does not count. Peak memory is "
-        "that of the whole process; *imports* are torch and transformers alone. Syntax and coreference run the pre-trained encoder and one with random weights, "
+        "that of the whole process; *imports* are torch and transformers alone. Syntax and "
+        "coreference run the pre-trained encoder and one with random weights, "
         "changes the pre-trained and one fine-tuned, opinions all three, faithfulness the "
         "fine-tuned one and random weights, importance the fine-tuned one. A run has as many "
         "fine-tuned models as seeds.\n\n"
