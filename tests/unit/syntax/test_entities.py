@@ -12,7 +12,7 @@ import pytest
 
 from darksecrets.data.builtin.documents import stories
 from darksecrets.run.errors import InputError
-from darksecrets.syntax import conllu_files, coreference, sources, treebank
+from darksecrets.syntax import conllu_files, coreference, entities, sources, treebank
 from darksecrets.syntax.antecedents import resolve_all
 from darksecrets.syntax.coreference import Expression, Text, anaphors, documents, texts_of
 from darksecrets.syntax.coreference_tables import NOMINAL, PRONOUN, PROPER
@@ -254,6 +254,30 @@ def test_malformed_mentions_are_named_with_their_line(
     with pytest.raises(InputError, match=message) as caught:
         conllu_files.read(path)
     assert str(caught.value).startswith(str(path))
+
+
+PIECES = [
+    *("(e1", "e1)", "(e1)", "(e1--2", "(e3)", "(e2[1/2]", "e2[1/2])", "(e2[2/2]", "e2[2/2])"),
+    *("(e2[1/2])", "(e2[2/2])", "e", ")", "(", "-", "[1/2]"),
+]
+
+
+def test_any_brackets_are_read_or_refused() -> None:
+    rng, heads = random.Random(5), (treebank.ROOT, 0, 0)
+    read, places = 0, set[int]()
+    for _ in range(3000):
+        written = ["".join(rng.choices(PIECES, k=rng.choice((0, 0, 1, 2)))) for _ in range(3)]
+        words = rng.choice([(0, 1, 2), (0, None, 1)])
+        nodes = [entities.Node(word, each, {}) for word, each in zip(words, written, strict=True)]
+        try:
+            found = entities.Reader().mentions(0, nodes, heads)
+        except entities.Malformed as error:
+            places.add(error.node)
+            continue
+        read += bool(found)
+        assert all(each.start <= each.head < each.end for each in found)
+    assert places == {0, 1, 2}
+    assert read > 50
 
 
 def test_an_interrupted_mention_needs_all_of_its_parts(tmp_path: Path) -> None:
