@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
+import yaml
 from _machine import describe, write_results
-from sections import BATCH, LONGEST, Run, configured
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -37,6 +37,7 @@ from darksecrets.run.columns import MEASURES, WEIGHTS
 
 Floats = npt.NDArray[np.float64]
 
+BATCH, LONGEST = 16, 128
 USUAL = 0.95
 """Share of the labelled maps that are at most this far from those of other encoders."""
 
@@ -99,17 +100,28 @@ def classified(maps: Running) -> Iterator[pd.DataFrame]:
                 )
 
 
-def rows_of(run: Run, examples: int, labelled: Labelled) -> list[dict[str, Any]]:
-    """All measures of one run's pre-trained and fine-tuned model."""
+def measured(run: Path, task: str, examples: int) -> pd.DataFrame:
+    """All maps of a run's pre-trained model, and of the task's first fine-tuned one."""
+    models = run / "models"
+    folders = {"pretrained": models / "pretrained", "finetuned": models / task / "finetuned/seed-1"}
     with tempfile.TemporaryDirectory() as folder:
+        sample = Path(folder, "sample.csv")
+        rows = pd.read_csv(run / "samples" / f"{task}.csv").head(examples)
+        rows.to_csv(sample, index=False)
         maps = load(
-            {"pretrained": (run.pretrained, None), "finetuned": (run.finetuned, None)},
-            read_sample(run.dataset, run.sample(examples, Path(folder))),
+            {name: (model, None) for name, model in folders.items()},
+            read_sample(run / "data" / task, sample),
             list(MEASURES),
             max_length=LONGEST,
             batch_size=BATCH,
         )
-        found = pd.concat(classified(maps), ignore_index=True)
+        return pd.concat(classified(maps), ignore_index=True)
+
+
+def rows_of(run: Path, task: str, examples: int, labelled: Labelled) -> list[dict[str, Any]]:
+    """A row for every measure of one run."""
+    found = measured(run, task, examples)
+    name = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["run"]
     by_weights = found.loc[found["measure"] == WEIGHTS, "pattern"].to_numpy()
     rows = []
     for measure in MEASURES:
@@ -118,10 +130,10 @@ def rows_of(run: Run, examples: int, labelled: Labelled) -> list[dict[str, Any]]
         far = labelled.far(own.filter(like="feature ").to_numpy())
         rows.append(
             {
-                "run": configured(run.folder)["run"],
+                "run": name,
                 "measure": measure,
                 "maps": len(own),
-                **{f"{name}, %": round(100 * share, 1) for name, share in shares.items()},
+                **{f"{kind}, %": round(100 * share, 1) for kind, share in shares.items()},
                 "same class as by weights, %": round(
                     100 * np.mean(own["pattern"] == by_weights), 1
                 ),
@@ -143,7 +155,7 @@ def main() -> None:
     rows = [
         row
         for folder in options.runs
-        for row in rows_of(Run.of(folder, options.task), options.examples, labelled)
+        for row in rows_of(folder, options.task, options.examples, labelled)
     ]
     notes = (
         f"Maps of the pre-trained model and of one fine-tuned on {options.task}, on "
