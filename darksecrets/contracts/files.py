@@ -88,8 +88,13 @@ PATHS: tuple[tuple[str, str], ...] = (
         "treebank/treebank.jsonl",
         "the sentences that heads are compared with, one per line: `name`, `document`, `text`; of "
         "every word `words`, `starts`, `ends` (characters), `heads` (from 0; −1 for the root), "
-        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, and `entity`) or "
-        "null. Read it with `darksecrets.syntax.treebank.read`",
+        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, `entity`, `gaps`, "
+        "`features`) or null. Read it with `darksecrets.syntax.treebank.read`",
+    ),
+    (
+        "treebank/documents.jsonl",
+        "with `coreference.source: treebank`, the documents in which heads look for antecedents, "
+        "in the same format",
     ),
     (
         "norms/<task>/",

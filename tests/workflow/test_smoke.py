@@ -197,6 +197,21 @@ def test_random_weights_follow_no_relation_and_make_no_trees(run):
     assert len(written) == 120
 
 
+def test_fine_tuning_is_compared_for_the_heads_that_syntax_selects(run):
+    """The pre-trained model runs again in a job of its own."""
+    changes = pd.read_csv(run / "tables" / "syntactic_changes.csv")
+    assert set(changes["task"]) == {"RTE"}
+    heads = pd.read_csv(run / "tables" / "syntactic_heads.csv")
+    best = heads[heads["selected"] & (heads["state"] == "pretrained")].set_index("label")
+    for _, rows in changes.groupby("seed"):
+        own = rows.set_index("label")
+        assert set(own.index) == set(best.index)
+        for column in ("direction", "layer", "head", "arcs"):
+            assert (own[column] == best.loc[own.index, column]).all()
+        assert np.allclose(own["pretrained"], best.loc[own.index, "accuracy"])
+        assert np.allclose(own["finetuned"] - own["pretrained"], own["change"], atol=1e-6)
+
+
 def test_weights_beside_norms_are_those_of_the_stores(run):
     """Both come from passes of their own; the stores are in half precision."""
     table = pd.read_csv(run / "tables" / "norm_statistics.csv")
@@ -389,7 +404,8 @@ def test_every_figure_is_there_in_every_format(run):
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
         *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
         *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
-        *("attention_gradients", "faithfulness"),
+        *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
+        "syntactic_changes",
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):

@@ -218,6 +218,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
         config["compression"]["tasks"] = list(importance["pruning"]["tasks"])
     choose(config["compression"], "compression.tasks", config["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
+    choose(config["treebank"], "treebank.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

@@ -668,6 +668,15 @@ def syntax(work: Work) -> Need:
     )
 
 
+def syntactic_changes(work: Work) -> Need:
+    """A pass over a treebank by the pre-trained model, and by every fine-tuned one of a task."""
+    one, models = syntax(work), _models(work) - 1
+    half = dataclasses.replace(one, operations=one.operations / 2, seconds=one.seconds / 2)
+    return dataclasses.replace(
+        half, operations=models * half.operations, seconds=models * half.seconds
+    )
+
+
 def probes(work: Work) -> Need:
     """Fits of probes to all word maps of a treebank, which are kept in memory."""
     one, treebank = all_maps(work), work.config["treebank"]
