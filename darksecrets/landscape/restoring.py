@@ -1,0 +1,265 @@
+"""Run a fine-tuned model with weights of the one that it was made from (Hao et al. 2019)."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from darksecrets.data.batches import EncodedSplit, load_split
+from darksecrets.finetuning.evaluation import evaluate
+from darksecrets.finetuning.tables import predictions
+from darksecrets.landscape.results import Logits, Restored
+from darksecrets.landscape.running import heads_of, run
+from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
+from darksecrets.landscape.tables import ENCODER, MODEL, SWAPS
+from darksecrets.models import devices
+from darksecrets.models.hooks import shape_of
+from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.models.mixing import END, Mix, Mixture, whole
+from darksecrets.run.columns import FROM_NORMAL
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from darksecrets.data.tasks import Task
+
+
+_ROUNDING = 1e-3  # of outputs in float32, which other batches or another CPU may change
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is computed.
+
+    Attributes:
+        task: The task.
+        state: ``finetuned`` or ``finetuned-from-normal``.
+        seed: Seed of the fine-tuning.
+        points: Shares of the fine-tuned weights in the interpolations, ascending, from 0 to 1.
+        examples: Training examples that losses are measured on; all if there are fewer.
+        sample: Seed of their choice.
+        max_length: Longest sequence kept, in tokens.
+        std: Standard deviation of the normal distribution that ``finetuned-from-normal`` began in.
+    """
+
+    task: Task
+    state: str
+    seed: int
+    points: Sequence[float]
+    examples: int
+    sample: int
+    max_length: int
+    std: float
+
+
+def restore(
+    pretrained: Path,
+    finetuned: Path,
+    stored: Path,
+    dataset: Path,
+    settings: Settings,
+    *,
+    threads: int,
+) -> tuple[Restored, dict[str, Any]]:
+    """Exchange weights of layers and heads, one set after the other, and interpolate.
+
+    Args:
+        pretrained: The pre-trained encoder.
+        finetuned: The model that was made from it, or from random weights.
+        stored: The predictions of this model that its run has stored: with nothing restored, the
+            outputs are these, bit for bit.
+        dataset: The task's data, see the data contract.
+        settings: What to compute.
+        threads: Number of CPU threads.
+
+    Returns:
+        The outputs; and for the provenance, how many models were run, and in how many seconds.
+
+    Raises:
+        InputError: One model was not made from the other, its layers share their weights, or an
+            output is not finite.
+    """
+    start = time.perf_counter()
+    torch.set_num_threads(threads)
+    check_points(settings.points)
+    tokenizer, task = load_tokenizer(finetuned), settings.task
+    train, validation = (
+        load_split(dataset, split, tokenizer, task, settings.max_length)
+        for split in ("train", "validation")
+    )
+    mixture = load_mixture(pretrained, finetuned, settings)
+    outputs = restored(mixture, validation, train, settings)
+    outputs, rounding = with_stored(outputs, read_stored(stored, task), stored)
+    return outputs, {
+        "rounding": rounding,
+        "models": len(outputs.swaps) + int(np.prod(outputs.heads.shape[:2])),
+        "heads": int(np.prod(outputs.heads.shape[:2])),
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def read_stored(file: Path, task: Task) -> Logits:
+    """[examples, outputs] that a run has stored of a model."""
+    table = predictions(task.num_labels).read(file)
+    outputs = table[[f"logit_{number}" for number in range(task.num_labels)]]
+    return outputs.to_numpy(dtype=np.float32)
+
+
+def with_stored(found: Restored, outputs: Logits, file: Path) -> tuple[Restored, float]:
+    """Take the stored outputs for those of the fine-tuned model, wherever it is run as it is.
+
+    Returns:
+        The result, and how far the outputs computed here are from those stored, at most.
+
+    Raises:
+        InputError: They differ by more than rounding: the model is of another run.
+    """
+    same_shape = outputs.shape == found.finetuned.shape
+    rounding = float(np.abs(outputs - found.finetuned).max()) if same_shape else np.inf
+    if rounding > _ROUNDING * max(1.0, float(np.abs(outputs).max())):
+        raise InputError(
+            f"{file}: found outputs that differ by {rounding:.2g} from those of the fine-tuned "
+            "model, expected the same up to rounding. Model, data and predictions must be of one "
+            "run: run again what made the predictions."
+        )
+    arrays = {}
+    for name in ("swapped", "heads", "validation"):
+        of_sets = getattr(found, name).copy()
+        unchanged = (of_sets == found.finetuned).all(axis=(-2, -1))
+        of_sets[unchanged] = outputs
+        arrays[name] = of_sets
+    arrays["validation"][:, -1] = outputs
+    return dataclasses.replace(found, finetuned=outputs, **arrays), rounding
+
+
+def load_mixture(pretrained: Path, finetuned: Path, settings: Settings) -> Mixture:
+    """Load what a fine-tuning began with, its classifier included, and what it made.
+
+    Raises:
+        InputError: See `restore`.
+    """
+    started, _ = load_classifier(pretrained, settings.task, settings.seed)
+    if settings.state == FROM_NORMAL:
+        draw_from_normal(started, settings.seed, settings.std)
+    ended, _ = load_classifier(finetuned, settings.task, settings.seed)
+    return Mixture(devices.place(started), devices.place(ended))
+
+
+def restored(
+    mixture: Mixture, validation: EncodedSplit, train: EncodedSplit, settings: Settings
+) -> Restored:
+    """All outputs of two models; see `restore`.
+
+    Args:
+        mixture: The models.
+        validation: Examples to score.
+        train: Examples to choose some of, for losses.
+        settings: What to compute.
+    """
+    layers, points = mixture.layers, settings.points
+    exchanged, heads = swaps(layers), heads_of(mixture.end)
+    chosen = sample(train, settings.examples, settings.sample)
+    mixes = [whole(layers, END), *(swap.mix(layers) for swap in exchanged)]
+    between = [mix for part in _parts(layers) for mix in _path(*part, points, layers)]
+    found = run(
+        *(mixture, validation, [*mixes, *between], heads),
+        predicted=not settings.task.is_regression,
+        description=f"Restoring layers, {settings.task.name}",
+    )
+    of_train = run(mixture, chosen, between, description="Training examples")
+    shape = shape_of(mixture.end)
+    size = (shape.layers, shape.heads) if heads else (0, 0)
+    changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
+    ends = len(mixes), len(mixes) + len(between)
+    return Restored(
+        swaps=_described(exchanged, mixture),
+        finetuned=found[0],
+        swapped=found[1 : ends[0]],
+        heads=found[ends[1] :].reshape(*size, *found.shape[1:]),
+        head_changes=changes.reshape(size),
+        idx=validation.idx,
+        labels=validation.labels,
+        train_labels=chosen.labels,
+        points=np.array(points, dtype=np.float64),
+        validation=_curves(mixture, validation, points, found[slice(*ends)]),
+        train=_curves(mixture, chosen, points, of_train),
+    )
+
+
+def _curves(
+    mixture: Mixture, split: EncodedSplit, points: Sequence[float], of_parts: Logits
+) -> Logits:
+    """[parts, points, examples, outputs] between both models, in each part by itself.
+
+    The whole model and the encoder are run as scores are computed: their ends are, bit for bit, the
+    outputs of the models themselves.
+
+    Args:
+        mixture: The models.
+        split: The examples.
+        points: Shares of the fine-tuned weights.
+        of_parts: [parts and points, examples, outputs] of all other parts.
+    """
+    layers, found = mixture.layers, []
+    for part, layer in (part for part in interpolations(layers) if part not in _parts(layers)):
+        for share, mix in zip(points, _path(part, layer, points, layers), strict=True):
+            mixture.apply(mix)
+            found.append(evaluate(mixture.model, split, f"Interpolating the {part}, {share:g}"))
+    both: Logits = np.concatenate([np.stack(found), of_parts])
+    return both.reshape(-1, len(points), *both.shape[1:])
+
+
+def _path(part: str, layer: int, points: Sequence[float], layers: int) -> list[Mix]:
+    return [interpolated(part, layer, share, layers) for share in points]
+
+
+def _parts(layers: int) -> list[tuple[str, int]]:
+    """Parts that leave most of the model as it is, and follow the others in `interpolations`."""
+    return [part for part in interpolations(layers) if part[0] not in (MODEL, ENCODER)]
+
+
+def sample(split: EncodedSplit, size: int, seed: int) -> EncodedSplit:
+    """A random sample of a split, in its order; all of it if it has no more examples."""
+    rows = np.sort(np.random.default_rng(seed).permutation(len(split))[:size])
+    slices = [slice(split.starts[row], split.starts[row + 1]) for row in rows]
+    return dataclasses.replace(
+        split,
+        idx=split.idx[rows],
+        labels=split.labels[rows],
+        starts=np.cumsum([0, *split.lengths[rows]]),
+        inputs={
+            name: np.concatenate([flat[tokens] for tokens in slices])
+            for name, flat in split.inputs.items()
+        },
+    )
+
+
+def check_points(points: Sequence[float]) -> None:
+    """Check that points of interpolations ascend from 0 to 1.
+
+    Raises:
+        InputError: They do not.
+    """
+    ascending = all(one < other for one, other in itertools.pairwise(points))
+    if not ascending or list(points[:1]) != [0] or list(points[-1:]) != [1]:
+        raise InputError(
+            f"landscape.points: found {list(points)}, expected ascending numbers from 0, what "
+            "fine-tuning began with, to 1, what it made, such as [0, 0.5, 1]."
+        )
+
+
+def _described(exchanged: Sequence[Swap], mixture: Mixture) -> pd.DataFrame:
+    """Rows of `SWAPS`."""
+    rows = [
+        (swap.direction, swap.kind, swap.first, swap.last, mixture.change(swap.places))
+        for swap in exchanged
+    ]
+    return pd.DataFrame(rows, columns=list(SWAPS.names))
