@@ -15,16 +15,15 @@ import pandas as pd
 import torch
 
 from darksecrets.data.batches import EncodedSplit, load_split
-from darksecrets.finetuning.evaluation import evaluate
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.results import Logits, Restored
 from darksecrets.landscape.running import heads_of, run
 from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
-from darksecrets.landscape.tables import ENCODER, MODEL, SWAPS
+from darksecrets.landscape.tables import SWAPS
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
-from darksecrets.models.mixing import END, Mix, Mixture, whole
+from darksecrets.models.mixing import END, Mixture, whole
 from darksecrets.run.columns import FROM_NORMAL
 from darksecrets.run.errors import InputError
 
@@ -168,62 +167,31 @@ def restored(
     exchanged, heads = swaps(layers), heads_of(mixture.end)
     chosen = sample(train, settings.examples, settings.sample)
     mixes = [whole(layers, END), *(swap.mix(layers) for swap in exchanged)]
-    between = [mix for part in _parts(layers) for mix in _path(*part, points, layers)]
+    parts = interpolations(layers)
+    between = [interpolated(*part, share, layers) for part in parts for share in points]
     found = run(
         *(mixture, validation, [*mixes, *between], heads),
         predicted=not settings.task.is_regression,
         description=f"Restoring layers, {settings.task.name}",
     )
-    of_train = run(mixture, chosen, between, description="Training examples")
+    of_train = run(mixture, chosen, between, description="Interpolating, training examples")
     shape = shape_of(mixture.end)
     size = (shape.layers, shape.heads) if heads else (0, 0)
     changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
-    ends = len(mixes), len(mixes) + len(between)
+    of_swaps, of_curves, of_heads = np.split(found[1:], np.cumsum([len(exchanged), len(between)]))
     return Restored(
         swaps=_described(exchanged, mixture),
         finetuned=found[0],
-        swapped=found[1 : ends[0]],
-        heads=found[ends[1] :].reshape(*size, *found.shape[1:]),
+        swapped=of_swaps,
+        heads=of_heads.reshape(*size, *found.shape[1:]),
         head_changes=changes.reshape(size),
         idx=validation.idx,
         labels=validation.labels,
         train_labels=chosen.labels,
         points=np.array(points, dtype=np.float64),
-        validation=_curves(mixture, validation, points, found[slice(*ends)]),
-        train=_curves(mixture, chosen, points, of_train),
+        validation=of_curves.reshape(len(parts), len(points), *found.shape[1:]),
+        train=of_train.reshape(len(parts), len(points), *of_train.shape[1:]),
     )
-
-
-def _curves(
-    mixture: Mixture, split: EncodedSplit, points: Sequence[float], of_parts: Logits
-) -> Logits:
-    """[parts, points, examples, outputs] between both models, in each part by itself.
-
-    The whole model and the encoder are run as scores are computed: their ends are, bit for bit, the
-    outputs of the models themselves.
-
-    Args:
-        mixture: The models.
-        split: The examples.
-        points: Shares of the fine-tuned weights.
-        of_parts: [parts and points, examples, outputs] of all other parts.
-    """
-    layers, found = mixture.layers, []
-    for part, layer in (part for part in interpolations(layers) if part not in _parts(layers)):
-        for share, mix in zip(points, _path(part, layer, points, layers), strict=True):
-            mixture.apply(mix)
-            found.append(evaluate(mixture.model, split, f"Interpolating the {part}, {share:g}"))
-    both: Logits = np.concatenate([np.stack(found), of_parts])
-    return both.reshape(-1, len(points), *both.shape[1:])
-
-
-def _path(part: str, layer: int, points: Sequence[float], layers: int) -> list[Mix]:
-    return [interpolated(part, layer, share, layers) for share in points]
-
-
-def _parts(layers: int) -> list[tuple[str, int]]:
-    """Parts that leave most of the model as it is, and follow the others in `interpolations`."""
-    return [part for part in interpolations(layers) if part[0] not in (MODEL, ENCODER)]
 
 
 def sample(split: EncodedSplit, size: int, seed: int) -> EncodedSplit:

@@ -67,7 +67,7 @@ def run(
     Args:
         mixture: The two models, on the device to use.
         split: The examples.
-        mixes: Any mixes, all with the fine-tuned classifier.
+        mixes: Any mixes.
         heads: Heads to restore, each alone.
         predicted: Whether the greatest output of each example counts: where rounding decides which
             it is, the outputs are those of the example alone.
@@ -193,10 +193,11 @@ class Shared(Loop):
         fine_tuned = whole(self.mixture.layers, END)
         states: list[States] = []
         before: Mix = ()
-        for mix in distinct([*self.mixes, fine_tuned]):  # the fine-tuned model is the last
+        for mix in distinct([*self.mixes, fine_tuned]):  # this one is the last
             del states[_shared(before, mix) :]
             while len(states) <= self.mixture.layers - 1:
                 states.append(self._state(len(states), mix, groups, states))
+            self.mixture.apply_to(self.mixture.layers + 1, mix[-1])
             logits = self._decide(self._layer(self.mixture.layers, mix), states[-1], groups)
             found[[number for number, each in enumerate(self.mixes) if each == mix]] = logits
             before = mix
@@ -241,7 +242,7 @@ class Shared(Loop):
     def _decide(self, last: Layer, states: States, groups: Sequence[_Group]) -> torch.Tensor:
         """[examples, outputs] from what enters the last layer."""
         logits = [
-            classify(self.mixture.end, last.first_token(hidden, _none(last, hidden)))
+            classify(self.mixture.model, last.first_token(hidden, _none(last, hidden)))
             for hidden in states
         ]
         places = [place for group in groups for place in group.places]
