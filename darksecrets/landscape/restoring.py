@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import torch
 
+from darksecrets.ablation.sweep import check_labels
 from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.results import Logits, Restored
@@ -43,8 +44,9 @@ class Settings:
         state: ``finetuned`` or ``finetuned-from-normal``.
         seed: Seed of the fine-tuning.
         points: Shares of the fine-tuned weights in the interpolations, ascending, from 0 to 1.
-        examples: Training examples that losses are measured on; all if there are fewer.
-        sample: Seed of their choice.
+        examples: Validation examples to score, at most; None for all.
+        training: Training examples that losses are measured on; all if there are fewer.
+        sample: Seed of the choice of examples.
         max_length: Longest sequence kept, in tokens.
         std: Standard deviation of the normal distribution that ``finetuned-from-normal`` began in.
     """
@@ -53,7 +55,8 @@ class Settings:
     state: str
     seed: int
     points: Sequence[float]
-    examples: int
+    examples: int | None
+    training: int
     sample: int
     max_length: int
     std: float
@@ -88,15 +91,17 @@ def restore(
     """
     start = time.perf_counter()
     torch.set_num_threads(threads)
-    check_points(settings.points)
     tokenizer, task = load_tokenizer(finetuned), settings.task
     train, validation = (
         load_split(dataset, split, tokenizer, task, settings.max_length)
         for split in ("train", "validation")
     )
+    validation = sample(validation, settings.examples, settings.sample)
+    check_labels(validation.labels, task, str(dataset))
     mixture = load_mixture(pretrained, finetuned, settings)
+    train = sample(train, settings.training, settings.sample)
     outputs = restored(mixture, validation, train, settings)
-    outputs, rounding = with_stored(outputs, read_stored(stored, task), stored)
+    outputs, rounding = with_stored(outputs, read_stored(stored, task, outputs.idx), stored)
     return outputs, {
         "rounding": rounding,
         "models": len(outputs.swaps) + int(np.prod(outputs.heads.shape[:2])),
@@ -105,11 +110,11 @@ def restore(
     }
 
 
-def read_stored(file: Path, task: Task) -> Logits:
-    """[examples, outputs] that a run has stored of a model."""
-    table = predictions(task.num_labels).read(file)
+def read_stored(file: Path, task: Task, idx: npt.NDArray[np.int64]) -> Logits:
+    """[examples, outputs] that a run has stored of a model; NaN for examples that it lacks."""
+    table = predictions(task.num_labels).read(file).set_index("idx")
     outputs = table[[f"logit_{number}" for number in range(task.num_labels)]]
-    return outputs.to_numpy(dtype=np.float32)
+    return outputs.reindex(idx).to_numpy(dtype=np.float32)
 
 
 def with_stored(found: Restored, outputs: Logits, file: Path) -> tuple[Restored, float]:
@@ -121,9 +126,8 @@ def with_stored(found: Restored, outputs: Logits, file: Path) -> tuple[Restored,
     Raises:
         InputError: They differ by more than rounding: the model is of another run.
     """
-    same_shape = outputs.shape == found.finetuned.shape
-    rounding = float(np.abs(outputs - found.finetuned).max()) if same_shape else np.inf
-    if rounding > _ROUNDING * max(1.0, float(np.abs(outputs).max())):
+    rounding = float(np.abs(outputs - found.finetuned).max())
+    if not rounding <= _ROUNDING * max(1.0, float(np.abs(outputs).max())):  # so that NaN is wrong
         raise InputError(
             f"{file}: found outputs that differ by {rounding:.2g} from those of the fine-tuned "
             "model, expected the same up to rounding. Model, data and predictions must be of one "
@@ -160,12 +164,11 @@ def restored(
     Args:
         mixture: The models.
         validation: Examples to score.
-        train: Examples to choose some of, for losses.
+        train: Examples for losses.
         settings: What to compute.
     """
     layers, points = mixture.layers, settings.points
     exchanged, heads = swaps(layers), heads_of(mixture.end)
-    chosen = sample(train, settings.examples, settings.sample)
     mixes = [whole(layers, END), *(swap.mix(layers) for swap in exchanged)]
     parts = interpolations(layers)
     between = [interpolated(*part, share, layers) for part in parts for share in points]
@@ -174,7 +177,7 @@ def restored(
         predicted=not settings.task.is_regression,
         description=f"Restoring layers, {settings.task.name}",
     )
-    of_train = run(mixture, chosen, between, description="Interpolating, training examples")
+    of_train = run(mixture, train, between, description="Interpolating, training examples")
     shape = shape_of(mixture.end)
     size = (shape.layers, shape.heads) if heads else (0, 0)
     changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
@@ -187,15 +190,15 @@ def restored(
         head_changes=changes.reshape(size),
         idx=validation.idx,
         labels=validation.labels,
-        train_labels=chosen.labels,
+        train_labels=train.labels,
         points=np.array(points, dtype=np.float64),
         validation=of_curves.reshape(len(parts), len(points), *found.shape[1:]),
         train=of_train.reshape(len(parts), len(points), *of_train.shape[1:]),
     )
 
 
-def sample(split: EncodedSplit, size: int, seed: int) -> EncodedSplit:
-    """A random sample of a split, in its order; all of it if it has no more examples."""
+def sample(split: EncodedSplit, size: int | None, seed: int) -> EncodedSplit:
+    """A random sample of a split, in its order; all of it if it has no more, or without a size."""
     rows = np.sort(np.random.default_rng(seed).permutation(len(split))[:size])
     slices = [slice(split.starts[row], split.starts[row + 1]) for row in rows]
     return dataclasses.replace(
@@ -208,20 +211,6 @@ def sample(split: EncodedSplit, size: int, seed: int) -> EncodedSplit:
             for name, flat in split.inputs.items()
         },
     )
-
-
-def check_points(points: Sequence[float]) -> None:
-    """Check that points of interpolations ascend from 0 to 1.
-
-    Raises:
-        InputError: They do not.
-    """
-    ascending = all(one < other for one, other in itertools.pairwise(points))
-    if not ascending or list(points[:1]) != [0] or list(points[-1:]) != [1]:
-        raise InputError(
-            f"landscape.points: found {list(points)}, expected ascending numbers from 0, what "
-            "fine-tuning began with, to 1, what it made, such as [0, 0.5, 1]."
-        )
 
 
 def _described(exchanged: Sequence[Swap], mixture: Mixture) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,7 +115,7 @@ def predictions(task: Task, logits: Logits) -> npt.NDArray[np.int64] | Logits:
     return classes
 
 
-def require_alike(results: dict[int, Restored], task: Task) -> None:
+def require_alike(results: Mapping[int, Restored], task: Task) -> None:
     """Check that the results of all seeds are of the same examples and swaps.
 
     Raises:

@@ -154,19 +154,19 @@ def restored_means(
         of_loss_drawn = [
             resampled_means((found[1:] - found[0]).T, resamples, _rng(draws)) for found in of_loss
         ]
-        deltas, flips, added = (
-            np.stack([table.loc[rows.index, name].to_numpy(float) for table in tables])
-            for name in ("delta", "flips", "loss_delta")
-        )
+        of = {
+            name: np.stack([table.loc[rows.index, name].to_numpy(float) for table in tables])
+            for name in ("baseline", "score", "delta", "flips", "loss_delta")
+        }
         bounds = [PERCENT * end for end in METRICS[str(metric)].bounds_of_differences]
-        means = _over_seeds(deltas, PERCENT * np.stack(drawn)[:, :, 1:])
+        means = _over_seeds(of["delta"], PERCENT * np.stack(drawn)[:, :, 1:])
         low, high = feasible([means.low, means.high], bounds[0], bounds[1])
-        of_losses = _over_seeds(added, np.stack(of_loss_drawn))
+        of_losses = _over_seeds(of["loss_delta"], np.stack(of_loss_drawn))
         parts.append(
             rows[columns].assign(
                 seeds=len(results),
+                **{name: of[name].mean(axis=0) for name in ("baseline", "score", "flips")},
                 **{"delta": means.mean, "ci_low": low, "ci_high": high, "p_value": means.p},
-                flips=flips.mean(axis=0),
                 **{"loss_delta": of_losses.mean, "loss_low": of_losses.low},
                 loss_high=of_losses.high,
             )

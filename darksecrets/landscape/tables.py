@@ -128,6 +128,8 @@ RESTORED_MEANS = Table(
         *_WHAT,
         METRIC,
         _SEEDS,
+        replace(_EFFECT[0], meaning="mean `baseline` of the seeds"),
+        replace(_EFFECT[1], meaning="mean `score` of the seeds"),
         replace(_BY_NAME["delta"], meaning="mean `delta` of the seeds"),
         *interval("delta", unit="× 100"),
         replace(P_VALUE, meaning=f"test of a mean effect of 0, {_OVER}"),

@@ -210,6 +210,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(importance, "importance.tasks", ablation["tasks"])
     choose(importance["pruning"], "importance.pruning.tasks", importance["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
+    choose(config["landscape"], "landscape.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

@@ -15,7 +15,8 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate
-from darksecrets.landscape.restoring import Settings, check_points, restored, sample, with_stored
+from darksecrets.landscape.restoring import Settings, restored, sample, with_stored
+from darksecrets.landscape.points import check_points
 from darksecrets.landscape.results import Restored, losses
 from darksecrets.landscape.running import Loop, Shared, heads_of, run
 from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
@@ -265,14 +266,14 @@ def test_changes_are_relative_distances(case: Case) -> None:
 
 def settings(case: Case, **others: object) -> Settings:
     return replace(
-        Settings(case.task, "finetuned", 1, POINTS, 5, 7, 64, 0.02),
+        Settings(case.task, "finetuned", 1, POINTS, None, 5, 7, 64, 0.02),
         **others,  # type: ignore[arg-type]
     )
 
 
 @pytest.fixture(scope="module")
 def outputs(case: Case) -> Restored:
-    train = examples(case.task, case.start.config.pad_token_id, seed=2)
+    train = sample(examples(case.task, case.start.config.pad_token_id, seed=2), 5, 7)
     return restored(case.mixture(), case.split, train, settings(case))
 
 
