@@ -24,7 +24,7 @@ from darksecrets.landscape.tables import (
 )
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel_figure
-from darksecrets.plotting.style import BASELINE, INK
+from darksecrets.plotting.style import BASELINE, GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,12 +122,12 @@ def _legend(figure: Figure, beside: int, layers: int) -> None:
     entries: dict[str, Any] = {
         "whole model, with its classifier": Line2D([], [], **_PARTS[MODEL]),
         "encoder: all layers, embeddings": Line2D([], [], **_PARTS[ENCODER]),
-        "validation": Line2D([], [], color=INK),
-        "training examples": Line2D([], [], color=INK, **_SPLITS[TRAIN]),
+        "solid: validation": Line2D([], [], color=GREY),
+        "dotted: training examples": Line2D([], [], color=GREY, **_SPLITS[TRAIN]),
         "layer 1 alone": Line2D([], [], color=_colour(1, layers)),
         f"layer {layers} alone": Line2D([], [], color=_colour(layers, layers)),
         "fine-tuned": Line2D([], [], **_FINE_TUNED),
     }
-    columns = 1 if beside == 1 else 2 if beside == 2 else 4
+    columns = 1 if beside <= 2 else 4
     place: dict[str, Any] = {"loc": "outside upper center", "ncols": columns, "handlelength": 1.6}
     figure.legend(list(entries.values()), list(entries), **place)

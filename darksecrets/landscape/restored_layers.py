@@ -113,6 +113,6 @@ def _legend(figure: Figure, beside: int) -> None:
     }
     entries["nothing restored"] = Line2D([], [], color=BASELINE, linewidth=2)
     entries["greater score"] = Patch(color=mpl.colormaps[SCORE](0.9))
-    columns = 1 if beside == 1 else 2 if beside == 2 else 3
+    columns = 1 if beside <= 2 else 3
     place: dict[str, Any] = {"loc": "outside upper center", "ncols": columns, "handlelength": 1.2}
     figure.legend(list(entries.values()), list(entries), **place)
