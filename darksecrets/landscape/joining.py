@@ -28,15 +28,14 @@ from darksecrets.landscape.tables import (
     RESTORED,
     WEIGHTS,
 )
+from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, paired_agreement, rank_correlations
 from darksecrets.stats.resampling import bootstrap_weights
-from darksecrets.stats.seeds import mean_over_seeds
+from darksecrets.stats.seeds import critical_value
 
-_CERTAIN = 1 - 1e-9
-"""Correlations of 1 are cut to this, so that Fisher's transformation is finite."""
 _FEWEST = 4
-"""Units without which a correlation has no interval."""
+"""Units, with fewer of which a correlation has no interval."""
 
 Costs = dict[str, tuple[Floats, Floats]]
 """By name of the cost: [seeds, units], and on resamples [resamples, seeds, units]."""
@@ -50,9 +49,8 @@ def change_and_cost(
 ) -> pd.DataFrame:
     """`CHANGE_AND_COST` of one task and state, without ``task`` and ``state``.
 
-    Intervals are those of a mean over seeds (`darksecrets.stats.seeds`) on Fisher's scale; the
-    variance is that over heads (Bonett and Wright 2000) plus that over examples, so that they cover
-    heads, examples and seeds.
+    Intervals cover heads, examples and seeds: on Fisher's scale, the variance over heads (Bonett
+    and Wright 2000), that over examples and that over seeds are added; see `_ends`.
 
     Args:
         results: The results by seed, of the same examples.
@@ -60,16 +58,18 @@ def change_and_cost(
         task: The task.
         resampling: Numbers of permutations, seed; at most `RESAMPLES` samples are drawn.
     """
-    rows = []
+    rows, on_scale = [], []
     for scope, change, changes, costs, layers in _comparisons(results, maps, task, resampling):
         draws = Draws(layers, 0, resampling.permutations, resampling.seed)
         for cost in COSTS:
             if cost in costs:
                 about = {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
-                found = _compared(changes, *costs[cost], draws, within=scope == HEADS)
+                found = _compared(changes, costs[cost][0], draws, within=scope == HEADS)
                 rows.append({**about, "units": len(layers), **found})
+                on_scale.append(_on_scale(changes, *costs[cost]))
     names = [name for name in CHANGE_AND_COST.names if name not in ("task", "state")]
     table = pd.DataFrame(rows)
+    table["ci_low"], table["ci_high"] = _ends(on_scale)
     for p in ("p_value", "p_within_layers"):
         known = table[p].dropna()
         table[f"q{p.removeprefix('p')}"] = pd.Series(benjamini_hochberg(known), known.index)
@@ -155,29 +155,41 @@ def _of_seed(
     return {name: (means[name], np.concatenate(parts)) for name, parts in drawn.items()}
 
 
-def _compared(
-    changes: Floats, costs: Floats, drawn: Floats, draws: Draws, *, within: bool
-) -> dict[str, float]:
-    """The columns of a rank correlation, from [seeds, units] twice, and resampled costs."""
+def _compared(changes: Floats, costs: Floats, draws: Draws, *, within: bool) -> dict[str, float]:
+    """A rank correlation with its tests, from [seeds, units] twice."""
     found = paired_agreement(changes, costs, draws)
-    low = high = np.nan
-    if found.known and changes.shape[1] >= _FEWEST:
-        of_draws = rank_correlations(changes, drawn)
-        low, high = _ends(found.of_models, of_draws, changes.shape[1])
-    return {
-        "spearman": found.rho,
-        "ci_low": low,
-        "ci_high": high,
-        "p_value": found.p,
-        "p_within_layers": found.p_within if within else np.nan,
-    }
+    p_within = found.p_within if within else np.nan
+    return {"spearman": found.rho, "p_value": found.p, "p_within_layers": p_within}
 
 
-def _ends(rho: Floats, drawn: Floats, units: int) -> tuple[float, float]:
-    """Ends of the interval, from [seeds] and [resamples, seeds]."""
-    on_scale = np.arctanh(np.clip(rho, -_CERTAIN, _CERTAIN))
-    of_draws = np.arctanh(np.clip(drawn, -_CERTAIN, _CERTAIN))
+def _on_scale(changes: Floats, costs: Floats, drawn: Floats) -> tuple[Floats, float]:
+    """[seeds] correlations on Fisher's scale, and the variance of their mean that seeds leave out.
+
+    It is that over units and that over examples; NaN for fewer than `_FEWEST` units.
+    """
+    rho, of_draws = (rank_correlations(changes, of) for of in (costs, drawn))
+    units = changes.shape[1]
+    if units < _FEWEST:
+        return rho, np.nan
+    # Fisher's transformation of 1 is infinite; this is between 1 and the greatest correlation of
+    # two different orders.
+    most = 1 - 6 / (units * (units**2 - 1))
+    scaled, of_draws = (np.arctanh(np.clip(of, -most, most)) for of in (rho, of_draws))
     of_units = (1 + float(np.mean(rho)) ** 2 / 2) / (units - 3)
-    of_examples = float(of_draws.mean(axis=1).var())
-    means = mean_over_seeds(on_scale, of_units + of_examples)
-    return float(np.tanh(means.low)), float(np.tanh(means.high))
+    return scaled, of_units + float(of_draws.mean(axis=1).var())
+
+
+def _ends(on_scale: list[tuple[Floats, float]]) -> tuple[Floats, Floats]:
+    """Ends of the intervals of all rows, NaN where the variance is not known.
+
+    Two or three seeds say little about their spread, so that it is pooled over the rows.
+    """
+    scaled, fixed = (np.array(part) for part in zip(*on_scale, strict=True))
+    ends, known = np.full((2, len(fixed)), np.nan), ~np.isnan(fixed)
+    seeds, free = scaled.shape[1], known.sum() * (scaled.shape[1] - 1)
+    pooled = float(scaled[known].var(axis=1, ddof=1).mean()) / seeds if free else 0.0
+    for row in np.flatnonzero(known):
+        critical = critical_value(LEVEL, (fixed[row], np.inf), (pooled, free))
+        half = critical * np.sqrt(fixed[row] + pooled)
+        ends[:, row] = np.tanh(scaled[row].mean() + half * np.array([-1, 1]))
+    return ends[0], ends[1]

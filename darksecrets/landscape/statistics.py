@@ -103,7 +103,8 @@ def _effects(
     table, _ = effects(_as_sweep(outputs, result, task), task, resampling)
     number = table.groupby("metric", sort=False).cumcount().to_numpy()
     of_loss = losses(task, outputs, result.labels)
-    drawn = resampled_means((of_loss[1:] - of_loss[0]).T, RESAMPLES, _rng(resampling))
+    resamples = min(RESAMPLES, resampling.bootstrap)
+    drawn = resampled_means((of_loss[1:] - of_loss[0]).T, resamples, _rng(resampling))
     low, high = interval(drawn)
     per_set = swaps.reset_index(drop=True).assign(
         flips=PERCENT * _flips(outputs, task),
@@ -221,11 +222,11 @@ def _curve(
 
 def _of_curves(values: Floats, drawn: Floats) -> pd.DataFrame:
     """Means of curves [seeds, points], from the same on resamples [seeds, resamples, points]."""
-    differences = values - values[:, -1:]
-    means = _over_seeds(differences, drawn - drawn[..., -1:])
+    means = _over_seeds((values - values[:, -1:])[:, :-1], (drawn - drawn[..., -1:])[..., :-1])
     spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
-    columns = {"value": values.mean(axis=0), "difference": means.mean}
-    return pd.DataFrame({**columns, "ci_low": means.low, "ci_high": means.high, "spread": spread})
+    of_differences = {"difference": means.mean, "ci_low": means.low, "ci_high": means.high}
+    columns = {name: np.append(ends, 0.0) for name, ends in of_differences.items()}
+    return pd.DataFrame({"value": values.mean(axis=0), **columns, "spread": spread})
 
 
 def _rng(resampling: Resampling) -> np.random.Generator:

@@ -15,8 +15,8 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate
-from darksecrets.landscape.restoring import Settings, restored, sample, with_stored
 from darksecrets.landscape.points import check_points
+from darksecrets.landscape.restoring import Settings, restored, sample, with_stored
 from darksecrets.landscape.results import Restored, losses
 from darksecrets.landscape.running import Loop, Shared, heads_of, run
 from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
