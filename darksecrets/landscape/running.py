@@ -1,19 +1,19 @@
 """Outputs of many mixes of two classifiers, which share the layers that they have in common.
 
-Mixes are run in an order in which neighbours agree in as many of the lowest layers as possible, and
-hidden states are kept for every layer of the current one: what a mix has in common with the one
-before is not computed again. A restored head changes the output of its layer's attention through
-its slice of the projection, and so all heads of a layer share one pass through both versions of its
-attention. The last layer is computed for the first token only.
+All mixes go through the encoder together. After each layer, those that agree up to it are one node;
+nodes that enter the same version of a layer are one batch. A restored head changes the output of
+its layer's attention through its slice of the projection: all heads of a layer share one pass
+through both versions of its attention, and leave the fine-tuned model there. The last layer is
+computed for the first token only.
 
 BERT, RoBERTa and ELECTRA are run in this way. Other encoders are run as they are, once per mix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from darksecrets.ablation.disable import ZERO
 from darksecrets.ablation.ties import decide_ties
 from darksecrets.data.batches import MASK, by_length
 from darksecrets.finetuning.evaluation import batch_size_for
-from darksecrets.landscape.swaps import distinct
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import Layer, classify, embed, is_known, layer_of, layers_of
@@ -40,8 +39,12 @@ Logits = npt.NDArray[np.float32]
 Head = tuple[int, int]
 """A layer and one of its heads, both from 1."""
 
-BLOCK = {"cpu": 2**27, "gpu": 2**31}
-"""Bytes of the hidden states of a block of examples, at most, in all layers together."""
+Key = TypeVar("Key")
+
+BLOCK = {"cpu": 2**28, "gpu": 2**33}
+"""Bytes of the hidden states of a block of examples before and after a layer, at most."""
+CHUNK = {"cpu": 2**10, "gpu": 2**16}
+"""Tokens per pass through a layer, see `darksecrets.ablation.shared`."""
 
 
 def heads_of(model: PreTrainedModel) -> list[Head]:
@@ -165,12 +168,25 @@ class _Group:
     inputs: dict[str, torch.Tensor]
 
 
+@dataclass(frozen=True)
+class _Node:
+    """What some models have computed alike, up to a layer.
+
+    Attributes:
+        mix: Their mix, up to this layer.
+        head: Number of the head that is restored in them; None for none.
+    """
+
+    mix: Mix
+    head: int | None = None
+
+
 States = list[torch.Tensor]
-"""Hidden states of each group of a block at one place of the encoder, [n, L, size]."""
+"""Hidden states of all nodes at one place of the encoder, by group: [nodes, n, L, size]."""
 
 
 class Shared(Loop):
-    """Computes BERT's layers itself, and what mixes share only once; see `run`."""
+    """Computes BERT's layers itself, and what models share only once; see `run`."""
 
     def __init__(
         self, mixture: Mixture, split: EncodedSplit, mixes: Sequence[Mix], heads: Sequence[Head]
@@ -179,35 +195,31 @@ class Shared(Loop):
         self._starts, self._ends = (
             layers_of(model, model.dtype, ZERO) for model in (mixture.start, mixture.end)
         )
-        config = mixture.end.config
-        size = 4 * (mixture.layers + 4) * int(split.lengths.max()) * config.hidden_size
-        on_cpu = max(1, BLOCK["cpu"] // size)
-        on_gpu = max(1, BLOCK["gpu"] // size)
+        self._whole = whole(mixture.layers, END)
+        config, nodes = mixture.end.config, len(self.mixes) + len(self.heads) + 2
+        size = 2 * 4 * nodes * int(split.lengths.max()) * config.hidden_size
+        on_cpu, on_gpu = (max(1, BLOCK[device] // size) for device in ("cpu", "gpu"))
         self.block_size = devices.batch_size(mixture.end.device, size, cpu=on_cpu, gpu=on_gpu)
+        tokens = devices.sequence_bytes(config, 1)
+        self._tokens = devices.batch_size(mixture.end.device, tokens, **CHUNK)
 
     def block(self, rows: Sequence[int]) -> torch.Tensor:
         """See `Loop.block`."""
         groups = list(self._groups(rows))
-        shape = (len(self.mixes) + len(self.heads), len(rows), _outputs(self.mixture))
-        found: torch.Tensor = self._ends[0].biases[0].new_empty(shape)
-        fine_tuned = whole(self.mixture.layers, END)
-        states: list[States] = []
-        before: Mix = ()
-        for mix in distinct([*self.mixes, fine_tuned]):  # this one is the last
-            del states[_shared(before, mix) :]
-            while len(states) <= self.mixture.layers - 1:
-                states.append(self._state(len(states), mix, groups, states))
-            self.mixture.apply_to(self.mixture.layers + 1, mix[-1])
-            logits = self._decide(self._layer(self.mixture.layers, mix), states[-1], groups)
-            found[[number for number, each in enumerate(self.mixes) if each == mix]] = logits
-            before = mix
-        for layer in sorted({layer for layer, _ in self.heads}):
-            own = [number for number, (of, _) in enumerate(self.heads) if of == layer]
-            wanted = [self.heads[number][1] for number in own]
-            restored = self._restored(layer, wanted, states[layer - 1], groups)
-            for number, logits in zip(own, restored, strict=True):
-                found[len(self.mixes) + number] = logits
+        nodes = [_Node(mix) for mix in self._prefixes(1)]
+        states = self._embedded(nodes, groups)
+        for number in range(1, self.mixture.layers):
+            nodes, states = self._through(number, nodes, states)
+        wanted = [_Node(mix) for mix in self.mixes]
+        wanted += [_Node(self._whole, head) for head in range(len(self.heads))]
+        found: torch.Tensor = states[0].new_empty(len(wanted), len(rows), _outputs(self.mixture))
+        for group, tokens in zip(groups, self._last(wanted, nodes, states), strict=True):
+            found[:, group.places] = self._classified(wanted, tokens)
         return found
+
+    def _prefixes(self, components: int) -> list[Mix]:
+        """What all mixes are in the lowest components, each once; and the fine-tuned model."""
+        return sorted({mix[:components] for mix in (*self.mixes, self._whole)})
 
     def _groups(self, rows: Sequence[int]) -> Iterator[_Group]:
         lengths = self.split.lengths[list(rows)]
@@ -221,71 +233,114 @@ class Shared(Loop):
             }
             yield _Group(places, inputs)
 
-    def _state(
-        self, depth: int, mix: Mix, groups: Sequence[_Group], states: Sequence[States]
-    ) -> States:
-        """What leaves the embeddings, depth 0, or a layer, from 1."""
-        if depth == 0:
-            self.mixture.apply_to(0, mix[0])
-            return [embed(self.mixture.model, group.inputs) for group in groups]
-        layer = self._layer(depth, mix)
-        return [layer.forward(hidden, _none(layer, hidden)) for hidden in states[depth - 1]]
+    def _embedded(self, nodes: Sequence[_Node], groups: Sequence[_Group]) -> States:
+        found: list[list[torch.Tensor]] = [[] for _ in groups]
+        for node in nodes:
+            self.mixture.apply_to(0, node.mix[0])
+            for of_group, group in zip(found, groups, strict=True):
+                of_group.append(embed(self.mixture.model, group.inputs))
+        return [torch.stack(of_group) for of_group in found]
 
-    def _layer(self, number: int, mix: Mix) -> Layer:
-        """One layer of a mix; number from 1."""
-        for share, layers in ((START, self._starts), (END, self._ends)):
-            if mix[number] == (share, share):
+    def _through(
+        self, number: int, before: Sequence[_Node], states: States
+    ) -> tuple[list[_Node], States]:
+        """The nodes after a layer, by its number from 1, and what leaves it."""
+        place = {node: index for index, node in enumerate(before)}
+        below, fine_tuned = self._whole[:number], self._whole[: number + 1]
+        carried = [node.head for node in before if node.head is not None]
+        own = [head for head, (layer, _) in enumerate(self.heads) if layer == number]
+        nodes = [_Node(mix) for mix in self._prefixes(number + 1)]
+        parents = [place[_Node(node.mix[:-1])] for node in nodes]
+        nodes += [_Node(fine_tuned, head) for head in carried]
+        parents += [place[_Node(below, head)] for head in carried]
+        found = [of.new_empty(len(nodes) + len(own), *of.shape[1:]) for of in states]
+        for share, chosen in _grouped(node.mix[number] for node in nodes):
+            layer = self._layer(number, share)
+            for old, new in zip(states, found, strict=True):
+                new[chosen] = self._forward(layer, old[[parents[index] for index in chosen]])
+        for old, new in zip(states, found, strict=True):
+            if own:
+                new[len(nodes) :] = self._restored(number, own, old[place[_Node(below)]])
+        return nodes + [_Node(fine_tuned, head) for head in own], found
+
+    def _layer(self, number: int, share: Sequence[float]) -> Layer:
+        """One layer, by its number from 1, with shares of the fine-tuned weights."""
+        for pure, layers in ((START, self._starts), (END, self._ends)):
+            if tuple(share) == (pure, pure):
                 return layers[number - 1]
-        self.mixture.apply_to(number, mix[number])
+        self.mixture.apply_to(number, share)
         return layer_of(self.mixture.model, number, self.mixture.model.dtype, ZERO)
 
-    def _decide(self, last: Layer, states: States, groups: Sequence[_Group]) -> torch.Tensor:
-        """[examples, outputs] from what enters the last layer."""
-        logits = [
-            classify(self.mixture.model, last.first_token(hidden, _none(last, hidden)))
-            for hidden in states
-        ]
-        places = [place for group in groups for place in group.places]
-        return torch.cat(logits)[torch.from_numpy(np.argsort(places)).to(logits[0].device)]
+    def _forward(self, layer: Layer, stack: torch.Tensor) -> torch.Tensor:
+        """Output of a layer for [nodes, n, L, size], in chunks that stay in the CPU's cache."""
+        inputs = torch.split(stack.flatten(0, 1), max(1, self._tokens // stack.shape[2]))
+        return torch.cat([layer.forward(one, _none(layer, one)) for one in inputs]).view_as(stack)
 
-    def _restored(
-        self, number: int, heads: Sequence[int], states: States, groups: Sequence[_Group]
-    ) -> Iterator[torch.Tensor]:
-        """[examples, outputs] with each of some heads of one layer restored.
+    def _restored(self, number: int, own: Sequence[int], hidden: torch.Tensor) -> torch.Tensor:
+        """[heads, n, L, size] output of a fine-tuned layer with each of some heads restored.
 
         Args:
             number: The layer, from 1.
-            heads: Its heads, from 1.
-            states: What enters the layer.
-            groups: The examples.
+            own: Numbers of the heads in ``heads``.
+            hidden: [n, L, size], what enters the fine-tuned layer.
         """
-        if number == len(self._ends):
-            for head in heads:
-                yield self._decide(self._last_with(head), states, groups)
-            return
         start, end = self._starts[number - 1], self._ends[number - 1]
-        attended, contexts = [], []
-        for hidden in states:
-            old, new = (layer.context_and_change(hidden)[0] for layer in (end, start))
-            attended.append(end.project(old, hidden))
-            contexts.append((old, new))
-        for head in heads:
-            own = torch.tensor([head - 1], device=states[0].device)
-            current = [
-                intact + (start.project_heads(new, own) - end.project_heads(old, own))
-                for intact, (old, new) in zip(attended, contexts, strict=True)
-            ]
-            current = [end.feed_forward(end.first_norm(hidden)) for hidden in current]
-            for layer in self._ends[number:-1]:
-                current = [layer.forward(hidden, _none(layer, hidden)) for hidden in current]
-            yield self._decide(self._ends[-1], current, groups)
+        old, new = (layer.context_and_change(hidden)[0] for layer in (end, start))
+        intact, found = end.project(old, hidden), []
+        for head in own:
+            place = torch.tensor([self.heads[head][1] - 1], device=hidden.device)
+            change = start.project_heads(new, place) - end.project_heads(old, place)
+            found.append(end.feed_forward(end.first_norm(intact + change)))
+        return torch.stack(found)
+
+    def _last(self, wanted: Sequence[_Node], before: Sequence[_Node], states: States) -> States:
+        """[models, n, size] output of the last layer at the first token, by group."""
+        number = self.mixture.layers
+        place = {node: index for index, node in enumerate(before)}
+        # a head of the last layer is restored only there
+        own = [
+            node.head if node.head is not None and self.heads[node.head][0] == number else None
+            for node in wanted
+        ]
+        parents = [
+            place[_Node(node.mix[:number], None if head is not None else node.head)]
+            for node, head in zip(wanted, own, strict=True)
+        ]
+        found = [of.new_empty(len(wanted), of.shape[1], of.shape[3]) for of in states]
+        keys = ((node.mix[number], head) for node, head in zip(wanted, own, strict=True))
+        for (share, head), chosen in _grouped(keys):
+            layer = self._layer(number, share) if head is None else self._last_with(head)
+            for old, new in zip(states, found, strict=True):
+                hidden = old[[parents[index] for index in chosen]]
+                flat = hidden.flatten(0, 1)
+                new[chosen] = layer.first_token(flat, _none(layer, flat)).view(
+                    *hidden.shape[:2], -1
+                )
+        return found
 
     def _last_with(self, head: int) -> Layer:
         """The last layer of the fine-tuned model with one head restored."""
-        number, model = len(self._ends), self.mixture.model
+        number, model = self.mixture.layers, self.mixture.model
         self.mixture.apply_to(number, (END, END))
-        self.mixture.restore_head(number, head)
+        self.mixture.restore_head(number, self.heads[head][1])
         return layer_of(model, number, model.dtype, ZERO)
+
+    def _classified(self, wanted: Sequence[_Node], tokens: torch.Tensor) -> torch.Tensor:
+        """[models, n, outputs] from what leaves the last layer, [models, n, size]."""
+        found = tokens.new_empty(*tokens.shape[:2], _outputs(self.mixture))
+        for share, chosen in _grouped(node.mix[-1] for node in wanted):
+            self.mixture.apply_to(self.mixture.layers + 1, share)
+            logits = classify(self.mixture.model, tokens[chosen].flatten(0, 1))
+            found[chosen] = logits.view(len(chosen), tokens.shape[1], -1)
+        return found
+
+
+def _grouped(keys: Iterable[Key]) -> list[tuple[Key, list[int]]]:
+    """Every key once, with the numbers of its places."""
+    found: dict[Key, list[int]] = {}
+    for index, key in enumerate(keys):
+        found.setdefault(key, []).append(index)
+    return list(found.items())
 
 
 def _outputs(mixture: Mixture) -> int:
@@ -295,9 +350,3 @@ def _outputs(mixture: Mixture) -> int:
 def _none(layer: Layer, hidden: torch.Tensor) -> torch.Tensor:
     """[n, heads] no head is disabled."""
     return torch.zeros(len(hidden), layer.heads, dtype=torch.bool, device=hidden.device)
-
-
-def _shared(one: Mix, other: Mix) -> int:
-    """In how many components, from the lowest, two mixes agree."""
-    agree = [a == b for a, b in zip(one, other, strict=False)]
-    return agree.index(False) if False in agree else len(agree)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,8 +105,3 @@ def interpolated(part: str, layer: int, share: float, layers: int) -> Mix:
         return whole(layers, share)
     fine_tuned = whole(layers, END)
     return (*fine_tuned[:layer], tuple(share for _ in fine_tuned[layer]), *fine_tuned[layer + 1 :])
-
-
-def distinct(mixes: Sequence[Mix]) -> list[Mix]:
-    """Every mix once, so that neighbours share as many of the lowest components as possible."""
-    return sorted(set(mixes))
