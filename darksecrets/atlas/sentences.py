@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from darksecrets.run.series import MEAN, Model, Numbers, Series, average
+from darksecrets.run.series import CHOSEN, MEAN, Model, Numbers, Series, average
 from darksecrets.run.shown import LEVEL, Phrase, Shown
 
 _DASH = "–"
@@ -25,13 +25,12 @@ def describe(series: Sequence[Series], task: str, model: Model) -> list[str]:
     Returns:
         Sentences, the heads of layer 1 first; empty for a head of which there is nothing to say.
     """
-    kinds: dict[int, tuple[Shown, dict[str, _Columns]]] = {}
+    kinds: dict[int, tuple[Shown, list[tuple[Series, _Columns]]]] = {}
     for one in series:
         if one.shown.phrases and (columns := _columns(one, task, model)):
             if one.shown.kind == "metric" and one.kind:
                 continue  # only the main metric is said
-            kind = one.kinds.get(task, one.kind)
-            kinds.setdefault(id(one.shown), (one.shown, {}))[1][kind] = columns
+            kinds.setdefault(id(one.shown), (one.shown, []))[1].append((one, columns))
     if not kinds:
         return []
     shape = series[0].values.shape[-2:]
@@ -39,8 +38,8 @@ def describe(series: Sequence[Series], task: str, model: Model) -> list[str]:
         _sentence(
             [
                 text
-                for shown, columns in kinds.values()
-                for text in said(shown, {kind: _at(own, place) for kind, own in columns.items()})
+                for shown, parts in kinds.values()
+                for text in said(shown, dict(_at(*part, task, place) for part in parts))
             ]
         )
         for place in np.ndindex(shape)
@@ -55,8 +54,15 @@ def _columns(series: Series, task: str, model: Model) -> _Columns:
     return {name: values for name, values in found.items() if values is not None}
 
 
-def _at(columns: _Columns, place: tuple[int, ...]) -> _Values:
-    return {name: float(values[place]) for name, values in columns.items()}
+def _at(
+    series: Series, columns: _Columns, task: str, place: tuple[int, ...]
+) -> tuple[str, _Values]:
+    """The kind of a head's values, or what was chosen for the head; and its values."""
+    values = {name: float(numbers[place]) for name, numbers in columns.items()}
+    chosen = values.get(CHOSEN, np.nan)
+    if np.isnan(chosen):
+        return series.kinds.get(task, series.kind), values
+    return series.choices[int(chosen)], values
 
 
 def _sentence(parts: Sequence[str]) -> str:
@@ -110,7 +116,10 @@ def _filled(phrase: Phrase, shown: Shown, kind: str, values: _Values) -> str:
     """The phrase with its numbers; without an interval that is unknown."""
     low, high = (values.get(name, np.nan) for name in (*shown.ends(shown.value), "", "")[:2])
     numbers = {
-        **{column.name: values.get(column.name, np.nan) for column in shown.controls},
+        **{
+            name: values.get(name, np.nan)
+            for name in (*(c.name for c in shown.controls), *shown.beside)
+        },
         **{"value": values[shown.value], "low": low, "high": high},
         **{"loss": -values[shown.value], "least": -high, "most": -low},
     }

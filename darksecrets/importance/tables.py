@@ -170,6 +170,31 @@ LAYER_NEEDS = Table(
     key=(*names(*MODEL, METRIC), "layer", "kept"),
 )
 
+SURVIVING_HEADS = Table(
+    "surviving_heads",
+    "Which heads are left if as many are removed as the task's first metric tolerates "
+    f"(`tolerated` in `pruned_heads`), in every order but `{RANDOM}` and `{REVERSED}`.",
+    (
+        *MODEL,
+        replace(METRIC, meaning="the task's first metric"),
+        replace(
+            _ORDER, values=tuple(name for name in _ORDER.values if name not in (RANDOM, REVERSED))
+        ),
+        LAYER,
+        HEAD,
+        Column("rank", "integer", "1 is removed first", low=1),
+        Column("survives", "flag", "whether the head is left"),
+        Column(
+            *("chance", "number", "the same if as many heads are removed at random"),
+            low=0,
+            high=1,
+            control_of="survives",
+        ),
+    ),
+    key=(*names(*MODEL), "order", "layer", "head"),
+    every=names(LAYER, HEAD),
+)
+
 IMPORTANT_HEADS = Table(
     "important_heads",
     "Whether the heads that a task needs are those that do something recognisable: rank "
@@ -199,5 +224,5 @@ IMPORTANT_HEADS = Table(
 
 TABLES = (
     *(HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS),
-    IMPORTANT_HEADS,
+    *(SURVIVING_HEADS, IMPORTANT_HEADS),
 )

@@ -8,7 +8,7 @@ MEASURED = (
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]
 TABLES_OF_IMPORTANCE = ("head_importance", "importance_agreement")
-TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs")
+TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs", "surviving_heads")
 CHECKS["measure_importance"] = of_ablation.check_run
 CHECKS["collect_importance"] = partial(of_ablation.check_states, left_out=config["left_out"])
 
