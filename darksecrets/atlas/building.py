@@ -16,7 +16,7 @@ from darksecrets.atlas.frame import BINS, OFFSETS
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe
 from darksecrets.claims.registry import Paper
-from darksecrets.run.columns import MEASURE, of_weights
+from darksecrets.run.columns import of_weights
 from darksecrets.run.series import CHOSEN, FINETUNED, MEAN, Model, Series, of_measure, shape_of
 from darksecrets.run.shown import LEVEL, Shown
 
@@ -103,16 +103,18 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "kinds": dict(series.kinds),
         "group": shown.group,
         "table": shown.table.file,
-        "meaning": _plain(column.meaning),
+        "meaning": _plain(shown.meaning or column.meaning),
         "unit": column.unit,
         "palette": shown.palette,
-        "onCard": shown.on_card,
+        "onCard": shown.on_card
+        if isinstance(shown.on_card, bool)
+        else series.kind in shown.on_card,
         "test": _plain(shown.column(shown.test).meaning) if shown.test else "",
         "twoSided": shown.two_sided,
         "columns": list(series.columns),
         "roles": _roles(shown, series.columns),
         "choices": list(series.choices),
-        "attention": dict(shown.fixed).get(MEASURE.name, ""),
+        "by": shown.by,
         "of": _of_weights(series),
         "tasks": list(series.tasks),
         "models": [list(model) for model in series.models],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from darksecrets.run.series import CHOSEN, MEAN, Model, Numbers, Series, average
 from darksecrets.run.shown import LEVEL, Phrase, Shown
 
 _DASH = "–"
+_UNKNOWN = re.compile(r" \[–, –\]| \(95% interval – to –\)|95% interval – to –; ")
 _Columns = Mapping[str, Numbers]
 _Values = Mapping[str, float]
 
@@ -34,16 +36,31 @@ def describe(series: Sequence[Series], task: str, model: Model) -> list[str]:
     if not kinds:
         return []
     shape = series[0].values.shape[-2:]
-    return [
-        _sentence(
-            [
-                text
-                for shown, parts in kinds.values()
-                for text in said(shown, dict(_at(*part, task, place) for part in parts))
-            ]
-        )
-        for place in np.ndindex(shape)
-    ]
+    found = []
+    for place in np.ndindex(shape):
+        texts = [
+            (shown, text)
+            for shown, parts in kinds.values()
+            for text in said(shown, dict(_at(*part, task, place) for part in parts))
+        ]
+        found.append(_sentence(_by_measure(texts, [shown for shown, _ in kinds.values()])))
+    return found
+
+
+def _by_measure(texts: Sequence[tuple[Shown, str]], measured: Sequence[Shown]) -> list[str]:
+    """Each text once; with the measures of attention that it is said by, if there are several."""
+    several = {shown.phrases for shown in measured if shown.by}
+    measures: dict[str, list[str]] = {}
+    for shown, text in texts:
+        own = measures.setdefault(text, [])
+        if shown.phrases in several:
+            own.append(shown.by or "weights")
+    return [f"{text} (by {_list(by)})" if by else text for text, by in measures.items()]
+
+
+def _list(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else f"{last} only"
 
 
 def _columns(series: Series, task: str, model: Model) -> _Columns:
@@ -125,7 +142,7 @@ def _filled(phrase: Phrase, shown: Shown, kind: str, values: _Values) -> str:
     }
     written = {name: _Number(number) for name, number in numbers.items()}
     text = phrase.text.format(kind=shown.words.get(kind, kind), **written)
-    return text.replace(f" [{_DASH}, {_DASH}]", "")
+    return _UNKNOWN.sub("", text)
 
 
 class _Number(float):

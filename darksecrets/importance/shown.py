@@ -29,9 +29,9 @@ SHOWN = (
         _GROUP,
         kind="definition",
         where={"mode": MODE, "definition": _SIGNED},
-        words={EXACT: "exact effect on the loss"},
         palette="effect",
         summaries=_SUMMARIES,
+        on_card=(EXACT,),
     ),
     Shown(
         HEAD_IMPORTANCE,
@@ -48,10 +48,13 @@ SHOWN = (
         "survives",
         "Survives removal: {kind}",
         _GROUP,
+        "whether the head is left if as many heads are removed as the task tolerates; of several "
+        "seeds, the share for which it is",
         kind="order",
-        where={"order": (GREEDY, EXACT, ABSOLUTE)},
+        where={"order": (ABSOLUTE, EXACT, GREEDY)},
         words={EXACT: "by exact effect", ABSOLUTE: "by absolute gradient"},
         beside=("rank",),
         summaries=("pruned_heads", "pruning_curves"),
+        on_card=(ABSOLUTE,),
     ),
 )

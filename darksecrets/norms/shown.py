@@ -35,6 +35,7 @@ SHOWN = (
         kind="kind",
         words=_WORDS,
         summaries=("norm_levels",),
+        on_card=(SPECIAL, OTHER),
         phrases=(
             Phrase(
                 "norms leave {value:.0%} of its attention to {kind} (95% interval {low:.0%} to "

@@ -13,7 +13,7 @@ from darksecrets.opinions.tables import OF_MODELS
 from darksecrets.run.columns import EFFECTIVE, MEASURE, NORMS, by_measure, of_weights
 from darksecrets.run.shown import Shown
 
-_WORDS = {NORMS: "by norms", EFFECTIVE: "by effective attention"}
+_WORDS = {NORMS: "norms", EFFECTIVE: "effective attention"}
 _STRIPES = ("[CLS]", "[SEP]", "punctuation")
 """Tokens whose stripes norms and effective attention are about: those that do little (4.4)."""
 _KINDS = {
@@ -42,11 +42,12 @@ def _opinion(shown: Shown, measure: str, words: str, kinds: tuple[str, ...]) -> 
     return replace(
         shown,
         table=by_measure(shown.table),
-        name=f"{first} {words}{colon}{rest}",
+        name=f"{first} by {words}{colon}{rest}",
+        meaning=f"{shown.column(shown.value).meaning}; {words} in place of weights",
+        by=words,
         where={MEASURE.name: measure} | ({shown.kind: kinds} if kinds else {}),
         summaries=summaries,
         on_card=False,
-        phrases=tuple(replace(phrase, text=f"{words}, {phrase.text}") for phrase in shown.phrases),
     )
 
 

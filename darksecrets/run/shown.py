@@ -62,7 +62,9 @@ class Shown:
             has columns of. Without a column ``layer``, its rows are about the last layer.
         value: The column shown.
         name: What people read; ``{kind}`` stands for the kind.
+        meaning: What the value is, if the words of the table's declaration need its other columns.
         group: Heading of the menu under which it is, with the section of the paper in parentheses.
+        by: The measure of attention that the values are about, if it is not its weights.
         kind: The column that distinguishes the kinds; empty if there is one. Of a column
             ``metric``, the first measure has the main metric of every task.
         where: By column, the value that the rows shown have; or several, of the column ``kind``,
@@ -84,7 +86,7 @@ class Shown:
             mean of the rows. Its columns have the same names; of its column ``kind``, rows are used
             that say ``head``.
         summaries: Tables that are computed from this one: a claim about them is about these heads.
-        on_card: Whether a head's card compares it with the other heads.
+        on_card: Whether a head's card compares it with the other heads; or the kinds that it does.
         phrases: What a head's sentence may say of it: of each kind, the first that applies.
     """
 
@@ -92,6 +94,8 @@ class Shown:
     value: str
     name: str
     group: str
+    meaning: str = ""
+    by: str = ""
     kind: str = ""
     where: Mapping[str, str | tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     chosen: tuple[str, ...] = ()
@@ -107,7 +111,7 @@ class Shown:
     letters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     over_seeds: Table | None = None
     summaries: tuple[str, ...] = ()
-    on_card: bool = True
+    on_card: bool | tuple[str, ...] = True
     phrases: tuple[Phrase, ...] = ()
 
     def __post_init__(self) -> None:

@@ -12,6 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from darksecrets.atlas import measures
+from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
 
 pytestmark = needs("chromium", "chromedriver")
@@ -136,6 +138,97 @@ def test_every_measure_is_drawn_in_every_state_without_errors(browser, file):
     assert len(found) == 4 * len(measures)
     assert [each for each in found if each[2] != 12 or not each[3] or not each[4]] == []
     assert atlas.complaints() == []
+
+
+def test_every_measure_has_the_numbers_of_its_table(browser, file):
+    """Read from the page's table, and looked up in the run's by what the menu names."""
+    made = tables(shape=SHAPE)
+    atlas = Atlas(browser, file)
+    read = atlas.run(
+        """
+        const found = {};
+        for (const option of document.querySelectorAll("#measure option")) {
+          const address = {measure: option.value, state: "finetuned", seed: 1, view: "table"};
+          location.hash = new URLSearchParams(address);
+          dispatchEvent(new HashChangeEvent("hashchange"));
+          const rows = [...document.querySelectorAll("#table tr")];
+          const note = document.querySelector("#note").textContent;
+          const instead = note.includes("not measured in this state");
+          const texts = rows.map((row) => [...row.children].map((cell) => cell.textContent));
+          found[option.value] = [instead, ...texts];
+        }
+        return found;
+        """
+    )
+    compared = {"pattern_heads.share"}  # computed by the page, from its kinds
+    for shown in SHOWN:
+        frame = made[shown.table.name]
+        fixed = [value for value in shown.where.values() if isinstance(value, str)]
+        kinds = shown.where.get(shown.kind) or set(frame[shown.kind] if shown.kind else [""])
+        named = {kind: kind for kind in kinds}
+        if shown.kind == "metric":
+            named[""] = "f1"  # the main metric of the first task
+        for name, kind in named.items():
+            key = ".".join(filter(None, [shown.table.name, shown.value, *fixed, name]))
+            _compare(shown, frame, kind, *read[key])
+            compared.add(key)
+    assert compared == {*read}
+
+
+def _compare(shown, frame, kind, instead, names, *rows):
+    """Compare the page's table of a measure with rows of the first task in the run's table."""
+    wanted = {shown.kind: kind, "task": "one", "seed": 1, "state": "finetuned"}
+    wanted |= {name: value for name, value in shown.where.items() if isinstance(value, str)}
+    if instead:
+        wanted |= {"state": "pretrained", "seed": None}
+    for name, value in wanted.items():
+        if name in frame:
+            frame = frame[frame[name].isna() if value is None else frame[name] == value]
+    for row in rows:
+        texts = dict(zip(names, row, strict=True))
+        layer, head = (int(part[1:]) for part in row[0].split(" "))
+        own = frame[frame["head"] == head]
+        if "layer" in frame:
+            own = own[own["layer"] == layer]
+        elif layer < SHAPE[0]:
+            assert texts["value"] == "–", "of the last layer only"
+            continue
+        if shown.chosen:
+            label, direction = texts["chosen"].split(", ")
+            own = own[(own["label"] == label) & (own["direction"] == direction.replace(" ", "_"))]
+        (expected,) = own[shown.value].astype(float)
+        found = float(texts["value"].replace("−", "-"))
+        assert found == pytest.approx(expected, rel=6e-3, abs=6e-5), shown.name
+
+
+def test_a_second_opinion_is_a_click_away(browser, file):
+    atlas = Atlas(browser, file, "measure=token_pairs.weight.verb to subject")
+    assert atlas.texts(".opinions button") == ["weights", "norms", "effective attention"]
+    atlas.find("#by-norms").click()
+    assert atlas.address["measure"] == "token_pairs_by_measure.weight.norms.verb to subject"
+    assert atlas.find("#title").text == "Pair by norms: verb to subject"
+    assert atlas.run("return document.activeElement.id") == "by-norms", "the focus stays"
+    assert atlas.find("#by-norms").get_attribute("aria-pressed") == "true"
+    atlas.choose("measure", "cosine.similarity")
+    assert atlas.texts(".opinions button") == []
+
+
+def test_a_head_has_its_best_relation(browser, file):
+    atlas = Atlas(browser, file, "measure=syntactic_heads.over_offset&state=pretrained")
+    cells = atlas.texts("#grid [data-head] text")
+    assert len(cells) == 12
+    assert set(cells) <= {"all", "det", "nsubj", "<i>"}
+    drawn = browser.find_elements(By.CSS_SELECTOR, "#grid [data-head]")
+    for cell, text in zip(drawn, cells, strict=True):
+        _, choice, *_ = cell.get_attribute("aria-label").split("; ")
+        assert choice.split(", ")[0] == text
+        assert choice.split(", ")[1] in ("dependent to head", "head to dependent")
+    groups = atlas.run(
+        "return [...document.querySelectorAll('#measure optgroup')].map((e) => e.label)"
+    )
+    sections = [group.rpartition("(")[2] for group in groups]
+    assert sections == sorted(sections), "in the paper's order"
+    assert len(groups) == len(set(groups))
 
 
 def test_numbers_are_those_of_the_table_and_a_click_opens_the_right_head(browser, file):
@@ -313,6 +406,8 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view):
 def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
+    few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
+    few += ("syntactic_heads", "head_importance", "surviving_heads", "faithfulness")
     path = tmp_path / "atlas.html"
     text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
     path.write_text(text, encoding="utf-8")
@@ -321,7 +416,7 @@ def test_a_run_with_little_works(browser, tmp_path):
     names = " ".join(atlas.texts("#measure option"))
     assert "Pattern" in names
     assert "Effect" not in names
-    assert "Frames" not in names
+    assert not {"Frames", "norms", "relation", "Importance"} & set(names.split())
     assert atlas.texts("#seed option") == ["Seed 3"]
     assert "Effect of disabling" not in atlas.find(".card").text
     assert atlas.complaints() == []

@@ -1,6 +1,5 @@
 // The page: its controls stay, its panels are drawn anew.
 
-const OPINIONS = { weights: "weights", norms: "norms", effective: "effective attention" };
 const VIEWS = [["grid", "Grid"], ["maps", "Mean maps"], ["table", "Table"]];
 
 function drawBar() {
@@ -78,8 +77,8 @@ function noteOf(shown) {
 function drawOpinions(measure) {
   const others = opinionsOn(measure);
   const link = (each) => h("button", {
-    type: "button", class: "link", id: `by-${each.attention || "weights"}`, "aria-pressed": String(each === measure), onclick: () => update({ measure: each.key }),
-  }, OPINIONS[each.attention || "weights"]);
+    type: "button", class: "link", id: `by-${(each.by || "weights").replaceAll(" ", "-")}`, "aria-pressed": String(each === measure), onclick: () => update({ measure: each.key }),
+  }, each.by || "weights");
   return others.length > 1 ? [h("span", { class: "opinions", role: "group", "aria-label": "Measure of attention" }, others.map(link))] : [];
 }
 
