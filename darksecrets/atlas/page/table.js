@@ -10,8 +10,8 @@ function tableColumns(shown) {
       ...shown.parts.map((part, k) => ({ key: `part${k}`, title: shown.measure.labels[k], text: (i) => percent(part.values[i]), sort: (i) => part.values[i] })),
     ];
   }
-  const columns = shown.chosen ? [{ key: "choice", title: "chosen", text: (i) => choiceOf(shown, i) || "–", sort: (i) => shown.chosen[i] }] : [];
-  columns.push({ key: "value", title: shown.difference ? "difference" : "value", text: text(shown.values), sort: (i) => shown.values[i] });
+  const columns = [{ key: "value", title: shown.difference ? "difference" : "value", text: text(shown.values), sort: (i) => shown.values[i] }];
+  if (shown.chosen) columns.push({ key: "chosen", title: "chosen", text: (i) => choiceOf(shown, i) || "–", sort: (i) => shown.chosen[i] });
   if (shown.low) columns.push({ key: "interval", title: "95% interval", text: (i) => `${number(shown.low[i])} to ${number(shown.high[i])}`, sort: (i) => shown.high[i] - shown.low[i] });
   for (const each of [...shown.beside, ...shown.controls]) {
     columns.push({ key: each.name, title: wordsOf(each), text: text(each.values), sort: (i) => each.values[i] });
