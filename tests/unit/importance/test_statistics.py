@@ -13,7 +13,7 @@ from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
 from darksecrets.importance.definitions import BATCH, definitions, estimates, orders
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.pruning import layer_needs, of_layers, plan, settings
+from darksecrets.importance.pruning import layer_needs, of_layers, plan, settings, surviving_heads
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
 from darksecrets.importance.statistics import head_importance, importance_agreement
@@ -36,6 +36,7 @@ from darksecrets.importance.tables import (
     REVERSED,
     SCORE,
     SIGNED,
+    SURVIVING_HEADS,
 )
 from darksecrets.run.tables import identify
 
@@ -287,6 +288,26 @@ def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
         assert row["noninferior"] == (row["ci_low"] >= -5)
         assert row["ci_low"] <= row["delta"] <= row["ci_high"]
     assert len(needs) == 2 * LAYERS * (HEADS - 1)
+
+
+def test_the_heads_that_survive_are_those_removed_last(
+    table: pd.DataFrame, result: SweepResult, tmp_path
+) -> None:
+    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    _, pruned = joint_effects(result, planned, task, tolerance=20, resamples=50, seed=1)
+    left = surviving_heads(table, pruned, "f1")
+    SURVIVING_HEADS.write(identify(left, "MRPC", MODEL), tmp_path / "left.csv")
+    assert set(left["order"]) == {*DEFINITIONS, GREEDY}
+    for order in planned.orders:
+        if order.name in (RANDOM, REVERSED):
+            continue
+        rows = pruned[(pruned["order"] == order.name) & (pruned["metric"] == "f1")]
+        (removed,) = rows["tolerated"]
+        own = left[left["order"] == order.name].set_index(["layer", "head"])
+        gone = {place for place, survives in own["survives"].items() if not survives}
+        assert gone == set(order.heads[:removed])
+        assert (own["chance"] == 1 - removed / (LAYERS * HEADS)).all()
+    assert 0 < left["survives"].mean() < 1, "some are removed"
 
 
 def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
