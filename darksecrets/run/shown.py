@@ -62,13 +62,13 @@ class Shown:
             has columns of. Without a column ``layer``, its rows are about the last layer.
         value: The column shown.
         name: What people read; ``{kind}`` stands for the kind.
-        meaning: What the value is, if the words of the table's declaration need its other columns.
         group: Heading of the menu under which it is, with the section of the paper in parentheses.
+        meaning: What the value is, if the words of the table's declaration need its other columns.
         by: The measure of attention that the values are about, if it is not its weights.
         kind: The column that distinguishes the kinds; empty if there is one. Of a column
             ``metric``, the first measure has the main metric of every task.
-        where: By column, the value that the rows shown have; or several, of the column ``kind``,
-            in which order they are shown.
+        where: By column, the value that the rows shown have; of the column ``kind``, those that are
+            shown, in this order.
         chosen: Columns, such as a relation, whose values are chosen for every head, so that it has
             one row: see `chosen_by`.
         chosen_by: Column that chooses them, measured on other examples than the rest of the row:
@@ -125,8 +125,9 @@ class Shown:
         if distinguishing := {*self.table.key} - _PLACES - {self.kind, *self.where, *self.chosen}:
             unclear = ", ".join(sorted(distinguishing))
             raise ValueError(f"{self.table.name} has several rows for a head: which {unclear}?")
-        if bool(self.chosen) != bool(self.chosen_by):
-            raise ValueError(f"{self.table.name}: by what are {self.chosen} chosen?")
+        several = {name for name, value in self.where.items() if not isinstance(value, str)}
+        if several - {self.kind} or bool(self.chosen) != bool(self.chosen_by):
+            raise ValueError(f"{self.table.name} has several rows for a head: choose one")
 
     @property
     def controls(self) -> tuple[Column, ...]:

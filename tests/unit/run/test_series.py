@@ -12,6 +12,7 @@ from darksecrets.atlas import building, packing
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
+from darksecrets.importance.tables import HEAD_IMPORTANCE
 from darksecrets.run.series import CHOSEN, MEAN, NO_TASK, Model, average, of_measure, shape_of
 from darksecrets.run.shown import Shown
 
@@ -170,5 +171,10 @@ def test_a_declaration_that_does_not_fit_its_table_is_refused():
     cosine = next(s for s in SHOWN if s.table.name == "cosine").table
     with pytest.raises(ValueError, match="no columns wight"):
         Shown(cosine, "wight", "name", "group")
+    with pytest.raises(ValueError, match="a head: which definition, mode"):
+        Shown(HEAD_IMPORTANCE, "importance", "name", "group")
+    two = {"mode": ("zero", "uniform")}
+    with pytest.raises(ValueError, match="several rows for a head: choose one"):
+        Shown(HEAD_IMPORTANCE, "importance", "name", "group", kind="definition", where=two)
     with pytest.raises(ValueError, match="no rows of heads"):
         Shown(CLAIMS, "value", "name", "group")
