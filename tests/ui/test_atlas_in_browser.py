@@ -1,5 +1,6 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
+import csv
 import json
 from xml.etree import ElementTree
 
@@ -89,6 +90,16 @@ class Atlas:
         self.wait(
             "return [...document.querySelectorAll('.card .maps:not(.tokens), .card .example,"
             " #thumbnails')].every((e) => e.dataset.painted)"
+        )
+
+    def taken_away(self, button):
+        """The file that a button gives."""
+        return self.run(
+            "const real = URL.createObjectURL; let kept = null;"
+            "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
+            "document.querySelector(arguments[0]).click(); URL.createObjectURL = real;"
+            "return kept.text()",
+            button,
         )
 
     def press(self, *keys):
@@ -223,6 +234,9 @@ def test_a_head_has_its_best_relation(browser, file):
         _, choice, *_ = cell.get_attribute("aria-label").split("; ")
         assert choice.split(", ")[0] == text
         assert choice.split(", ")[1] in ("dependent to head", "head to dependent")
+    first, *rows = csv.reader(atlas.taken_away("#csv").splitlines())
+    assert first[6:11] == ["chosen", "value", "low", "high", "accuracy"]
+    assert [row[6].split(", ")[0] for row in rows] == cells
     groups = atlas.run(
         "return [...document.querySelectorAll('#measure optgroup')].map((e) => e.label)"
     )
@@ -322,11 +336,7 @@ def test_awkward_tokens_are_text(browser, file):
     assert atlas.run("return document.querySelectorAll('.card i, #task b').length") == 0
     atlas.choose("task", "<b>two</b>")
     assert atlas.address["task"] == "<b>two</b>"
-    text = atlas.run(
-        "const real = URL.createObjectURL; let kept = null;"
-        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
-        "document.querySelector('#csv').click(); URL.createObjectURL = real; return kept.text()"
-    )
+    text = atlas.taken_away("#csv")
     lines = text.splitlines()
     assert len(lines) == 13
     assert lines[1].startswith("<b>two</b>,finetuned,mean,")
@@ -335,14 +345,8 @@ def test_awkward_tokens_are_text(browser, file):
 
 def test_a_drawing_can_be_taken_away(browser, file):
     atlas = Atlas(browser, file, "measure=head_ablation.delta&head=1.1")
-    keep = (
-        "const real = URL.createObjectURL; let kept = null;"
-        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
-        "document.querySelector(arguments[0]).click(); URL.createObjectURL = real;"
-        "return kept.text()"
-    )
     for button, shapes in (("#svg", "rect"), ("#svg-scatter", "path")):
-        root = ElementTree.fromstring(atlas.run(keep, button))
+        root = ElementTree.fromstring(atlas.taken_away(button))
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(root.findall(f".//{{*}}{shapes}")) >= 12
         assert all("class" not in each.attrib for each in root.iter())
@@ -390,8 +394,13 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
 
 
 @pytest.mark.parametrize("view", ["grid", "maps", "table"])
-def test_a_phone_has_no_horizontal_scroll(browser, file, view):
-    atlas = Atlas(browser, file, f"head=1.1&claims=all&view={view}&pins=2.2", width=390)
+@pytest.mark.parametrize(
+    "measure",
+    ["pattern_heads.share", "syntactic_heads.over_offset", "stripes_by_measure.weight.norms.[SEP]"],
+)
+def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
+    chosen = f"head=1.1&claims=all&view={view}&pins=2.2&measure={measure}"
+    atlas = Atlas(browser, file, chosen, width=390)
     atlas.drawn()
     width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert atlas.run(width) == 0
