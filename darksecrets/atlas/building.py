@@ -136,8 +136,7 @@ def _plain(markdown: str) -> str:
 
 def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
     """What the columns are for: numbers of columns by role."""
-    named = {"value": shown.value, "test": shown.test, "over": shown.over, "examples": "examples"}
-    named |= {CHOSEN: CHOSEN}
+    named = {"value": shown.value, "test": shown.test, "over": shown.over, CHOSEN: CHOSEN}
     for prefix, of in (("", shown.value), ("over", shown.over)):
         ends = zip((f"{prefix}low", f"{prefix}high"), shown.ends(of), strict=False)
         named |= dict(ends)

@@ -46,6 +46,7 @@ def _opinion(shown: Shown, measure: str, words: str, kinds: tuple[str, ...]) -> 
         meaning=f"{shown.column(shown.value).meaning}; {words} in place of weights",
         by=words,
         where={MEASURE.name: measure} | ({shown.kind: kinds} if kinds else {}),
+        over="",
         summaries=summaries,
         on_card=False,
     )

@@ -171,7 +171,6 @@ def _columns(shown: Shown, frame: pd.DataFrame) -> tuple[str, ...]:
     """Columns of a series, those that the page can use."""
     named = [shown.value, *shown.ends(shown.value), *(c.name for c in shown.controls)]
     named += [*shown.beside, shown.test, shown.over, *shown.ends(shown.over), CHOSEN]
-    named += ["examples"] if "examples" in shown.table.names else []
     return tuple(name for name in named if name and name in frame)
 
 

@@ -81,7 +81,6 @@ function inState(measure, task, state, seed) {
     low: alone(roles.low), high: alone(roles.high),
     test: get(roles.test, "max"),
     over: get(roles.over), overlow: alone(roles.overlow), overhigh: alone(roles.overhigh),
-    examples: get(roles.examples),
     chosen: get(roles.chosen),
     ...Object.fromEntries(["controls", "beside"].map((role) => [role, roles[role]
       .map((each) => ({ ...each, values: get(each.column) }))

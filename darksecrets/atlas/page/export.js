@@ -27,7 +27,7 @@ function cell(value) {
 }
 
 function csvOf(shown) {
-  const digits = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)) : "");
+  const digits = (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : "");
   const columns = shown.category
     ? [["pattern", (i) => shown.measure.labels[shown.values[i]] ?? ""], ...shown.parts.map((part, k) => [shown.measure.labels[k], (i) => digits(part.values[i])])]
     : [...(shown.chosen ? [["chosen", (i) => choiceOf(shown, i)]] : []),

@@ -7,10 +7,11 @@ import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from atlas_run import AWKWARD, METRICS, claims, page, tables
 
-from darksecrets.atlas import html
+from darksecrets.atlas import html, packing
 from darksecrets.atlas.claims import content, links
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
@@ -90,6 +91,15 @@ def test_a_page_of_a_limited_size_has_the_first_examples(text):
         assert all(len(kept[task]["examples"]) + kept[task]["left out"] == 4 for task in maps)
     assert sum(map(len, numbers)) == 8
     assert whole < html.LIMIT
+
+
+def test_numbers_of_144_heads_leave_room_for_maps():
+    """Seven tasks with two metrics and five seeds; random numbers compress badly."""
+    metrics = {f"task {n}": ["f1", "accuracy"] for n in range(7)}
+    made = tables(metrics, (1, 2, 3, 4, 5), (12, 1))
+    series = [one for each in SHOWN for one in of_measure(each, made, metrics, (12, 1))]
+    packed = packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))
+    assert len(packed) * 12 < 0.6 * html.LIMIT
 
 
 def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
