@@ -209,7 +209,7 @@ def _compare(shown, frame, kind, instead, names, *rows):
             own = own[(own["label"] == label) & (own["direction"] == direction.replace(" ", "_"))]
         (expected,) = own[shown.value].astype(float)
         found = float(texts["value"].replace("−", "-"))
-        assert found == pytest.approx(expected, rel=6e-3, abs=6e-5), shown.name
+        assert found == pytest.approx(expected, rel=6e-3, abs=5.1e-5), shown.name
 
 
 def test_a_second_opinion_is_a_click_away(browser, file):
@@ -258,7 +258,8 @@ def test_numbers_are_those_of_the_table_and_a_click_opens_the_right_head(browser
     }
     assert len(shown) == 12
     for row in rows.itertuples():
-        assert shown[f"L{row.layer} H{row.head}"] == pytest.approx(row.weight, rel=6e-3)
+        found = shown[f"L{row.layer} H{row.head}"]
+        assert found == pytest.approx(row.weight, rel=6e-3, abs=5.1e-5), "at most four decimals"
     atlas.find("#view input[value=grid]").find_element(By.XPATH, "..").click()
     atlas.find("#grid [data-head='6']").click()
     atlas.wait("return document.querySelector('.card h3')?.textContent === 'Layer 2, head 3'")

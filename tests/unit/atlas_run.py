@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -99,10 +100,17 @@ def tables(
     seeds: Sequence[int] = (1, 2),
     shape: tuple[int, int] = (3, 4),
 ) -> dict[str, pd.DataFrame]:
-    """All tables of the atlas's measures."""
-    rng = np.random.default_rng(1)
+    """All tables of the atlas's measures; they are shared, so tests change copies only."""
+    return dict(_tables(tuple((task, *own) for task, own in metrics.items()), tuple(seeds), shape))
+
+
+@functools.cache
+def _tables(
+    metrics: tuple[tuple[str, ...], ...], seeds: tuple[int, ...], shape: tuple[int, int]
+) -> Mapping[str, pd.DataFrame]:
+    rng, tasks = np.random.default_rng(1), {task: own for task, *own in metrics}
     found = {
-        name: table(declared, metrics, seeds, shape, rng)
+        name: table(declared, tasks, seeds, shape, rng)
         for name, declared in measures.tables().items()
         if declared is not SEED_EFFECTS or len(seeds) > 1
     }
