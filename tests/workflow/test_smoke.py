@@ -727,5 +727,5 @@ def test_a_damaged_origin_is_named_before_any_job(damaged, snakemake, smoke_conf
     edit(origin, half)
     done = snakemake(damaged, "-n", "table1", config=smoke_config, root=damaged, check=False)
     assert done.returncode != 0
-    assert "origin.json: found no JSON" in done.stdout + done.stderr
+    assert "origin.json: found no origin" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

@@ -20,7 +20,7 @@ from darksecrets.models import preflight as models
 from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_json, write_text
+from darksecrets.run.files import write_text
 from darksecrets.syntax import sources as treebanks
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
@@ -140,11 +140,11 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
     record = results / "origin.json"
     if looking:
         if not record.is_file():
-            write_json({"model": origin["model"]}, record)
+            configuration.record_origin({"model": origin["model"]}, record)
         return
     given = {key: value for key, value in config.items() if key not in DERIVED}
     write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
-    write_json(origin, record)
+    configuration.record_origin(origin, record)
     for key in LEFT_OUT:
         if config[key]:
             write_text(config[key], _record(config, key))
