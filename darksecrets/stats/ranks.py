@@ -119,6 +119,11 @@ def agreement(first: Floats, second: Floats | None, draws: Draws) -> Agreement:
     return Agreement(pairs, rho, *map(float, ends), *p)
 
 
+def rank_correlations(first: Floats, second: Floats) -> Floats:
+    """[...] Spearman's correlations of rows, [..., heads]; 0 where a row is constant."""
+    return _mean_products([_ranks(first)], [_ranks(second)])
+
+
 def shared_worst(
     first: Floats, second: Floats, k: int, draws: Draws
 ) -> tuple[Indices, float, float]:

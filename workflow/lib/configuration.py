@@ -211,7 +211,9 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(ablation, "ablation.compare_tasks", ablation["tasks"], "compare_tasks")
     choose(ablation["joint"], "ablation.joint.tasks", ablation["tasks"])
     choose(importance, "importance.tasks", ablation["tasks"])
-    choose(importance["pruning"], "importance.pruning.tasks", importance["tasks"])
+    for part in ("pruning", "learned_gates"):
+        choose(importance[part], f"importance.{part}.tasks", importance["tasks"])
+    choose(config["subnetworks"], "subnetworks.tasks", importance["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
 
 

@@ -16,11 +16,13 @@ import yaml
 from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
 from darksecrets.framenet import preflight as framenet
+from darksecrets.importance import preflight as importance
 from darksecrets.models import preflight as models
 from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_text
+from darksecrets.subnetworks import preflight as subnetworks
 from darksecrets.syntax import sources as treebanks
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
@@ -34,7 +36,7 @@ DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
     *(data.check, framenet.check, treebanks.check, patterns.check, models.check),
-    ablation.check,
+    *(ablation.check, importance.check, subnetworks.check),
 )
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
 OF_A_LOOK = (text.check, patterns.check, models.check)
