@@ -8,7 +8,9 @@ PRUNING = config["importance"]["pruning"]
 TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
 LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
 TABLES_OF_GATES = ("learned_gates", "head_gates")
-TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "smaller_models", "layer_needs")
+TABLES_OF_PRUNING = (
+    *("pruning_curves", "pruned_heads", "remaining_heads", "smaller_models", "layer_needs"),
+)
 for importance_rule in ("measure_importance", "learn_gates"):
     CHECKS[importance_rule] = of_ablation.check_run
 for importance_rule, key in (
