@@ -78,10 +78,10 @@ def _about(series: Series, question: Question) -> bool:
     """Whether a question reads the rows that a series shows."""
     if series.shown.table.name not in question.sources:
         return False
-    return all(_allows(question, column, value) for column, value in series.shown.fixed)
+    return all(_allows(question, column, value) for column, value in series.shown.fixed.items())
 
 
-def _allows(question: Question, column: str, value: str) -> bool:
+def _allows(question: Question, column: str, value: str | int) -> bool:
     wanted = question.where.get(column, value)
     return value in (wanted if isinstance(wanted, tuple) else (wanted,))
 

@@ -15,6 +15,7 @@ from darksecrets.opinions import shown as opinions
 from darksecrets.patterns import shown as patterns
 from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
+from darksecrets.subnetworks import shown as subnetworks
 from darksecrets.syntax import shown as syntax
 
 WHAT_HEADS_DO: tuple[Shown, ...] = (
@@ -32,6 +33,7 @@ _SHOWN = (
     *opinions.SHOWN,
     *ablation.SHOWN,
     *importance.SHOWN,
+    *subnetworks.SHOWN,
     *faithfulness.SHOWN,
 )
 

@@ -62,7 +62,7 @@ class Series:
     def key(self) -> str:
         """Identity of the series in the page's address."""
         shown = self.shown
-        fixed = (value for _, value in shown.fixed)
+        fixed = map(str, shown.fixed.values())
         return ".".join(filter(None, (shown.table.name, shown.value, *fixed, self.kind)))
 
     @property
@@ -121,13 +121,14 @@ def of_measure(
         return []
     frame = _with_means(shown, frame, tables, shape)
     for column, values in shown.where.items():
-        frame = frame[frame[column].isin([values] if isinstance(values, str) else values)]
+        frame = frame[frame[column].isin(values if isinstance(values, tuple) else [values])]
     if frame.empty:
         return []
     if not shown.kind:
         return [_series(shown, "", frame, metrics, shape)]
     declared = shown.column(shown.kind).values or tuple(frame[shown.kind].unique())
-    order = shown.where.get(shown.kind, declared)
+    chosen = shown.where.get(shown.kind)
+    order = chosen if isinstance(chosen, tuple) else declared
     found = set(frame[shown.kind])
     kinds = [kind for kind in order if kind in found]
     parts = [

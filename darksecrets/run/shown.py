@@ -97,7 +97,9 @@ class Shown:
     meaning: str = ""
     by: str = ""
     kind: str = ""
-    where: Mapping[str, str | tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    where: Mapping[str, str | int | tuple[str, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     chosen: tuple[str, ...] = ()
     chosen_by: str = ""
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -125,7 +127,7 @@ class Shown:
         if distinguishing := {*self.table.key} - _PLACES - {self.kind, *self.where, *self.chosen}:
             unclear = ", ".join(sorted(distinguishing))
             raise ValueError(f"{self.table.name} has several rows for a head: which {unclear}?")
-        several = {name for name, value in self.where.items() if not isinstance(value, str)}
+        several = {name for name, value in self.where.items() if isinstance(value, tuple)}
         if several - {self.kind} or bool(self.chosen) != bool(self.chosen_by):
             raise ValueError(f"{self.table.name} has several rows for a head: choose one")
 
@@ -135,9 +137,9 @@ class Shown:
         return tuple(c for c in self.table.columns if c.control_of == self.value)
 
     @property
-    def fixed(self) -> tuple[tuple[str, str], ...]:
+    def fixed(self) -> dict[str, str | int]:
         """Columns that have one value in all rows shown, with it."""
-        return tuple((name, value) for name, value in self.where.items() if isinstance(value, str))
+        return {name: value for name, value in self.where.items() if not isinstance(value, tuple)}
 
     def ends(self, of: str) -> tuple[str, ...]:
         """Columns with both ends of a column's interval; empty if it has none."""

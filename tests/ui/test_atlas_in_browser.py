@@ -174,7 +174,7 @@ def test_every_measure_has_the_numbers_of_its_table(browser, file):
     compared = {"pattern_heads.share"}  # computed by the page, from its kinds
     for shown in SHOWN:
         frame = made[shown.table.name]
-        fixed = [value for value in shown.where.values() if isinstance(value, str)]
+        fixed = map(str, shown.fixed.values())
         kinds = shown.where.get(shown.kind) or set(frame[shown.kind] if shown.kind else [""])
         named = {kind: kind for kind in kinds}
         if shown.kind == "metric":
@@ -189,7 +189,7 @@ def test_every_measure_has_the_numbers_of_its_table(browser, file):
 def _compare(shown, frame, kind, instead, names, *rows):
     """Compare the page's table of a measure with rows of the first task in the run's table."""
     wanted = {shown.kind: kind, "task": "one", "seed": 1, "state": "finetuned"}
-    wanted |= {name: value for name, value in shown.where.items() if isinstance(value, str)}
+    wanted |= shown.fixed
     if instead:
         wanted |= {"state": "pretrained", "seed": None}
     for name, value in wanted.items():
@@ -417,7 +417,7 @@ def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
     few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
-    few += ("syntactic_heads", "head_importance", "remaining_heads", "faithfulness")
+    few += ("syntactic_heads", "head_importance", "remaining_heads", "subnetworks", "faithfulness")
     path = tmp_path / "atlas.html"
     text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
     path.write_text(text, encoding="utf-8")

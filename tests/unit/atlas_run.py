@@ -28,6 +28,7 @@ AWKWARD = (
     "{{style}}",
 )
 LABELS = ("no", "<i>yes</i>")
+PLACES = ("task", "seed", "layer", "head")
 METRICS: Mapping[str, Sequence[str]] = {"one": ["f1", "accuracy"], "<b>two</b>": ["accuracy"]}
 
 
@@ -50,9 +51,9 @@ def table(
         models = [model for model in models if model[0] == "finetuned"]
     of_others = {"state", "metric", *(["kind"] if declared is SEED_EFFECTS else [])}
     kinds = {
-        c.name: c.values or ("det", "nsubj", "<i>")
+        c.name: c.values or ((1, 2) if c.kind == "integer" else ("det", "nsubj", "<i>"))
         for c in declared.columns
-        if c.name in names and c.kind == "text" and c.name not in (*of_others, "task")
+        if c.name in names and c.name not in (*of_others, *PLACES)
     }
     heads = [*itertools.product(range(1, shape[0] + 1), range(1, shape[1] + 1))]
     if "layer" in names and by_name["layer"].optional:

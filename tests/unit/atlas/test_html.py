@@ -120,7 +120,7 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     assert {name: count for name, count in shown.items() if count} == {
         **{f"N{number}": 3 for number in range(1, 5)},
         **{f"S{number}": 1 for number in range(1, 8)},
-        **dict.fromkeys(("T1", "T2", "J1", "P1", "V1", "L1"), 1),
+        **dict.fromkeys(("T1", "T2", "J1", "P1", "V1", "L1", "L2", "L3", "L4"), 1),
         **{"B1": 2, "B2": 2, "B3": 1, "B4": 1, "B5": 1},
     }
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}

@@ -32,7 +32,7 @@ def series_of(made, name, value="", metrics=METRICS):
 def rows_of(rows, series, task, model):
     """Rows of the table that a series shows, found one by one."""
     kind = series.kinds.get(task, series.kind)
-    fixed = dict(series.shown.fixed)
+    fixed = series.shown.fixed
     for row in rows:
         seed = row.get("seed", None)
         seed = None if seed is None or np.isnan(float(seed)) else int(seed)
