@@ -6,9 +6,9 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("config.yaml", "the configuration with all defaults"),
     ("origin.json", "where data and model came from"),
     (
-        "left_out.txt, norms_left_out.txt",
-        "why the sweep over heads, or norms, second opinions and faithfulness, are left out; there "
-        "only if they are",
+        "left_out.txt, norms_left_out.txt, landscape_left_out.txt",
+        "why the sweep over heads, or norms, second opinions and faithfulness, or restored layers, "
+        "are left out; there only if they are",
     ),
     (
         "data/<task>/",
@@ -151,6 +151,18 @@ PATHS: tuple[tuple[str, str], ...] = (
         "pruning/<task>/seed-<n>/",
         "their scores: parts of `pruning_curves.csv`, `pruned_heads.csv`, `smaller_models.csv` and "
         "`layer_needs.csv`",
+    ),
+    (
+        "restored/<task>/<state>/seed-<n>/",
+        "outputs of a model with layers and heads restored: `swaps.csv`: [table](#swapscsv), what "
+        "was exchanged; `outputs.npz`: `finetuned` `[examples, outputs]`, `swapped` `[swaps, …]`, "
+        "`heads` `[layers, heads, …]`, and `validation` and `train` `[parts, points, …]` between "
+        "both models. Read it with `darksecrets.landscape.results.Restored`",
+    ),
+    (
+        "landscape/<task>/<state>/",
+        "their scores over seeds: parts of `restored_layers.csv`, `restored_heads.csv`, "
+        "`restored_means.csv`, `interpolation.csv` and `change_and_cost.csv`",
     ),
     (
         "pruned_models/<task>/seed-<n>/",
@@ -296,8 +308,8 @@ TARGETS = (
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
     *("surviving_parts", "subnetwork_scores"),
-    *("joint_ablation", "importance_agreement", "pruning_curves"),
     *("compression", "compression_times"),
+    *("restored_layers", "paths"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""

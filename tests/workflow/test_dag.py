@@ -28,8 +28,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
     assert jobs["finetune"] == 18
     assert jobs["extract_attention"] == 16
-    assert jobs["sweep_joint"] == jobs["sweep_pruned"] == 2, "one task, to save time"
-    assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (9, 2, 2)
+    assert (jobs["sweep_joint"], jobs["sweep_pruned"]) == (2, 1), "one task, to save time"
+    assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (4, 1, 1)
     assert (jobs["collect_importance"], jobs["collect_pruning"]) == (3, 4)
     assert jobs["importance_agreement"] == jobs["pruning_curves"] == 1
     assert (jobs["learn_gates"], jobs["collect_gates"], jobs["learned_gates"]) == (1, 2, 1)
@@ -39,7 +39,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["collect_subnetworks"] == 3
     assert jobs["compare_subnetworks"] == jobs["compare_surviving_heads"] == 1
     assert jobs["surviving_parts"] == jobs["subnetwork_scores"] == 1
-    assert (jobs["compress_model"], jobs["collect_compression"]) == (2, 2), "one task"
+    assert (jobs["compress_model"], jobs["collect_compression"]) == (1, 2), "one task"
     assert jobs["compression"] == jobs["compression_times"] == 1
     assert (
         jobs["table1"]
@@ -63,6 +63,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
+    assert (jobs["restore_layers"], jobs["score_restored"]) == (4, 2), "two tasks, to save time"
+    assert (jobs["collect_landscape"], jobs["restored_layers"], jobs["paths"]) == (5, 1, 1)
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -87,6 +89,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert (jobs["measure_importance"], jobs["sweep_pruned"]) == (tasks * seeds, 2 * seeds)
     assert (jobs["find_subnetworks"], jobs["retrain_subnetwork"]) == (2 * seeds, 2 * seeds * 5)
     assert jobs["compress_model"] == 2 * seeds
+    assert (jobs["restore_layers"], jobs["score_restored"]) == (2 * seeds, 2)
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 
@@ -161,6 +164,8 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
         ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
         ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
+        ("restored_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
+        ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

@@ -406,6 +406,8 @@ def test_every_figure_is_there_in_every_format(run):
         *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
         *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
         "syntactic_changes",
+        *("attention_gradients", "faithfulness"),
+        *("restored_layers", "paths"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -553,6 +555,23 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
 
+def test_layers_are_restored_in_both_directions(run):
+    """With all fine-tuned weights in the pre-trained encoder, it is the fine-tuned model."""
+    table = pd.read_csv(run / "tables" / "restored_layers.csv")
+    assert set(table["task"]) == {"RTE"}
+    intact = table[table["direction"] == "restored"].groupby("seed")["baseline"].unique()
+    every = "direction == 'transferred' and kind == 'up to' and last_layer == 6"
+    whole = table.query(every).groupby("seed")["score"].unique()
+    assert intact.map(list).to_dict() == whole.map(list).to_dict()
+    assert len(pd.read_csv(run / "tables" / "restored_heads.csv")) == len(SEEDS) * 36
+    means = pd.read_csv(run / "tables" / "restored_means.csv")
+    assert set(means["seeds"]) == {len(SEEDS)}
+    ends = pd.read_csv(run / "tables" / "interpolation.csv").query("alpha == 1")
+    assert (ends["difference"] == 0).all()
+    joined = pd.read_csv(run / "tables" / "change_and_cost.csv")
+    assert set(joined["change"]) == {"maps", "weights"}
+
+
 def test_heads_removed_in_the_order_of_their_importance(run):
     """With all heads removed, every order ends alike."""
     importance = pd.read_csv(run / "tables" / "head_importance.csv")
@@ -566,6 +585,8 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     assert (ends == 1).all()
     pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
     assert (pruned["tolerated"] <= 36).all()
+    left = pd.read_csv(run / "tables" / "remaining_heads.csv")
+    assert left.groupby(["seed", "order"]).size().unique().tolist() == [36]
     important = pd.read_csv(run / "tables" / "important_heads.csv")
     assert set(important["task"]) == {"RTE"}
     assert important["measure"].nunique() > 50

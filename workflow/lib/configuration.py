@@ -219,6 +219,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(config["compression"], "compression.tasks", config["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
     choose(config["treebank"], "treebank.tasks", config["tasks"])
+    choose(config["landscape"], "landscape.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

@@ -397,6 +397,37 @@ def _compressed(work: Work) -> int:
     return 3 + sum(len(settings[key]) for key in ("heads", "weights", "layers", "rank"))
 
 
+def restoring(work: Work) -> Need:
+    """A model with layers and heads restored, each alone and together, and between both models."""
+    settings, layers = work.config["landscape"], work.model.layers
+    scored = min(work.validation, int(settings["examples"] or work.validation))
+    inner = len(settings["points"]) - 1
+    paths = inner * (layers / 2 + 3)  # a layer needs half of the model on average
+    passes = _restored_sets(work) / 2 + paths
+    operations = passes * work.forward(scored)
+    operations += paths * work.forward(min(work.train, int(settings["training"])))
+    outputs = 8 * (_restored_sets(work) + inner * (layers + 3)) * scored / MB
+    return Need(
+        memory=_IMPORTS_MB + 400 + 20 * work.model.weights / MB + outputs + work.encoding(scored),
+        host=_IMPORTS_MB + 400 + 12 * work.model.weights / MB + outputs,
+        operations=operations / work.pace,
+        start=_START,
+        seconds=2 * _LOADING,
+        disk=outputs,
+    )
+
+
+def restored_scoring(work: Work) -> Need:
+    """Intervals and tests of everything restored, of all seeds."""
+    seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
+    return _scoring(work, 2 * seeds * _restored_sets(work))
+
+
+def _restored_sets(work: Work) -> int:
+    """Layers in both directions, and heads."""
+    return work.model.layers * (work.model.heads + 11)
+
+
 def _pruned(work: Work) -> Need:
     sets = _pruned_sets(work)
     return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
