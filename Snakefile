@@ -37,6 +37,7 @@ include: "workflow/rules/faithfulness.smk"  # 5
 include: "workflow/rules/ablation.smk"  # 4.6, 5
 include: "workflow/rules/importance.smk"  # 4.6
 include: "workflow/rules/landscape.smk"  # 4.3
+include: "workflow/rules/subnetworks.smk"  # 4.6
 include: "workflow/rules/text.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/atlas.smk"

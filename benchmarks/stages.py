@@ -166,7 +166,7 @@ def fine_tuning(folder: Path, seconds: float) -> float:
             counted = len(times) - WARM_UP
             control.should_training_stop = counted > 0 and times[-1] - times[WARM_UP - 1] >= seconds
 
-    with training._deterministic(1):
+    with training.deterministic(1):
         trainer = training.FineTuner(model, train, validation, TASK, run, folder / "checkpoints")
         trainer.add_callback(Clock())
         order = np.array(list(trainer._get_train_sampler()))

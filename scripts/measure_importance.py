@@ -1,4 +1,4 @@
-"""Measure how much the loss of a model depends on each head (Michel et al. 2019)."""
+"""Measure how much the loss of a model depends on its heads and MLPs (Michel et al. 2019)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the importance of every head, and how well it agrees with disabling heads.
+    """Write the importance of all heads and MLPs, and how well it agrees with disabling them.
 
     Returns:
         How far the integral over gates is from the loss that it has to add up to, at most.
@@ -18,8 +18,12 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
     from darksecrets.importance.gradients import measure, sample
-    from darksecrets.importance.statistics import head_importance, importance_agreement
-    from darksecrets.importance.tables import HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT
+    from darksecrets.importance.statistics import (
+        head_importance,
+        importance_agreement,
+        mlp_importance,
+    )
+    from darksecrets.importance.tables import HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, MLP_IMPORTANCE
     from darksecrets.models import devices
     from darksecrets.models.loading import load_classifier, load_tokenizer
     from darksecrets.run.tables import identify
@@ -39,7 +43,7 @@ def main(job: Job) -> dict[str, Any]:
         nodes=params.nodes,
         paths=max(1, 2 * len(rows) // params.nodes),
     )
-    importance = head_importance(found, params.seed)
+    importance, of_mlps = head_importance(found, params.seed), mlp_importance(found, params.seed)
     effects = HEAD_ABLATION.read(job.input.effects)
     agreement = importance_agreement(
         importance,
@@ -48,7 +52,7 @@ def main(job: Job) -> dict[str, Any]:
         params.mode,
         {"permutations": params.permutations, "seed": params.seed},
     )
-    tables = ((HEAD_IMPORTANCE, importance), (IMPORTANCE_AGREEMENT, agreement))
-    for declared, table in tables:
+    tables = {HEAD_IMPORTANCE: importance, MLP_IMPORTANCE: of_mlps, IMPORTANCE_AGREEMENT: agreement}
+    for declared, table in tables.items():
         declared.write(identify(table, task.name, model_name), getattr(job.output, declared.name))
     return {"incomplete": float(found.incomplete.max())}

@@ -1,19 +1,19 @@
-"""Order heads for removal: by importance, greedily and at random (Michel et al. 2019)."""
+"""Order heads for removal, and choose how many are removed (Michel et al. 2019)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write all orders of one model's heads."""
+    """Write all orders of one model's heads, and how many are removed in each."""
     import torch
 
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
-    from darksecrets.importance.gradients import sample
+    from darksecrets.importance.gradients import held_out, sample
     from darksecrets.importance.greedy import greedy_order
-    from darksecrets.importance.pruning import orders
-    from darksecrets.importance.tables import HEAD_IMPORTANCE, PRUNING_ORDERS
+    from darksecrets.importance.pruning import choices, orders
+    from darksecrets.importance.tables import HEAD_IMPORTANCE, PRUNING_CHOICES, PRUNING_ORDERS
     from darksecrets.models import devices
     from darksecrets.models.loading import load_classifier, load_tokenizer
 
@@ -23,7 +23,9 @@ def main(job: Job) -> None:
     split = load_split(job.input.dataset, "train", tokenizer, task, params.max_length)
     model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
     model.train(False)
-    rows = sample(len(split), params.examples, params.seed)
-    greedy = greedy_order(devices.place(model), split, task, rows)
+    model, of_sample = devices.place(model), (len(split), params.examples, params.seed)
+    greedy = greedy_order(model, split, task, sample(*of_sample))
     found = orders(HEAD_IMPORTANCE.read(job.input.importance), greedy, params.draws, params.seed)
     PRUNING_ORDERS.write(found, job.output.orders)
+    chosen = choices(found, model, split, task, held_out(*of_sample), params.tolerance)
+    PRUNING_CHOICES.write(chosen, job.output.choices)

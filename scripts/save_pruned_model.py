@@ -13,7 +13,7 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
     from darksecrets.importance.smaller import removable, save_smaller
-    from darksecrets.importance.tables import PRUNED_HEADS, PRUNING_ORDERS
+    from darksecrets.importance.tables import PRUNING_CHOICES, PRUNING_ORDERS
     from darksecrets.models.loading import load_classifier, load_tokenizer
 
     torch.set_num_threads(job.threads)
@@ -22,6 +22,6 @@ def main(job: Job) -> dict[str, Any]:
     split = load_split(job.input.dataset, "validation", tokenizer, task, params.max_length)
     model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
     model.train(False)
-    pruned = PRUNED_HEADS.read(job.input.pruned)
-    heads = removable(PRUNING_ORDERS.read(job.input.orders), pruned, task.metrics[0])
+    choices = PRUNING_CHOICES.read(job.input.choices)
+    heads = removable(PRUNING_ORDERS.read(job.input.orders), choices, task.metrics[0])
     return {"smaller": save_smaller(model, tokenizer, split, heads, job.output.model)}

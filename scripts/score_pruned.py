@@ -9,12 +9,14 @@ def main(job: Job) -> None:
     from darksecrets.ablation.joint_effects import joint_effects
     from darksecrets.ablation.results import SweepResult
     from darksecrets.data.tasks import Task
-    from darksecrets.importance.pruning import layer_needs, of_layers, plan
+    from darksecrets.importance.pruning import layer_needs, of_layers, plan, smaller_models
     from darksecrets.importance.tables import (
         LAYER_NEEDS,
         PRUNED_HEADS,
+        PRUNING_CHOICES,
         PRUNING_CURVES,
         PRUNING_ORDERS,
+        SMALLER_MODELS,
     )
     from darksecrets.run.tables import identify
 
@@ -24,6 +26,7 @@ def main(job: Job) -> None:
     curves, pruned = joint_effects(result, plan(orders, len(result.idx)), task, **options)
     needs = layer_needs(result, of_layers(orders), task, **options)
     model = f"finetuned/seed-{job.wildcards.seed}"
-    written = ((PRUNING_CURVES, curves), (PRUNED_HEADS, pruned), (LAYER_NEEDS, needs))
-    for declared, rows in written:
+    smaller = smaller_models(curves, PRUNING_CHOICES.read(job.input.choices))
+    written = {PRUNING_CURVES: curves, PRUNED_HEADS: pruned, SMALLER_MODELS: smaller}
+    for declared, rows in {**written, LAYER_NEEDS: needs}.items():
         declared.write(identify(rows, task.name, model), getattr(job.output, declared.name))

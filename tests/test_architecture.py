@@ -33,6 +33,7 @@ LEVELS: tuple[set[str], ...] = (
     SECTIONS,
     # what follows from sections: from disabling heads to removing many, and to restoring them
     {"importance", "landscape"},
+    {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims
     {"text", "opinions", "claims"},
     {"contracts", "atlas"},  # every section's tables; the page that shows a run
@@ -49,6 +50,7 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
     "models/mixing.py": "finds the parameters of layers and heads, and mixes them",
+    "models/mlps.py": "finds the MLPs by the order of the calls of modules",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",

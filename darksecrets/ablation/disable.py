@@ -57,6 +57,21 @@ class Disable(Intervention):
         return weights
 
 
+@dataclass(frozen=True)
+class DisableParts(Disable):
+    """Replace the maps of some heads, and let the MLPs of some layers add nothing.
+
+    Attributes:
+        mlps: The layers whose MLPs to disable, from 1.
+    """
+
+    mlps: frozenset[int] = frozenset()
+
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
+        """What the MLP adds to the hidden states, 0 where it is disabled."""
+        return torch.zeros_like(output) if layer in self.mlps else output
+
+
 def uniform(weights: torch.Tensor, call: Call) -> torch.Tensor:
     """1/L for every row over the L keys that it may attend to, [example, 1, query, key].
 

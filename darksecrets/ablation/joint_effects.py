@@ -26,7 +26,7 @@ from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import critical_value, mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
-_DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
+DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class _Curves:
 
     def delta(self, name: str) -> Floats:
         """[1 + resamples, counts], score - baseline."""
-        return np.round(self.scores[name] - self.baseline[:, None], _DECIMALS)
+        return np.round(self.scores[name] - self.baseline[:, None], DECIMALS)
 
     def over_random(self, name: str) -> Floats:
         """[1 + resamples, counts], score - that of as many heads at random."""
-        return np.round(self.scores[name] - self.scores[RANDOM], _DECIMALS)
+        return np.round(self.scores[name] - self.scores[RANDOM], DECIMALS)
 
 
 def joint_effects(
@@ -82,7 +82,7 @@ def joint_effects(
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
         curves = _curves(_on_halves(result, metric, plan, resamples, rng), result, plan, rng)
-        chance = _chance(result.labels, metric, task)
+        chance = score_of_most_frequent(result.labels, metric, task)
         for name in plan.names:
             about = {"metric": metric, "order": name}
             draws = sum(order.name == name for order in plan.orders)
@@ -212,7 +212,7 @@ def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Gene
         orders = [order for order in plan.orders if order.name == name]
         found = [mean([number[plan.name(o, count)] for count in plan.counts], o) for o in orders]
         if name == RANDOM:
-            weights = _weights_of_draws(len(orders), scores.shape[1], rng)
+            weights = weights_of_draws(len(orders), scores.shape[1], rng)
         else:  # the more examples an order is scored on, the more it counts
             shares = [sizes[places(order)].sum() for order in orders]
             weights = np.tile(np.array(shares) / sum(shares), (scores.shape[1], 1))
@@ -220,14 +220,20 @@ def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Gene
     return _Curves(PERCENT * mean([0])[:, 0], curves)
 
 
-def _weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:
-    """[rows, draws] equal weights in the first row, then those of a bootstrap over draws."""
+def weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:
+    """[rows, draws] equal weights in the first row, then those of a bootstrap over draws.
+
+    One fewer is drawn than there are, which makes the variance unbiased (McCarthy and Snowden
+    1985). A single draw has no variance to estimate: its weight is always 1.
+    """
     equal = np.full((1, draws), 1 / draws)
+    if draws == 1:
+        return np.ones((rows, 1))
     drawn = rng.multinomial(draws - 1, equal[0], size=rows - 1) / (draws - 1)
     return np.concatenate([equal, drawn])
 
 
-def _chance(labels: npt.NDArray[np.generic], metric: str, task: Task) -> float:
+def score_of_most_frequent(labels: npt.NDArray[np.generic], metric: str, task: Task) -> float:
     """Score × 100 of always predicting the most frequent label; 0 for a regression."""
     if task.is_regression:
         return 0.0

@@ -51,19 +51,36 @@ def check_run(config: Mapping[str, Any]) -> None:
     model = config["model"]
     if model["source"] == "builtin":  # tests check it
         return
-    if model["source"] == "folder":
-        folder = checkpoints.folder_of(model)
-    elif can_import("huggingface_hub"):
-        folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
-        _check_sets(config["ablation"], folder)
-    else:
+    folder = known_folder(model)
+    if folder is None:
         return
+    if model["source"] == "hub":
+        _check_sets(config["ablation"], folder)
     if reason := _unreachable(folder):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
             f"{reason} Start the run again{without}: the sweep over the heads is then left out "
             "from the start, and everything else runs."
         )
+
+
+def known_folder(model: Mapping[str, Any]) -> Path | None:
+    """The folder with a model's ``config.json``, which is downloaded if only the Hub has it.
+
+    Args:
+        model: Section ``model`` of a configuration.
+
+    Returns:
+        None if the Hub cannot be asked, because ``huggingface_hub`` is missing.
+
+    Raises:
+        InputError: The Hub does not have the model.
+    """
+    if model["source"] != "hub":
+        return checkpoints.folder_of(model)
+    if not can_import("huggingface_hub"):
+        return None
+    return hub.download(model["id"], model["revision"], ["config.json"], "model")
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:

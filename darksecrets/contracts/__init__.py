@@ -22,6 +22,7 @@ from darksecrets.norms import tables as norms
 from darksecrets.opinions import tables as opinions
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.tables import Table
+from darksecrets.subnetworks import tables as subnetworks
 from darksecrets.syntax import coreference_tables as coreference
 from darksecrets.syntax import probe_tables as probes
 from darksecrets.syntax import tables as syntax
@@ -41,6 +42,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         ),
         "Section 4.6: disabling heads and layers": ablation.TABLES,
         "Section 4.6, further: how important heads are": importance.TABLES,
+        "Section 4.6, further: subnetworks": subnetworks.TABLES,
         "Section 5, second opinion: attention and decisions": faithfulness.TABLES,
         "Claims of papers": claims.TABLES,
     }

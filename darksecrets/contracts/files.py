@@ -128,9 +128,15 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "importance/<task>/seed-<n>/",
-        "importance of the heads of a fine-tuned model: parts of `head_importance.csv` and "
-        "`importance_agreement.csv`; `pruning_orders.csv`: [table](#pruning_orderscsv), the orders "
-        "in which its heads are removed",
+        "importance of the heads and MLPs of a fine-tuned model: parts of `head_importance.csv`, "
+        "`mlp_importance.csv` and `importance_agreement.csv`; the orders in which its heads are "
+        "removed, [`pruning_orders.csv`](#pruning_orderscsv), and how many are, "
+        "[`pruning_choices.csv`](#pruning_choicescsv)",
+    ),
+    (
+        "gates/<task>/seed-<n>/",
+        "heads of a fine-tuned model closed by gates that learn: parts of `learned_gates.csv` and "
+        "`head_gates.csv`",
     ),
     (
         "pruned/<task>/seed-<n>/",
@@ -138,7 +144,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ),
     (
         "pruning/<task>/seed-<n>/",
-        "their scores: parts of `pruning_curves.csv`, `pruned_heads.csv` and `layer_needs.csv`",
+        "their scores: parts of `pruning_curves.csv`, `pruned_heads.csv`, `smaller_models.csv` and "
+        "`layer_needs.csv`",
     ),
     (
         "restored/<task>/<state>/seed-<n>/",
@@ -157,6 +164,16 @@ PATHS: tuple[tuple[str, str], ...] = (
         "a smaller model (target `pruned_models`): `model.pt2`, a program of `torch.export` that "
         "PyTorch alone can run; `heads.json`, the names of its inputs in order, and the removed "
         "heads by layer; the tokenizer",
+    ),
+    (
+        "subnetworks/<task>/seed-<n>/",
+        "subnetworks of a fine-tuned model: parts of `subnetworks.csv`, `subnetwork_scores.csv` "
+        "and `magnitude_pruning.csv`; `predictions/`: a [sweep](#formats-other-than-tables) of the "
+        "whole model, of all subnetworks and of fewer weights",
+    ),
+    (
+        "retrained/<task>/seed-<n>/<subnetwork>-<draw>.csv",
+        "[table](#predictionscsv): outputs of a subnetwork that was trained again",
     ),
     (
         "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
@@ -275,7 +292,8 @@ TARGETS = (
         "faithfulness",
     ),
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
-    *("joint_ablation", "importance_agreement", "pruning_curves"),
+    *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
+    *("surviving_parts", "subnetwork_scores"),
     *("restored_layers", "paths"),
     *("learning_curves", "claims", "atlas", "report"),
 )

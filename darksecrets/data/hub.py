@@ -1,13 +1,16 @@
 """Files of a repository on the Hugging Face Hub, at a pinned revision, or from its cache.
 
 `huggingface_hub` reads ``HF_ENDPOINT``, ``HF_HOME``, ``HF_HUB_OFFLINE`` and the token itself. This
-module adds two things: every requested file must exist, and every error says what to do.
+module adds three things: every requested file must exist and have the digest that the Hub gave for
+it, which the client does not compare, and every error says what to do.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fnmatch
+import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from pathlib import Path
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 Kind = Literal["dataset", "model"]
 
 _TIMEOUT = 20.0  # seconds to wait for the Hub's answer to a check
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # of Git (SHA-1), or SHA-256 for large files
 
 
 def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> None:
@@ -73,7 +77,8 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
         kind: Kind of the repository.
 
     Raises:
-        InputError: See `check`; or a file is listed but cannot be downloaded.
+        InputError: See `check`; or a file is listed but cannot be downloaded; or its bytes are not
+            those that the Hub has: it is removed then, so that the next call downloads it again.
     """
     from huggingface_hub import snapshot_download
 
@@ -86,6 +91,7 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
     if _unmatched(patterns, _files(folder)):
         check(repository, revision, patterns, kind)  # tells missing files from no connection
     _require(patterns, _files(folder), repository, revision, kind)
+    _verify(folder, patterns, repository)
     return folder
 
 
@@ -119,6 +125,33 @@ def schema(repository: str, revision: str, pattern: str) -> Schema:
         paths = files.glob(f"datasets/{repository}@{quote(revision, safe='')}/{pattern}")
         with files.open(min(paths)) as file:
             return parquet.read_schema(file)
+
+
+def _verify(folder: Path, patterns: Sequence[str], repository: str) -> None:
+    """Compare files with their digests, which are the names that the cache keeps them under.
+
+    A cache without links (Windows, some copies) has no such names, so nothing is compared there.
+    """
+    names = _files(folder)
+    for name in sorted({name for pattern in patterns for name in fnmatch.filter(names, pattern)}):
+        file = (folder / name).resolve()
+        if _DIGEST.fullmatch(file.name) and (found := _digest(file)) != file.name:
+            (folder / name).unlink()
+            file.unlink(missing_ok=True)
+            raise InputError(
+                f"{name} of {repository}, as downloaded: found the digest {found}, expected "
+                f"{file.name}. The damaged copy was removed from the cache: give the same command "
+                "again."
+            )
+
+
+def _digest(file: Path) -> str:
+    """The digest of the kind that the name of a file in the cache is: SHA-256, or SHA-1 of Git."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        if len(file.name) == hashlib.sha256().digest_size * 2:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.sha1(b"blob %d\0" % size + stream.read(), usedforsecurity=False).hexdigest()
 
 
 def _files(folder: Path) -> list[str]:

@@ -16,6 +16,7 @@ import torch
 
 from darksecrets.attention.contributions import lengths, transformed
 from darksecrets.models.hooks import Observation, observe
+from darksecrets.models.losses import loss
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -76,26 +77,13 @@ def run(
     ):
         logits = model(**inputs).logits
         maps, embeddings = list(seen.maps.values()), seen.hidden[0]
-        by_loss = torch.autograd.grad(loss(task, logits, labels), maps, retain_graph=True)
+        by_loss = torch.autograd.grad(loss(task, logits, labels, "sum"), maps, retain_graph=True)
         decision = logits.max(dim=-1)
         of_decision = torch.autograd.grad(decision.values.sum(), [*maps, embeddings])
         *by_decision, by_embeddings = of_decision
         tokens = (by_embeddings * embeddings.detach()).sum(dim=-1).abs()
         layers = list(_layers(seen, by_loss, by_decision))
         return Pass(decision.indices, tokens, layers)
-
-
-def loss(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Sum of the losses of a batch: cross-entropy, or squared errors for regression.
-
-    Args:
-        task: The task, which determines the loss.
-        logits: [examples, outputs].
-        labels: [examples].
-    """
-    if task.is_regression:
-        return torch.nn.functional.mse_loss(logits[:, 0], labels, reduction="sum")
-    return torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
 
 
 def _layers(

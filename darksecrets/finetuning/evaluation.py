@@ -69,19 +69,6 @@ def evaluate(
     return np.concatenate(outputs)[np.argsort(rows_done)]
 
 
-def loss(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Mean loss of a batch: cross-entropy, or squared error for regression (STS-B).
-
-    Args:
-        task: The task, which determines the loss.
-        logits: [examples, outputs], float32.
-        labels: [examples].
-    """
-    if task.is_regression:
-        return torch.nn.functional.mse_loss(logits[:, 0], labels)
-    return torch.nn.functional.cross_entropy(logits, labels)
-
-
 def write_results(
     logits: NDArray[np.float32],
     split: EncodedSplit,

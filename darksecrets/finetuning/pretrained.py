@@ -17,10 +17,11 @@ import torch
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import load_split
-from darksecrets.finetuning.evaluation import batch_size_for, loss, write_results
+from darksecrets.finetuning.evaluation import batch_size_for, write_results
 from darksecrets.models import devices
 from darksecrets.models.frozen import FrozenEncoder
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:

@@ -35,10 +35,12 @@ from transformers import (
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
-from darksecrets.finetuning.evaluation import batch_size_for, evaluate, loss, write_results
+from darksecrets.finetuning.evaluation import batch_size_for, evaluate, write_results
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
+from darksecrets.models.hooks import intervene
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
+from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.progress import progress
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.data.tasks import Task
+    from darksecrets.models.hooks import Intervention
 
 FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
 
@@ -91,6 +94,7 @@ def finetune(
     scores: Path,
     predictions: Path,
     curve: Path,
+    removal: Intervention | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> dict[str, Any]:
     """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
@@ -112,6 +116,7 @@ def finetune(
         scores: File for the final scores, see `evaluation.write_results`.
         predictions: File for the final predictions.
         curve: File for the learning curve, see `learning_curve`.
+        removal: What removes parts of the model, in training and scoring; its text identifies it.
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
@@ -138,12 +143,14 @@ def finetune(
     }
     identity = {
         **run,
+        **({"removal": str(removal)} if removal else {}),
         "model": fingerprint(model_folder),
         "data": [train.fingerprint(), validation.fingerprint()],
     }
     with resuming(output, identity, _CHECKPOINTS) as checkpoints:
         last = next(reversed(_checkpoints(checkpoints)), None)
-        with _deterministic(seed):
+        without = intervene(model, removal) if removal else contextlib.nullcontext()
+        with deterministic(seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
             trainer.run(last, checkpoint_seconds)
         values = write_results(
@@ -413,7 +420,7 @@ def _ignorant_loss(task: Task, labels: np.ndarray) -> float:
 
 
 @contextlib.contextmanager
-def _deterministic(seed: int) -> Iterator[None]:
+def deterministic(seed: int) -> Iterator[None]:
     """Seed every generator and use deterministic algorithms within a ``with`` block.
 
     The Trainer's ``full_determinism`` does the same, but cannot be undone and fills all new memory.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from darksecrets.ablation.claims import tolerated_shares
+from darksecrets.importance.tables import LEARNED, TRAINED_ON
 
 ACCURACY = "accuracy"
+FEW = 0.25
+"""Share of the heads that Voita et al. left, about: 10 of 48."""
 _MODEL = ["on", "state", "seed"]
 _HETEROGENEOUS = "pattern_heads.share.heterogeneous"
 
@@ -21,7 +24,7 @@ def removable_shares(pruned: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, with ``low`` and
         ``high``. The score is accuracy, or the first metric of a task that has none.
     """
-    return tolerated_shares(_by_accuracy(pruned))
+    return tolerated_shares(by_accuracy(pruned))
 
 
 def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
@@ -35,7 +38,7 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
         layers for which the drop is significantly smaller than the tolerance, and for which it is
         not significantly greater.
     """
-    one = _by_accuracy(needs[needs["kept"] == 1])
+    one = by_accuracy(needs[needs["kept"] == 1])
     flags = one.assign(
         value=one["tolerated"],
         low=one["noninferior"],
@@ -44,12 +47,30 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
     return flags.groupby(_MODEL, as_index=False, sort=False)[["value", "low", "high"]].mean()
 
 
-def _by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one metric for every task."""
+def by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one metric for every task, accuracy or the first; the task is called ``on``."""
     renamed = table.rename(columns={"task": "on"})
     has = renamed.groupby("on")["metric"].transform(lambda names: (names == ACCURACY).any())
     first = renamed.groupby("on")["metric"].transform("first")
     return renamed[renamed["metric"] == first.where(~has, ACCURACY)]
+
+
+def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:
+    """What is lost if gates that learn close at least three quarters of the heads.
+
+    Args:
+        learned: The table ``learned_gates``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``; ``value``, with ``low`` and ``high``: the
+        difference from the model that was trained on with all heads, at the smallest penalty that
+        closes as many. Models in which no penalty does have no row.
+    """
+    rows = by_accuracy(learned)
+    rows = rows[(rows["chosen_by"] == LEARNED) & (rows["weights"] == TRAINED_ON)]
+    few = rows[rows["share"] <= FEW].sort_values("penalty").drop_duplicates(_MODEL)
+    ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
+    return few[[*_MODEL, *ends]].rename(columns=ends)
 
 
 def of_structure(important: pd.DataFrame) -> pd.DataFrame:

@@ -1,12 +1,13 @@
-"""Definitions of a head's importance, from the gradients and exact effects of some examples.
+"""Definitions of the importance of heads and MLPs, from gradients and exact effects of examples.
 
-All are greater, the more the task needs the head. Where released code differs from what the papers
-say, both are here; `docs/protocol.md` has the differences.
+All are greater, the more the task needs the head or MLP. Where released code differs from what the
+papers say, both are here; `docs/protocol.md` has the differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +61,20 @@ def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition
         (UNIFORM, SIGNED): lambda weights: -_means(found.kept, weights),
     }
     for mode in (ZERO, UNIFORM):
-        made[mode, EXACT] = _of_exact(found.exact[mode])
+        made[mode, EXACT] = partial(_means, found.exact[mode])
     return made
+
+
+def definitions_of_mlps(found: Gradients) -> dict[str, Definition]:
+    """Definitions of the importance of MLPs, as functions to [draws, layers, 1]; none without MLPs.
+
+    Args:
+        found: What was measured.
+    """
+    if found.mlp is None or found.mlp_exact is None:
+        return {}
+    values = {ABSOLUTE: np.abs(found.mlp), SIGNED: -found.mlp, EXACT: found.mlp_exact}
+    return {name: partial(_means, of_examples) for name, of_examples in values.items()}
 
 
 def estimates(found: Gradients, definition: Definition, name: str) -> Floats:
@@ -97,10 +110,6 @@ def per_layer(values: Floats) -> Floats:
     norms = np.sqrt((values**2).sum(axis=-1, keepdims=True))
     scaled: Floats = values / np.where(norms > 0, norms, 1)
     return scaled
-
-
-def _of_exact(effects: Floats) -> Definition:
-    return lambda weights: _means(effects, weights)
 
 
 def _means(values: Floats, weights: Counts) -> Floats:

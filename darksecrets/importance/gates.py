@@ -1,4 +1,4 @@
-"""Gates on heads, whose gradients say how much a loss depends on each (Michel et al. 2019)."""
+"""Gates on heads and MLPs: their gradients say what a loss depends on (Michel et al. 2019)."""
 
 from __future__ import annotations
 
@@ -33,3 +33,19 @@ class Gates(Intervention):
     def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:
         """The outputs, times their gates."""
         return outputs * self.output[:, call.layer - 1, :, :, None]
+
+
+@dataclass(frozen=True)
+class MlpGates(Intervention):
+    """Gates on the MLP of every layer.
+
+    Attributes:
+        output: [example or 1, layer] factor ξ of what the MLP adds to the hidden states; all are
+            open at 1, and at 0 the MLP adds nothing.
+    """
+
+    output: torch.Tensor
+
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
+        """The output, times its gate."""
+        return output * self.output[:, layer - 1, None, None]

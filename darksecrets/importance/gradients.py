@@ -1,12 +1,13 @@
-"""How the loss of every example depends on every head: gradients, their integral, exact effects.
+"""How the loss of examples depends on heads and MLPs: gradients, their integral, exact effects.
 
-One backward pass gives the gradients of all heads and both ways to disable them, for each example
-of a batch by itself, because gates are of examples. The integral over gates that open together
-takes a pass for each of its nodes and is computed for some of the examples.
+One backward pass gives the gradients of all MLPs, of all heads and of both ways to disable these,
+for each example of a batch by itself, because gates are of examples. The integral over gates of
+heads that open together takes a pass for each of its nodes; it is of some of the examples.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,9 +20,11 @@ from darksecrets.ablation.disable import UNIFORM, ZERO
 from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.sweep import choose_backend
 from darksecrets.data.batches import by_length
-from darksecrets.importance.gates import Gates
+from darksecrets.importance.gates import Gates, MlpGates
 from darksecrets.models import devices
 from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.losses import loss
+from darksecrets.models.mlps import mlps_of
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+_log = logging.getLogger(__name__)
+
 BATCH_SIZE = 32
 """Examples of a batch on a CPU."""
 BLOCK = 64
@@ -42,10 +47,9 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class Gradients:
-    """Gradients of the loss by the gates of heads, and what disabling the heads adds to the loss.
+    """Gradients of the loss by gates, and what disabling heads and MLPs adds to the loss.
 
     Attributes:
-        tokens: [examples] their lengths.
         output: [examples, layers, heads] ∂L/∂ξ of the gate on the head's output.
         of_tokens: The same shape: Σ |∂L/∂ξ| over gates of single tokens.
         kept: The same shape: ∂L/∂ξ of the gate on the head's attention.
@@ -54,21 +58,34 @@ class Gradients:
         incomplete: [some examples] by how much it does not, because the integral is approximate.
         exact: By mode, [examples, layers, heads] loss without the head, less that of the intact
             model.
+        mlp: [examples, layers, 1] ∂L/∂ξ of the gate on the layer's MLP; None if the MLPs of the
+            model cannot be reached.
+        mlp_exact: The same shape: loss without the MLP, less that of the intact model.
     """
 
-    tokens: Floats
     output: Floats
     of_tokens: Floats
     kept: Floats
     integrated: Floats
     incomplete: Floats
     exact: dict[str, Floats]
+    mlp: Floats | None = None
+    mlp_exact: Floats | None = None
 
 
 def sample(examples: int, size: int, seed: int) -> list[int]:
-    """Row numbers of a random sample of a split; all rows if it has no more."""
-    chosen = np.random.default_rng(seed).permutation(examples)[:size]
-    rows: list[int] = chosen.tolist()
+    """Row numbers of a random sample of a split; half of its rows if twice as many are too many."""
+    return _shuffled(examples, seed)[: min(size, (examples + 1) // 2)]
+
+
+def held_out(examples: int, size: int, seed: int) -> list[int]:
+    """Row numbers of as many others, as far as there are, for what `sample` must not choose."""
+    size = min(size, (examples + 1) // 2)
+    return _shuffled(examples, seed)[size : 2 * size]
+
+
+def _shuffled(examples: int, seed: int) -> list[int]:
+    rows: list[int] = np.random.default_rng(seed).permutation(examples).tolist()
     return rows
 
 
@@ -81,7 +98,7 @@ def measure(
     nodes: int,
     paths: int,
 ) -> Gradients:
-    """Measure how the loss of examples depends on every head.
+    """Measure how the loss of examples depends on every head, and on the MLP of every layer.
 
     Args:
         model: A classifier, on the device to use.
@@ -98,20 +115,24 @@ def measure(
     model.requires_grad_(False)
     lengths = split.lengths[list(rows)]
     output, of_tokens, kept = (_empty(model, len(rows)) for _ in range(3))
-    losses = np.empty(len(rows))
+    with_mlps, losses = can_change_mlps(model), np.empty(len(rows))
+    mlp = np.empty((len(rows), shape_of(model).layers, 1)) if with_mlps else None
     for places in by_length(lengths, _batch_size(model, lengths)):
         batch, labels = _batch(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), batch["input_ids"].shape[1], 1.0)
-        losses[places], (of_output, of_kept) = _backward(model, task, batch, labels, gates)
+        also = [_mlp_gates(model, len(places))] if with_mlps else []
+        losses[places], found = _backward(model, task, batch, labels, gates, *also)
+        of_output, of_kept = found[:2]
         output[places], of_tokens[places] = of_output.sum(axis=3), np.abs(of_output).sum(axis=3)
         kept[places] = of_kept
+        if mlp is not None:
+            mlp[places] = found[2][..., None]
     some = list(rows[:paths])
     integrated, closed = _integrate(model, split, task, some, nodes)
     incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses[: len(some)] - closed))
     without = {mode: exact(model, split, task, rows, mode) for mode in (ZERO, UNIFORM)}
-    return Gradients(
-        lengths.astype(np.float64), output, of_tokens, kept, integrated, incomplete, without
-    )
+    mlp_exact = exact_of_mlps(model, split, task, rows) if with_mlps else None
+    return Gradients(output, of_tokens, kept, integrated, incomplete, without, mlp, mlp_exact)
 
 
 def exact(
@@ -142,12 +163,48 @@ def exact(
     return effects
 
 
+def exact_of_mlps(
+    model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int]
+) -> Floats:
+    """What disabling the MLP of each layer alone adds to the loss of examples.
+
+    Args:
+        model: See `measure`; its MLPs can be reached.
+        split: See `measure`.
+        task: See `measure`.
+        rows: See `measure`.
+
+    Returns:
+        [examples, layers, 1].
+    """
+    open_, count = torch.ones_like(_mlp_gates(model, 1).output), shape_of(model).layers
+    closed = open_.repeat(count, 1).fill_diagonal_(0)
+    backend = choose_backend(model, split, [None, *(MlpGates(each[None]) for each in closed)])
+    found = np.empty((1 + count, len(rows)))
+    with torch.inference_mode(), progress("MLPs", len(rows), "examples") as advance:
+        for places in by_length(split.lengths[list(rows)], BLOCK):
+            found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
+            advance(len(places))
+    effects: Floats = (found[1:] - found[0]).T[..., None]
+    return effects
+
+
+def can_change_mlps(model: PreTrainedModel) -> bool:
+    """Whether the MLPs of a model can be reached; if not, the log says why."""
+    try:
+        mlps_of(model)
+    except InputError as error:
+        _log.warning("Only the importance of heads is measured. %s", error)
+        return False
+    return True
+
+
 def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int]) -> Floats:
     """[interventions, examples] losses of some examples under every intervention of a backend."""
     everything = np.ones((len(backend.interventions), len(rows)), dtype=bool)
     logits = torch.from_numpy(backend.logits(rows, everything))
     labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
-    losses = _losses(task, logits.flatten(0, 1).double(), labels)
+    losses = loss(task, logits.flatten(0, 1).double(), labels, "none")
     found: Floats = losses.view(len(logits), -1).numpy()
     return found
 
@@ -170,7 +227,8 @@ def _integrate(
             integrated[places] += weight / 2 * of_output[..., 0]
         gates = _gates(model, len(places), 1, 0.0)
         with torch.inference_mode(), intervene(model, gates):
-            closed[places] = _losses(task, model(**batch).logits, labels).double().cpu().numpy()
+            of_batch = loss(task, model(**batch).logits, labels, "none")
+            closed[places] = of_batch.double().cpu().numpy()
     return integrated, closed
 
 
@@ -187,28 +245,21 @@ def _backward(
     batch: dict[str, torch.Tensor],
     labels: torch.Tensor,
     gates: Gates,
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    """[examples] losses, and their gradients by both gates."""
-    both = (gates.output.requires_grad_(), gates.kept.requires_grad_())
-    with intervene(model, gates):
-        losses = _losses(task, model(**batch).logits, labels)
+    *of_mlps: MlpGates,
+) -> tuple[Floats, list[Floats]]:
+    """[examples] losses, and their gradients by all gates: outputs, attention, MLPs."""
+    every = [gates.output, gates.kept, *(each.output for each in of_mlps)]
+    for each in every:
+        each.requires_grad_()
+    with intervene(model, gates, *of_mlps):
+        losses = loss(task, model(**batch).logits, labels, "none")
     if not losses.isfinite().all():
         raise InputError(
             f"{task.name}: found a loss that is not a finite number. The model has diverged, or "
             "its weights are damaged. Train again."
         )
-    first, second = torch.autograd.grad(losses.sum(), both)
-    return (
-        losses.detach().double().cpu().numpy(),
-        (first.double().cpu().numpy(), second.double().cpu().numpy()),
-    )
-
-
-def _losses(task: Task, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """[examples] the loss that fine-tuning minimises, see `finetuning.evaluation.loss`."""
-    if task.is_regression:
-        return (logits[:, 0] - labels) ** 2
-    return torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+    slopes = torch.autograd.grad(losses.sum(), every)
+    return losses.detach().double().cpu().numpy(), [each.double().cpu().numpy() for each in slopes]
 
 
 def _gates(model: PreTrainedModel, examples: int, tokens: int, value: float) -> Gates:
@@ -217,6 +268,12 @@ def _gates(model: PreTrainedModel, examples: int, tokens: int, value: float) -> 
     size, dtype, device = (examples, shape.layers, shape.heads), model.dtype, model.device
     output = torch.full((*size, tokens), value, dtype=dtype, device=device)
     return Gates(output, torch.ones(size, dtype=dtype, device=device))
+
+
+def _mlp_gates(model: PreTrainedModel, examples: int) -> MlpGates:
+    """Open gates on all MLPs."""
+    size = (examples, shape_of(model).layers)
+    return MlpGates(torch.ones(size, dtype=model.dtype, device=model.device))
 
 
 def _empty(model: PreTrainedModel, examples: int) -> Floats:

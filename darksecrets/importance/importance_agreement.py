@@ -1,4 +1,4 @@
-"""Which importance of heads can be trusted: agreement with disabling them (section 4.6)."""
+"""Which importance can be trusted: agreement with disabling heads and MLPs (section 4.6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from darksecrets.importance.tables import IMPORTANCE_AGREEMENT, LOSS, ORDER, SCORE
+from darksecrets.importance.tables import IMPORTANCE_AGREEMENT, LOSS, MLPS, ORDER, SCORE
 from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.panels import panel_figure
 from darksecrets.plotting.style import GREY, INK, MARK, check_columns, wrapped
@@ -30,7 +30,8 @@ _NAMES = {
     ORDER: "itself, examples in another order",
 }
 _APART = 0.26  # rows between two references of one definition
-_COLUMNS = ["task", "mode", "definition", "reference", "spearman", "ci_low", "ci_high"]
+_PLACE = ["part", "mode", "definition"]
+_COLUMNS = ["task", *_PLACE, "reference", "spearman", "ci_low", "ci_high"]
 
 
 def importance_agreement(table: pd.DataFrame, tasks: list[str], run_label: str) -> Figure:
@@ -53,7 +54,7 @@ def importance_agreement(table: pd.DataFrame, tasks: list[str], run_label: str) 
             f"The table importance_agreement.csv has no rows for {', '.join(missing)}. Make the "
             "table again."
         )
-    rows = len(table[["mode", "definition"]].drop_duplicates())
+    rows = len(table[_PLACE].drop_duplicates())
     return panel_figure(*(tables, _panel, _legend, run_label), height=lambda _: 0.4 + 0.16 * rows)
 
 
@@ -65,12 +66,12 @@ def draw(sources: Sources) -> Figure:
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     axes = figure.add_subplot(slot, label=task)
     axes.axvline(0, color=INK, linewidth=0.5)
-    places = rows[["mode", "definition"]].drop_duplicates().itertuples(index=False, name=None)
+    places = rows[_PLACE].drop_duplicates().itertuples(index=False, name=None)
     numbers = {place: -number for number, place in enumerate(places)}
-    means = rows.groupby(["mode", "definition", "reference"], sort=False)[_COLUMNS[-3:]].mean()
+    means = rows.groupby([*_PLACE, "reference"], sort=False)[_COLUMNS[-3:]].mean()
     for row in means.reset_index().to_dict("records"):
-        _dot(axes, numbers[row["mode"], row["definition"]], row)
-    named = [f"{definition} ({mode})" for mode, definition in numbers]
+        _dot(axes, numbers[tuple(row[name] for name in _PLACE)], row)
+    named = [f"{name} ({'MLPs' if part == MLPS else mode})" for part, mode, name in numbers]
     axes.set_yticks(list(numbers.values()), named if slot.is_first_col() else [""] * len(named))
     axes.set_ylim(min(numbers.values()) - 0.6, 0.6)
     axes.set_xlim(-1, 1)
@@ -93,7 +94,7 @@ def _legend(figure: Figure, columns: int) -> None:
         [_NAMES[name] for name in _LOOKS],
         loc="outside upper center",
         ncols=1 if columns == 1 else 3,
-        title="Do heads rank as by what disabling them does to the …",
+        title="Do heads, or MLPs, rank as by what disabling them does to the …",
         title_fontsize=6,
         alignment="left",
     )

@@ -15,28 +15,38 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.joint import Order, Place, Plan
+from darksecrets.ablation.joint_effects import DECIMALS, tolerated_heads
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
 from darksecrets.ablation.tables import RANDOM
-from darksecrets.data.metrics import PERCENT
+from darksecrets.data.metrics import PERCENT, predict, score
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.importance.tables import (
     ABSOLUTE,
+    CHOOSING,
     DEFINITIONS,
     EXACT,
     GREEDY,
     LAYER_NEEDS,
     MODE,
+    PRUNING_CHOICES,
     PRUNING_ORDERS,
     REVERSED,
+    SMALLER_MODELS,
 )
+from darksecrets.importance.without import logits_without
 from darksecrets.models.selectors import Shape
 from darksecrets.stats.resampling import interval
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
     from darksecrets.ablation.sweep import Settings
+    from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
+
+_SCORES = ["baseline", "score", "delta", "ci_low", "ci_high"]
 
 
 def orders(
@@ -55,7 +65,7 @@ def orders(
     """
     importance = importance[importance["mode"] == MODE]
     rng = np.random.default_rng(seed)
-    found = {(name, 1): _ascending(importance, name, rng) for name in DEFINITIONS}
+    found = {(name, 1): ascending(importance, name, rng) for name in DEFINITIONS}
     found |= {(GREEDY, 1): list(greedy), (REVERSED, 1): found[ABSOLUTE, 1][::-1]}
     places = sorted(greedy)
     for draw in range(1, draws + 1):
@@ -68,8 +78,14 @@ def orders(
     return pd.DataFrame(rows, columns=list(PRUNING_ORDERS.names))
 
 
-def _ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
-    """The heads by a definition, the least important first; ties in random order."""
+def ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
+    """The heads by a definition, the least important first; ties in random order.
+
+    Args:
+        importance: Rows of ``head_importance`` of one model and mode.
+        name: The definition.
+        rng: Source of randomness.
+    """
     rows = importance[importance["definition"] == name]
     values: npt.NDArray[np.float64] = rows["importance"].to_numpy(dtype=np.float64)
     return _places(rows.iloc[np.lexsort([rng.random(len(values)), values])])
@@ -91,6 +107,66 @@ def plan(table: pd.DataFrame, examples: int = 0) -> Plan:
     shape = Shape(int(table["layer"].max()), int(table["head"].max()))
     total = shape.layers * shape.heads
     return Plan(shape, pruning_counts(total), found, np.zeros(examples, dtype=np.int64))
+
+
+def choices(
+    orders: pd.DataFrame,
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    task: Task,
+    rows: Sequence[int],
+    tolerance: float,
+) -> pd.DataFrame:
+    """How many heads of each order can be removed, by training examples that made none of them.
+
+    Args:
+        orders: The table ``pruning_orders``.
+        model: A classifier in evaluation mode, on the device to use.
+        split: Encoded training examples.
+        task: Their task.
+        rows: Row numbers of examples that made no order; without any, no head is removed.
+        tolerance: The greatest drop of a score that is tolerated, × 100.
+
+    Returns:
+        The table ``pruning_choices``.
+    """
+    planned = plan(orders)
+    chosen = [order for order in planned.orders if order.name in CHOOSING]
+    about = {"tolerance": tolerance, "chosen_on": len(rows)}
+    scores = {metric: np.zeros((len(chosen), len(planned.counts) + 1)) for metric in task.metrics}
+    if rows:
+        sets = [order.first(count) for order in chosen for count in planned.counts]
+        logits = logits_without(model, split, rows, sets)
+        found = [score(task, predict(task, each), split.labels[list(rows)]) for each in logits]
+        for metric in task.metrics:
+            intact, *others = (each[metric] for each in found)
+            scores[metric] = np.insert(np.reshape(others, (len(chosen), -1)), 0, intact, axis=1)
+    tables = []
+    for metric, of_metric in scores.items():
+        deltas = np.round(PERCENT * (of_metric[:, 1:] - of_metric[:, :1]), DECIMALS)
+        removed = tolerated_heads(deltas, planned.counts, tolerance) * bool(rows)
+        names = [order.name for order in chosen]
+        table = pd.DataFrame({"order": names, "metric": metric, "removed": removed})
+        tables.append(table.assign(**about))
+    return pd.concat(tables, ignore_index=True)[list(PRUNING_CHOICES.names)]
+
+
+def smaller_models(curves: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
+    """Validation scores of the models that `choices` leaves.
+
+    Args:
+        curves: The table ``pruning_curves`` without the columns of the model.
+        choices: The table ``pruning_choices``.
+
+    Returns:
+        The table ``smaller_models`` without the columns of the model.
+    """
+    columns = ["order", "metric", "heads", "share", *_SCORES]
+    scored = curves[columns].rename(columns={"heads": "removed"})
+    intact = scored.drop_duplicates(["order", "metric"]).assign(removed=0, share=0.0)
+    intact = intact.assign(score=intact["baseline"], delta=0.0, ci_low=0.0, ci_high=0.0)
+    found = choices.merge(pd.concat([intact, scored]), on=["order", "metric", "removed"])
+    return found[[name for name in SMALLER_MODELS.names if name in found]]
 
 
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:

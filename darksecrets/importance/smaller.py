@@ -30,20 +30,20 @@ TOLERANCE = 1e-5
 EXAMPLES, REPETITIONS = 32, 5
 
 
-def removable(orders: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> Heads:
+def removable(orders: pd.DataFrame, choices: pd.DataFrame, metric: str) -> Heads:
     """The heads that can be removed in the order of their absolute gradients.
 
     Args:
         orders: The table ``pruning_orders`` of a model.
-        pruned: Rows of the table ``pruned_heads`` of the same model.
+        choices: The table ``pruning_choices`` of the same model.
         metric: The score that decides.
 
     Returns:
-        By layer, the heads removed at the largest number that is tolerated; none if none is.
+        By layer, as many heads as are tolerated; none if none is.
     """
     (order,) = (order for order in plan(orders).orders if order.name == ABSOLUTE)
-    rows = pruned[(pruned["order"] == ABSOLUTE) & (pruned["metric"] == metric)]
-    return order.first(int(rows["tolerated"].iloc[0]))
+    rows = choices[(choices["order"] == ABSOLUTE) & (choices["metric"] == metric)]
+    return order.first(int(rows["removed"].iloc[0]))
 
 
 def save_smaller(

@@ -1,32 +1,43 @@
-"""The tables of head importance of one model, from what was measured of its examples."""
+"""The tables of importance of one model, from what was measured of its examples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.disable import ZERO
-from darksecrets.importance.definitions import definitions, drawn, estimates, examples_of, orders
+from darksecrets.importance.definitions import (
+    definitions,
+    definitions_of_mlps,
+    drawn,
+    estimates,
+    examples_of,
+    orders,
+)
 from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.tables import (
     ACCUMULATED,
     EXACT,
     HEAD_IMPORTANCE,
+    HEADS,
     IMPORTANCE_AGREEMENT,
     LOSS,
+    MLP_IMPORTANCE,
+    MLPS,
     ORDER,
     SCORE,
 )
-from darksecrets.stats.ranks import Draws, agreement
+from darksecrets.stats.ranks import Draws, agreement, rank_correlations
 from darksecrets.stats.resampling import interval
 
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
-"""Bootstrap samples of the examples, and of the heads."""
+"""Bootstrap samples of the examples, and of the heads or MLPs."""
 
 
 def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
@@ -43,6 +54,18 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
         )
         tables.append(table.assign(mode=mode, definition=name, examples=examples_of(found, name)))
     return _ordered(pd.concat(tables, ignore_index=True), HEAD_IMPORTANCE.names)
+
+
+def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
+    """`MLP_IMPORTANCE` without the columns of the model; no rows if there is nothing of MLPs."""
+    tables = [pd.DataFrame(columns=[*MLP_IMPORTANCE.names[3:]])]
+    for name, definition in definitions_of_mlps(found).items():
+        values = estimates(found, definition, name)[:, 0]
+        low, high = interval(drawn(found, definition, name, RESAMPLES, seed)[..., 0])
+        columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
+        table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
+        tables.append(table.assign(definition=name, examples=examples_of(found, name)))
+    return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), MLP_IMPORTANCE.names)
 
 
 def importance_agreement(
@@ -69,7 +92,7 @@ def importance_agreement(
     of_heads = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
     rows = []
     for (of_mode, name), values in by_name.items():
-        about = {"mode": of_mode, "definition": name, "heads": len(layers)}
+        about = {"part": HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
         if name != EXACT:
             reference = by_name[of_mode, EXACT]
             rows.append(
@@ -80,9 +103,29 @@ def importance_agreement(
                 {**about, "reference": SCORE, **agreement(values, scores, of_heads).columns}
             )
     again = orders(found, draws["seed"]).reshape(-1, len(layers))
-    about = {"mode": ZERO, "definition": ACCUMULATED, "heads": len(layers), "reference": ORDER}
-    rows.append({**about, **agreement(again, None, of_heads).columns})
+    about = {"part": HEADS, "mode": ZERO, "definition": ACCUMULATED, "parts": len(layers)}
+    rows.append({**about, "reference": ORDER, **agreement(again, None, of_heads).columns})
+    rows += _agreement_of_mlps(found, draws)
     return _ordered(pd.DataFrame(rows), IMPORTANCE_AGREEMENT.names)
+
+
+def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Rows of the gradients of MLPs beside their exact effects on the loss."""
+    made, seed = definitions_of_mlps(found), draws["seed"]
+    values = {name: estimates(found, each, name).T for name, each in made.items()}
+    resampled = {name: drawn(found, each, name, RESAMPLES, seed) for name, each in made.items()}
+    rows: list[dict[str, Any]] = []
+    for name in (name for name in made if name != EXACT):
+        count = values[name].shape[1]
+        of_mlps = Draws(np.zeros(count, np.int64), 1, draws["permutations"], seed)
+        columns = agreement(values[name], values[EXACT], of_mlps).columns
+        ends = interval(rank_correlations(resampled[name][..., 0], resampled[EXACT][..., 0]))
+        low, high = ends if count > 1 else (np.nan, np.nan)
+        # Each layer has one MLP: permuting them within layers would change nothing.
+        columns |= {"ci_low": low, "ci_high": high, "p_within_layers": np.nan}
+        about = {"part": MLPS, "mode": ZERO, "definition": name, "parts": count}
+        rows.append({**about, "reference": LOSS, **columns})
+    return rows
 
 
 def _values(table: pd.DataFrame, column: str) -> Floats:

@@ -7,7 +7,7 @@ that the run has of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import pandas as pd
 from darksecrets.importance.tables import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
 from darksecrets.run.series import FINETUNED, Series, average, of_measure, shape_of
 from darksecrets.run.shown import Shown
+from darksecrets.run.tables import Table
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, agreement
 
@@ -50,26 +51,55 @@ def important_heads(
     Returns:
         `IMPORTANT_HEADS`.
     """
+    needed = (
+        ({"task": task, "definition": definition}, values)
+        for (task, definition), values in _importances(importance)
+    )
+    return correlated(needed, IMPORTANT_HEADS, shown, tables, metrics, draws)
+
+
+def correlated(
+    needed: Iterable[tuple[Mapping[str, str], Floats]],
+    declared: Table,
+    shown: Sequence[Shown],
+    tables: Mapping[str, pd.DataFrame],
+    metrics: Mapping[str, Sequence[str]],
+    draws: Mapping[str, int],
+) -> pd.DataFrame:
+    """Correlate numbers of heads, such as importances, with every measure of these heads.
+
+    Args:
+        needed: The values of the columns that identify them, among these the task; and the numbers,
+            [1, heads].
+        declared: The table to make.
+        shown: See `important_heads`.
+        tables: See `important_heads`.
+        metrics: See `important_heads`.
+        draws: See `important_heads`.
+
+    Returns:
+        The table; without rows if there are no numbers.
+    """
     shape = shape_of(tables)
     layers = np.repeat(np.arange(shape[0]), shape[1])
     of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
     every = [one for each in shown for one in of_measure(each, tables, metrics, shape)]
-    parts = []
-    for (task, definition), values in _importances(importance):
+    columns = [name for name in declared.names if not name.startswith("q_")]
+    parts = [pd.DataFrame(columns=list(declared.names))]
+    for about, values in needed:
         found = []
-        for series, state, measured in _measures(every, task):
+        for series, state, measured in _measures(every, about["task"]):
             own = agreement(values, measured.reshape(1, -1), of_heads)
             if own.pairs:
                 found.append(
                     {"measure": series.key, "name": series.name, "measured": state}
                     | {"heads": len(layers), **own.columns}
                 )
-        columns = [name for name in IMPORTANT_HEADS.names if not name.startswith("q_")]
-        table = pd.DataFrame(found, columns=columns).assign(task=task, definition=definition)
+        table = pd.DataFrame(found, columns=columns).assign(**about)
         for p in _P:
             table[f"q{p.removeprefix('p')}"] = benjamini_hochberg(table[p])
         parts.append(table)
-    return pd.concat(parts, ignore_index=True)[list(IMPORTANT_HEADS.names)]
+    return pd.concat(parts[1:] or parts, ignore_index=True)[list(declared.names)]
 
 
 def _importances(importance: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Floats]]:

@@ -17,12 +17,19 @@ DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
     "integrated gradient",
     "exact",
 )
+PARTS = HEADS, MLPS = ("head", "MLP")
 REFERENCES = LOSS, SCORE, ORDER = ("exact loss", "validation score", "another order")
 
 MODES = ("uniform", "zero")
 MODE = MODES[1]
 """How removed heads are disabled: they add nothing."""
 GREEDY, REVERSED = "greedy", "reversed"
+CHOOSING = (*DEFINITIONS, GREEDY)
+"""Orders whose heads are worth removing, the least important first."""
+LEARNED = "learned"
+CHOSEN_BY = (LEARNED, ABSOLUTE, RANDOM)
+WEIGHTS = FINE_TUNED, TRAINED_ON = ("fine-tuned", "trained on")
+"""Of models with some of their heads: as they were fine-tuned, or trained on."""
 
 _MODE = Column(
     "mode",
@@ -40,6 +47,7 @@ _DEFINITION = Column(
     values=DEFINITIONS,
 )
 
+_JOINT = {column.name: column for column in JOINT_ABLATION.columns}
 _SCORES = ("baseline", "score", "delta", "ci_low", "ci_high")
 
 
@@ -67,9 +75,31 @@ HEAD_IMPORTANCE = Table(
     every=names(LAYER, HEAD),
 )
 
+MLP_IMPORTANCE = Table(
+    "mlp_importance",
+    "How much the loss of fine-tuned models depends on the MLP of each layer, on training "
+    "examples; no rows for encoders whose MLPs cannot be reached.",
+    (
+        *MODEL,
+        replace(
+            _DEFINITION,
+            meaning=f"`{ABSOLUTE}`: E|∂L/∂ξ| by a gate ξ on what the MLP adds to the hidden "
+            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: loss without the MLP, less that with it",
+            values=(ABSOLUTE, SIGNED, EXACT),
+        ),
+        LAYER,
+        Column("importance", "number", "greater if the task needs the MLP more", "loss"),
+        *interval("importance", unit="loss"),
+        Column("examples", "integer", "training examples it was measured on", low=1),
+    ),
+    key=(*names(*MODEL), "definition", "layer"),
+    every=names(LAYER),
+    may_be_empty=True,
+)
+
 _RHO = Column(
     *("spearman", "number"),
-    "Spearman's rank correlation over heads; empty if one side is equal for all heads",
+    "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for all",
     low=-1,
     high=1,
     optional=True,
@@ -77,9 +107,12 @@ _RHO = Column(
 
 IMPORTANCE_AGREEMENT = Table(
     "importance_agreement",
-    "Whether a definition of importance ranks heads as disabling them one by one does.",
+    "Whether a definition of importance ranks heads, or the MLPs of the layers, as disabling them "
+    "one by one does. Intervals are over heads; those of MLPs, of which there are few, over "
+    "examples.",
     (
         *MODEL,
+        Column("part", "text", "what is ranked", values=PARTS),
         _MODE,
         _DEFINITION,
         Column(
@@ -90,7 +123,7 @@ IMPORTANCE_AGREEMENT = Table(
             f"mode); `{ORDER}`: the same definition with the examples in another order",
             values=REFERENCES,
         ),
-        Column("heads", "integer", "heads of the model", low=1),
+        Column("parts", "integer", "heads of the model, or MLPs", low=1),
         _RHO,
         *interval("spearman", bounds=(-1, 1), optional=True),
         replace(
@@ -101,11 +134,11 @@ IMPORTANCE_AGREEMENT = Table(
         replace(
             P_VALUE,
             name="p_within_layers",
-            meaning="the same, heads permuted within their layers",
+            meaning="the same, heads permuted within their layers; empty for MLPs",
             optional=True,
         ),
     ),
-    key=(*names(*MODEL), "mode", "definition", "reference"),
+    key=(*names(*MODEL), "part", "mode", "definition", "reference"),
 )
 
 _ORDER = Column(
@@ -131,6 +164,24 @@ PRUNING_ORDERS = Table(
     key=("order", "draw", "rank"),
 )
 
+_CHOSEN = (
+    Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
+    Column(
+        "removed",
+        "integer",
+        "largest number of heads for which, as for all smaller ones, the score of the training "
+        "examples `chosen_on` drops by at most `tolerance`",
+        low=0,
+    ),
+    Column("chosen_on", "integer", "training examples that made no order", low=0),
+)
+PRUNING_CHOICES = Table(
+    "pruning_choices",
+    "How many heads of one model are removed in each order, by training examples that made none.",
+    (replace(_ORDER, values=CHOOSING), METRIC, *_CHOSEN),
+    key=("order", "metric"),
+)
+
 PRUNING_CURVES = replace(
     JOINT_ABLATION,
     name="pruning_curves",
@@ -152,6 +203,22 @@ PRUNED_HEADS = replace(
     name="pruned_heads",
     meaning="How many heads can be removed in each order without losing more than the tolerance.",
     columns=_with(TOLERATED_HEADS, _ORDER),
+)
+SMALLER_MODELS = Table(
+    "smaller_models",
+    "The smallest model within the tolerance, in each order: training examples that made no order "
+    "choose how many heads are removed, all validation examples score what is left.",
+    (
+        *MODEL,
+        METRIC,
+        replace(_ORDER, values=CHOOSING),
+        *_CHOSEN,
+        Column("share", "number", "share of the model's heads that are removed", low=0, high=1),
+        _JOINT["baseline"],
+        replace(_JOINT["score"], meaning="score without the heads"),
+        *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
+    ),
+    key=(*names(*MODEL, METRIC), "order"),
 )
 LAYER_NEEDS = Table(
     "layer_needs",
@@ -197,7 +264,70 @@ IMPORTANT_HEADS = Table(
     key=("task", "definition", "measure", "measured"),
 )
 
+_PENALTY = Column("penalty", "number", "λ, the penalty per head that is not closed", low=0)
+
+LEARNED_GATES = Table(
+    "learned_gates",
+    "Score of the heads that gates keep which learn to close (Voita et al. 2019), beside as many "
+    "heads kept by the absolute gradient, or at random. Training examples choose the heads, all "
+    "validation examples score them.",
+    (
+        *MODEL,
+        METRIC,
+        _PENALTY,
+        Column(
+            "chosen_by",
+            "text",
+            f"`{LEARNED}`: the gates that are not 0; the others keep as many heads",
+            values=CHOSEN_BY,
+        ),
+        Column(
+            "weights",
+            "text",
+            f"`{FINE_TUNED}`: the other heads are removed from the fine-tuned model; "
+            f"`{TRAINED_ON}`: training went on, with the gates or without the other heads",
+            values=WEIGHTS,
+        ),
+        Column("heads", "integer", "heads of the model", low=1),
+        Column("kept", "integer", "heads that are kept", low=0),
+        Column("share", "number", "`kept` / `heads`", low=0, high=1),
+        replace(
+            _JOINT["baseline"],
+            meaning="score with all heads, trained on for as long where `weights` says so",
+        ),
+        replace(_JOINT["score"], meaning="score with the heads: mean over `draws`"),
+        *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
+        *(_JOINT[name] for name in ("over_random", "over_random_low", "over_random_high")),
+        replace(
+            P_VALUE,
+            name="p_random",
+            meaning="one-sided: share of the random sets, and this one, that score at least as "
+            "well",
+            optional=True,
+        ),
+        _JOINT["chance"],
+        Column("examples", "integer", "examples of the validation split", low=1),
+        Column("draws", "integer", "sets of heads of this kind", low=1),
+    ),
+    key=(*names(*MODEL, METRIC), "penalty", "chosen_by", "weights"),
+)
+HEAD_GATES = Table(
+    "head_gates",
+    "What the gate of every head has become (Voita et al. 2019).",
+    (
+        *MODEL,
+        _PENALTY,
+        LAYER,
+        HEAD,
+        Column("gate", "number", "factor of the head's output; 0 if closed", low=0, high=1),
+        Column("open_probability", "number", "probability not to be 0 in training", low=0, high=1),
+    ),
+    key=(*names(*MODEL), "penalty", "layer", "head"),
+    every=names(LAYER, HEAD),
+)
+
 TABLES = (
-    *(HEAD_IMPORTANCE, IMPORTANCE_AGREEMENT, PRUNING_CURVES, PRUNED_HEADS, LAYER_NEEDS),
+    *(HEAD_IMPORTANCE, MLP_IMPORTANCE, IMPORTANCE_AGREEMENT),
+    *(PRUNING_CURVES, PRUNED_HEADS, SMALLER_MODELS, LAYER_NEEDS, LEARNED_GATES, HEAD_GATES),
     IMPORTANT_HEADS,
 )

@@ -7,15 +7,15 @@ module is open, every layer of the encoder computes its attention through it:
         model(**inputs)
     seen.maps[3]  # layer 3, [example, head, query, key]
 
-No other module depends on the internals of encoders, except `models.layers`. Layers are identified
-by the order of their calls in a forward pass, not by module names, so encoders whose layers share
-their weights (ALBERT) work, too. Layers and heads count from 1.
+No other module depends on the internals of encoders, except those that `docs/architecture.md`
+names. Layers are identified by the order of their calls in a forward pass, not by module names, so
+encoders whose layers share their weights (ALBERT) work, too. Layers and heads count from 1.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ class Call:
 
 
 class Intervention:
-    """A change to an encoder's attention; subclasses override what they change.
+    """A change to an encoder's heads or MLPs; subclasses override what they change.
 
     For example, a gate on the output of every head:
 
@@ -89,6 +89,10 @@ class Intervention:
     def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:  # noqa: ARG002
         """Return the heads' outputs to use, [example, head, query, size]."""
         return outputs
+
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:  # noqa: ARG002
+        """Return what the MLP of a layer, from 1, is to add, [example, token, size]."""
+        return output
 
 
 class Layers(Mapping[int, torch.Tensor]):
@@ -188,6 +192,7 @@ class _Session:
         layers: Number of layers of the encoder.
         interventions: In order of application; those of the innermost context come last.
         observers: For each, what it keeps and where.
+        mlps: Whether the outputs of the MLPs go through it.
         layer: The layer called last in the current forward pass, from 1.
         returned: The heads' outputs that it returned, [example, query, head, size].
     """
@@ -195,6 +200,7 @@ class _Session:
     layers: int
     interventions: list[Intervention] = field(default_factory=list)
     observers: list[tuple[frozenset[str], Observation]] = field(default_factory=list)
+    mlps: bool = False
     layer: int = 0
     returned: torch.Tensor | None = None
 
@@ -213,6 +219,12 @@ class _Session:
             if "reach" in kinds:
                 everywhere = weights.new_ones((1, 1, *weights.shape[2:]), dtype=torch.bool)
                 observation.reach._tensors.append(everywhere if call.real is None else call.real)
+
+    def change_mlp(self, _: torch.nn.Module, __: object, output: torch.Tensor) -> torch.Tensor:
+        """What the MLP of the current layer is to add."""
+        for intervention in self.interventions:
+            output = intervention.mlp(output, self.layer)
+        return output
 
     def project(self, linear: torch.nn.Linear, inputs: tuple[Any, ...], output: Any) -> None:  # noqa: ANN401 - of any model
         """Store a linear map, if it is the one that is given the heads' outputs of the layer.
@@ -234,7 +246,7 @@ class _Session:
 
 @contextlib.contextmanager
 def intervene(model: PreTrainedModel, *interventions: Intervention) -> Iterator[None]:
-    """Change a model's attention within the context; in nested contexts, the inner one comes last.
+    """Change heads and MLPs of a model within the context; the innermost context comes last.
 
     Args:
         model: A model of `transformers` that uses the attention interface, with or without a
@@ -242,15 +254,35 @@ def intervene(model: PreTrainedModel, *interventions: Intervention) -> Iterator[
         interventions: Applied in this order, in every layer.
 
     Raises:
-        InputError: The model's attention cannot be reached.
+        InputError: The model's attention cannot be reached; or its MLPs, if they are to change.
     """
     require_reachable(model)
-    with _session(model) as session:
+    with _session(model) as session, _changing_mlps(model, session, interventions):
         session.interventions.extend(interventions)
         try:
             yield
         finally:
             del session.interventions[len(session.interventions) - len(interventions) :]
+
+
+@contextlib.contextmanager
+def _changing_mlps(
+    model: PreTrainedModel, session: _Session, interventions: Sequence[Intervention]
+) -> Iterator[None]:
+    """Show the outputs of all MLPs to the session, if interventions change them."""
+    if session.mlps or all(type(each).mlp is Intervention.mlp for each in interventions):
+        yield
+        return
+    from darksecrets.models.mlps import mlps_of
+
+    handles = [module.register_forward_hook(session.change_mlp) for module in set(mlps_of(model))]
+    session.mlps = True
+    try:
+        yield
+    finally:
+        session.mlps = False
+        for handle in handles:
+            handle.remove()
 
 
 @contextlib.contextmanager

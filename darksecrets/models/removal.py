@@ -47,11 +47,7 @@ def remove_heads(model: PreTrainedModel, heads: Heads) -> None:
     Raises:
         InputError: Heads of this architecture cannot be removed, or the model lacks one.
     """
-    if not is_known(model):
-        raise InputError(
-            f"{type(model).__name__}: heads of this model cannot be removed, only disabled. "
-            "Expected a classifier of BERT, RoBERTa or ELECTRA, whose layers share no weights."
-        )
+    require_removable(model)
     shape = shape_of(model)
     whole: Any = model.base_model
     for layer, chosen in heads.items():
@@ -61,6 +57,19 @@ def remove_heads(model: PreTrainedModel, heads: Heads) -> None:
                 f"model has {shape.layers} layers of {shape.heads} heads."
             )
         _shrink(whole.encoder.layer[layer - 1].attention, chosen)
+
+
+def require_removable(model: PreTrainedModel) -> None:
+    """Check that heads can be taken out of the layers of a classifier.
+
+    Raises:
+        InputError: They cannot.
+    """
+    if not is_known(model):
+        raise InputError(
+            f"{type(model).__name__}: heads of this model cannot be removed, only disabled. "
+            "Expected a classifier of BERT, RoBERTa or ELECTRA, whose layers share no weights."
+        )
 
 
 def _shrink(attention: Any, heads: frozenset[int]) -> None:  # noqa: ANN401 - of transformers

@@ -49,6 +49,11 @@ class Shape:
     layers: int
     heads: int
 
+    @property
+    def total(self) -> int:
+        """Number of heads of the encoder."""
+        return self.layers * self.heads
+
     def parse(self, selector: Any) -> Heads:  # noqa: ANN401 - any value of a configuration
         """Heads of each layer that a selector names.
 

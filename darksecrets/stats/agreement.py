@@ -1,6 +1,6 @@
-"""Agreement of two raters, from the contingency table of their labels.
+"""Agreement of raters: of two, from the contingency table of their labels, and of several.
 
-scikit-learn and statsmodels compute Cohen's kappa of one pair of raters; the bootstrap needs it for
+scikit-learn and statsmodels compute the kappas of one set of raters; the bootstrap needs them for
 thousands of tables. Tests compare the two.
 """
 
@@ -43,3 +43,22 @@ def positive_agreement(confusion: Counts) -> Floats:
     both = confusion.sum(axis=0) + confusion.sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(2 * np.diag(confusion) / both, dtype=np.float64)
+
+
+def fleiss_kappa(counts: Counts) -> Floats:
+    """Fleiss' kappa of several raters, (observed - expected) / (1 - expected) agreement.
+
+    Args:
+        counts: [..., items, classes] how many raters put each item into each class; every item has
+            the same number of raters.
+
+    Returns:
+        [...]; NaN with a single rater, or where all raters put all items into the same class.
+    """
+    raters = counts[..., :1, :].sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        agreed = ((counts**2).sum(axis=-1) - raters) / (raters * (raters - 1))
+        shares = counts.sum(axis=-2) / counts.sum(axis=(-2, -1))[..., None]
+        expected = (shares**2).sum(axis=-1)
+        kappa = (agreed.mean(axis=-1) - expected) / (1 - expected)
+    return np.where(expected < 1, kappa, np.nan)

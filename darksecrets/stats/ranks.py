@@ -142,9 +142,8 @@ class Paired:
 
 
 def rank_correlations(first: Floats, second: Floats) -> Floats:
-    """[...] Spearman's correlation over the last axis; 0 where a side is constant."""
-    found: Floats = (_ranks(first) * _ranks(second)).mean(axis=-1)
-    return found
+    """[...] Spearman's correlations of rows, [..., heads]; 0 where a row is constant."""
+    return _mean_products([_ranks(first)], [_ranks(second)])
 
 
 def paired_agreement(first: Floats, second: Floats, draws: Draws) -> Paired:

@@ -1,6 +1,7 @@
 """Two runs at once, folders, names, languages and rights that a machine may have."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -49,7 +50,9 @@ def remake(trial: Trial) -> None:
 def test_of_two_runs_at_once_one_waits(trial, second, outcomes):
     first = trial.start(*second, "--forcerun", "figure5", "table1", log="first.txt")
     assert wait_for(lambda: jobs_of(first) or first.poll() is not None)
+    os.killpg(first.pid, signal.SIGSTOP)  # it goes on for longer than the other takes
     called = trial.call(*second, "--forcerun", "figure5")
+    os.killpg(first.pid, signal.SIGCONT)
     output = called.stdout + called.stderr
     assert first.wait(600) == 0
     assert called.returncode != 0, output

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "set_ablation": {"delta"},
     "survival": {"helped_p", "helped_q", "hurt_p", "hurt_q", "unbiased_gain"},  # counts; best_head
     "worst_heads": {"q_value", "equal_words_q"},  # of head_ablation and equal_words
+    "smaller_models": {"delta"},  # of pruning_curves
     "linked_ablation": {"p_value", "q_value", "delta"},  # of head_ablation
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},

@@ -30,9 +30,15 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["extract_attention"] == 16
     assert jobs["sweep_joint"] == jobs["sweep_pruned"] == 2, "one task, to save time"
     assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (9, 2, 2)
-    assert (jobs["collect_importance"], jobs["collect_pruning"]) == (2, 3)
+    assert (jobs["collect_importance"], jobs["collect_pruning"]) == (3, 4)
     assert jobs["importance_agreement"] == jobs["pruning_curves"] == 1
+    assert (jobs["learn_gates"], jobs["collect_gates"], jobs["learned_gates"]) == (1, 2, 1)
     assert jobs["compare_important_heads"] == 1
+    assert jobs["find_subnetworks"] == jobs["score_subnetworks"] == 2, "not trained again"
+    assert "retrain_subnetwork" not in jobs
+    assert jobs["collect_subnetworks"] == 3
+    assert jobs["compare_subnetworks"] == jobs["compare_surviving_heads"] == 1
+    assert jobs["surviving_parts"] == jobs["subnetwork_scores"] == 1
     assert (
         jobs["table1"]
         == jobs["compare_scores"]
@@ -78,6 +84,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
     assert (jobs["measure_importance"], jobs["sweep_pruned"]) == (tasks * seeds, 2 * seeds)
     assert (jobs["restore_layers"], jobs["score_restored"]) == (2 * seeds, 2)
+    assert (jobs["find_subnetworks"], jobs["retrain_subnetwork"]) == (2 * seeds, 2 * seeds * 5)
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 

@@ -531,7 +531,8 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
     figures = ("figure8", "figure9", "ablation_deltas", "ablation_gains")
-    further = ("task_agreement", "joint_ablation", "importance_agreement", "pruning_curves")
+    further = ("task_agreement", "joint_ablation", "importance_agreement")
+    further += ("pruning_curves", "learned_gates")
     for name in (*figures, *further):
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
@@ -570,8 +571,40 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     important = pd.read_csv(run / "tables" / "important_heads.csv")
     assert set(important["task"]) == {"RTE"}
     assert important["measure"].nunique() > 50
+    smaller = pd.read_csv(run / "tables" / "smaller_models.csv")
+    assert set(smaller["chosen_on"]) == {16}
+    mlps = pd.read_csv(run / "tables" / "mlp_importance.csv")
+    assert len(mlps) == len(SEEDS) * 3 * 6
+    gates = pd.read_csv(run / "tables" / "head_gates.csv")
+    assert len(gates) == len(SEEDS) * 36
+    learned = pd.read_csv(run / "tables" / "learned_gates.csv")
+    kept = learned[learned["chosen_by"] == "learned"].groupby("seed")["kept"].unique()
+    left = (gates.set_index("seed")["gate"] > 0).groupby("seed").sum()
+    assert kept.map(list).to_dict() == {seed: [count] for seed, count in left.items()}
     needs = pd.read_csv(run / "tables" / "layer_needs.csv")
     assert needs.groupby("seed")[["layer", "kept"]].nunique().to_numpy().tolist() == [[6, 5]] * 2
+
+
+def test_subnetworks_of_the_run_and_those_trained_again(run):
+    kept = pd.read_csv(run / "tables" / "subnetworks.csv")
+    sizes = kept.groupby(["seed", "subnetwork", "draw", "part"])["kept"].sum().unstack()
+    at_random = sizes.xs("random", level="subnetwork").groupby("seed")
+    good = sizes.xs(("good", 1), level=("subnetwork", "draw"))
+    assert (at_random.nunique() == 1).all(axis=None)
+    assert at_random.first().equals(good)
+    scores = pd.read_csv(run / "tables" / "subnetwork_scores.csv")
+    assert len(scores) == len(SEEDS) * 2 * 3
+    assert scores.groupby("trained")["draws"].unique().map(list).to_dict() == {
+        "as it is": [3],
+        "re-trained": [2],
+    }
+    assert len(pd.read_csv(run / "tables" / "magnitude_pruning.csv")) == len(SEEDS) * 9
+    agreement = pd.read_csv(run / "tables" / "subnetwork_agreement.csv")
+    assert agreement["part"].tolist() == ["head", "MLP"]
+    assert (agreement["seeds"] == len(SEEDS)).all()
+    surviving = pd.read_csv(run / "tables" / "surviving_heads.csv")
+    assert set(surviving["task"]) <= {"RTE"}
+    assert not list((run / "retrained").rglob("*.safetensors"))
 
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
@@ -743,5 +776,5 @@ def test_a_damaged_origin_is_named_before_any_job(damaged, snakemake, smoke_conf
     edit(origin, half)
     done = snakemake(damaged, "-n", "table1", config=smoke_config, root=damaged, check=False)
     assert done.returncode != 0
-    assert "origin.json: found no JSON" in done.stdout + done.stderr
+    assert "origin.json: found no origin" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

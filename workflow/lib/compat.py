@@ -144,14 +144,30 @@ class Lock:
         return any(True for _ in self._persistence._read_locks())
 
     def release(self) -> None:
-        """Release the locks of all runs; Snakemake removes the folder, which it then needs."""
+        """Release the locks of all runs."""
         self._persistence.cleanup_locks()
-        (self.folder / "locks").mkdir(exist_ok=True)
 
-    def take(self) -> AbstractContextManager[None]:
-        """Lock the files of this run."""
-        taken: AbstractContextManager[None] = self._take(self._persistence)
-        return taken
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Lock the files of this run.
+
+        Snakemake's own lock takes those of all other runs, and their folder, with it when it ends.
+        """
+        folder = self.folder / "locks"
+        folder.mkdir(exist_ok=True)
+        others: dict[Path, str] = {}
+        try:
+            with self._take(self._persistence):
+                own = set(self._persistence._lockfile.values())
+                try:
+                    yield
+                finally:
+                    files = [file for file in folder.glob("*.lock") if str(file) not in own]
+                    others = {file: file.read_text(encoding="utf-8") for file in files}
+        finally:
+            folder.mkdir(exist_ok=True)
+            for file, locked in others.items():
+                file.write_text(locked, encoding="utf-8")
 
 
 def replace_lock(holding: Callable[[Lock], AbstractContextManager[None]]) -> None:

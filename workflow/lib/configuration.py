@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import difflib
+import hashlib
 import json
 import math
 import sys
@@ -21,6 +22,7 @@ import jsonschema
 import yaml
 
 from darksecrets.run.errors import InputError
+from darksecrets.run.files import write_json
 from workflow.lib import tasks
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
@@ -46,6 +48,7 @@ _IN_WORDS = {
 """What keywords of the schema expect, where the keyword itself is no plain English."""
 
 _DEEPEST, _MOST_VALUES = 50, 1_000_000
+_DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 
 # Local sources, and the key that holds their path.
@@ -208,7 +211,9 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(ablation, "ablation.compare_tasks", ablation["tasks"], "compare_tasks")
     choose(ablation["joint"], "ablation.joint.tasks", ablation["tasks"])
     choose(importance, "importance.tasks", ablation["tasks"])
-    choose(importance["pruning"], "importance.pruning.tasks", importance["tasks"])
+    for part in ("pruning", "learned_gates"):
+        choose(importance[part], f"importance.{part}.tasks", importance["tasks"])
+    choose(config["subnetworks"], "subnetworks.tasks", importance["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
     choose(config["landscape"], "landscape.tasks", config["tasks"])
 
@@ -327,6 +332,31 @@ def origin(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def record_origin(content: Mapping[str, Any], record: Path) -> None:
+    """Write an origin, or its part of the model, with a digest that tells if it is damaged."""
+    write_json({**content, _DIGEST: _digest(content)}, record)
+
+
+def _read_origin(record: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(record.read_bytes())
+        expected = content.pop(_DIGEST)
+        if (found := _digest(content)) == expected:
+            return dict(content)
+        problem = f"found content with the digest {found}, expected {expected}"
+    except (ValueError, AttributeError, KeyError, TypeError) as error:
+        problem = f"found no origin with a digest in JSON ({error!r}), expected one"
+    raise InputError(
+        f"{record}: {problem}. The file says where the data and the model of this run came from. "
+        "If they are those of the configuration, remove the file, and the next run writes it "
+        "again; if you do not know, remove the folder."
+    )
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def check_results_folder(
     config: Mapping[str, Any], results: Path, *, needs_data: bool = True
 ) -> None:
@@ -346,14 +376,7 @@ def check_results_folder(
     record = results / "origin.json"
     if not record.is_file():
         return
-    try:
-        found, expected = json.loads(record.read_bytes()), origin(config)
-    except ValueError as error:
-        raise InputError(
-            f"{record}: found no JSON ({error}), expected where the data and the model of this run "
-            "came from. If they are those of the configuration, remove the file, and the next run "
-            "writes it again; if you do not know, remove the folder."
-        ) from None
+    found, expected = _read_origin(record), origin(config)
     for content in (found, expected):
         if "data" not in found or not needs_data:
             content.pop("data", None)

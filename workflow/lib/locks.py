@@ -88,12 +88,24 @@ def holding(lock: compat.Lock, results: Path, *, elsewhere: bool) -> Iterator[No
     """
     folder = lock.folder / "owners"
     folder.mkdir(exist_ok=True)
-    with contextlib.ExitStack() as held:
-        with (folder / "starting").open("wb") as starting:
-            _locked(starting, fcntl.LOCK_EX)
+    with contextlib.ExitStack() as recorded:
+        with _alone(folder), contextlib.ExitStack() as taking:
             _release_if_gone(lock, folder, results)
-            held.enter_context(_recorded(folder, elsewhere=elsewhere))
-            held.enter_context(lock.take())
+            recorded.enter_context(_recorded(folder, elsewhere=elsewhere))
+            taking.enter_context(lock.take())
+            taken = taking.pop_all()
+        try:
+            yield
+        finally:
+            with _alone(folder):
+                taken.close()
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let no other run take or give back its lock for the moment."""
+    with (folder / "starting").open("wb") as starting:
+        _locked(starting, fcntl.LOCK_EX)
         yield
 
 

@@ -16,12 +16,14 @@ import yaml
 from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
 from darksecrets.framenet import preflight as framenet
+from darksecrets.importance import preflight as importance
 from darksecrets.landscape import preflight as landscape
 from darksecrets.models import preflight as models
 from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_json, write_text
+from darksecrets.run.files import write_text
+from darksecrets.subnetworks import preflight as subnetworks
 from darksecrets.syntax import sources as treebanks
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
@@ -39,7 +41,7 @@ DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
     *(data.check, framenet.check, treebanks.check, patterns.check, models.check),
-    *(ablation.check, landscape.check),
+    *(ablation.check, importance.check, subnetworks.check, landscape.check),
 )
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
 OF_A_LOOK = (text.check, patterns.check, models.check)
@@ -145,11 +147,11 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
     record = results / "origin.json"
     if looking:
         if not record.is_file():
-            write_json({"model": origin["model"]}, record)
+            configuration.record_origin({"model": origin["model"]}, record)
         return
     given = {key: value for key, value in config.items() if key not in DERIVED}
     write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
-    write_json(origin, record)
+    configuration.record_origin(origin, record)
     for key in LEFT_OUT:
         if config[key]:
             write_text(config[key], _record(config, key))

@@ -25,6 +25,7 @@ from darksecrets.features.head_distances import WORK
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
+from darksecrets.subnetworks.steps import most_steps, shares_left
 from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
 
@@ -309,6 +310,50 @@ def pruned(work: Work) -> Need:
 def pruned_scoring(work: Work) -> Need:
     """Intervals of removed heads."""
     return _scoring(work, _pruned_sets(work))
+
+
+def learned_gates(work: Work) -> Need:
+    """Trainings with gates and for comparison, one after the other, and sets of heads removed."""
+    settings = work.config["importance"]["learned_gates"]
+    compared = 1 + settings["trained"] if settings["trained"] else 0
+    trainings = 1 + len(settings["penalties"]) * (1 + compared)
+    share = trainings * settings["epochs"] / work.config["fine_tuning"]["epochs"]
+    one = finetuning(work)
+    return dataclasses.replace(
+        one, operations=share * one.operations, seconds=_LOADING + share * one.seconds, disk=0.0
+    )
+
+
+def subnetworks(work: Work) -> Need:
+    """The search for a subnetwork, and predictions with it, with others, and with fewer weights."""
+    settings, model = work.config["subnetworks"], work.model
+    examples = min(work.train, int(settings["examples"]))
+    searched = most_steps(model.layers) * 2 * work.forward(examples)  # half of them also backward
+    predicted = _subnetworks(work) * work.forward(work.validation)
+    texts = work.encoding(work.train + work.validation)
+    return Need(
+        memory=_IMPORTS_MB + texts + (16 * model.weights + _activations(work)) / MB,
+        host=_IMPORTS_MB + texts + 8 * model.weights / MB,
+        operations=(searched + predicted) / work.pace,
+        start=_START,
+        seconds=_LOADING + 1,
+    )
+
+
+def subnetwork_scoring(work: Work) -> Need:
+    """Intervals of subnetworks and of magnitude pruning."""
+    return _scoring(work, 2 * _subnetworks(work))
+
+
+def comparing_subnetworks(work: Work) -> Need:
+    """Overlaps of the good subnetworks of all pairs of tasks."""
+    pairs = math.comb(len(work.config["subnetworks"]["tasks"]) + 1, 2)
+    return table(300, seconds=1.5 + pairs * (0.2 + 0.002 * work.model.layers * work.model.heads))
+
+
+def _subnetworks(work: Work) -> int:
+    """The whole model, subnetworks, and models with fewer weights."""
+    return 3 + int(work.config["subnetworks"]["draws"]) + len(shares_left())
 
 
 def important_heads(work: Work) -> Need:

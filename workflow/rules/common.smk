@@ -25,6 +25,7 @@ from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
+from darksecrets.importance import preflight as of_importance
 from darksecrets.landscape import preflight as of_landscape
 from darksecrets.landscape import tables as tables_of_landscape
 from darksecrets.models import checkpoints
@@ -35,6 +36,7 @@ from darksecrets.patterns import annotations, trained
 from darksecrets.run import gpus, parent, verifying
 from darksecrets.run.columns import of_weights
 from darksecrets.run.errors import InputError
+from darksecrets.subnetworks import preflight as of_subnetworks
 from darksecrets.syntax import sources as of_treebanks
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts

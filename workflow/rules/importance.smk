@@ -2,21 +2,31 @@
 
 
 IMPORTANCE = "Section 4.6, further: importance of heads"
-MEASURED = (
-    config["importance"]["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
-)
+MEASURED = config["importance"]["tasks"] if SWEPT else []
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]
-TABLES_OF_IMPORTANCE = ("head_importance", "importance_agreement")
-TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "layer_needs")
-CHECKS["measure_importance"] = of_ablation.check_run
-CHECKS["collect_importance"] = partial(of_ablation.check_states, left_out=config["left_out"])
+TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
+LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
+TABLES_OF_GATES = ("learned_gates", "head_gates")
+TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "smaller_models", "layer_needs")
+for importance_rule in ("measure_importance", "learn_gates"):
+    CHECKS[importance_rule] = of_ablation.check_run
+for importance_rule, key in (
+    ("collect_importance", "importance.tasks"),
+    ("collect_pruning", "importance.pruning.tasks"),
+    ("pruned_models", "importance.pruning.tasks"),
+    ("collect_gates", "importance.learned_gates.tasks"),
+):
+    CHECKS[importance_rule] = partial(
+        of_importance.check_tasks, key=key, left_out=config["left_out"]
+    )
+CHECKS["save_pruned_model"] = of_importance.check_removable
 
 
 rule measure_importance:
-    """Measure how much the loss of a model depends on each head, on training examples.
+    """Measure how much the loss of a model depends on each head and each MLP, on training examples.
 
-    One backward pass gives the gradients of all heads, and each head is also disabled. The effects on the
+    One backward pass gives the gradients of all of them, and each is also disabled. The effects on the
     validation scores are those of the sweep.
     """
     input:
@@ -49,14 +59,14 @@ rule measure_importance:
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Measure the importance of heads on {wildcards.task}: seed {wildcards.seed}"
+        "Measure the importance of heads and MLPs on {wildcards.task}: seed {wildcards.seed}"
     script:
         "../../scripts/measure_importance.py"
 
 
 collect(
     "collect_importance",
-    "Gather a table of all tasks and seeds: how important heads are.",
+    "Gather a table of all tasks and seeds: how important heads and MLPs are.",
     group="effects",
     table="{table}",
     tables=per_task_and_seed("<results>/importance/{task}/seed-{seed}/{{table}}.csv", MEASURED),
@@ -77,13 +87,17 @@ figure(
 
 
 rule order_heads:
-    """Order the heads of a model for removal: by importance, greedily, in reverse and at random."""
+    """Order the heads of a model for removal: by importance, greedily, in reverse and at random.
+
+    Training examples that made no order choose how many heads are removed.
+    """
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
         importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
     output:
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
     log:
         "<logs>/order_heads/{task}/seed-{seed}.log",
     benchmark:
@@ -96,9 +110,10 @@ rule order_heads:
     resources:
         **ask(resources.ordering, gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
         examples=lookup(dpath="importance/examples", within=config),
         draws=lookup(dpath="importance/pruning/draws", within=config),
+        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -170,6 +185,7 @@ rule score_pruned:
     """Score every order of removal on the validation set, and what each layer needs."""
     input:
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
         pruned="<results>/pruned/{task}/seed-{seed}",
     output:
         **{
@@ -201,13 +217,14 @@ rule score_pruned:
 rule save_pruned_model:
     """Save a smaller model without the heads that can be removed; PyTorch alone can run it.
 
-    They are the least important ones by the absolute gradient, as many as cost no more than the tolerance.
+    They are the least important ones by the absolute gradient, as many as training examples that made no order
+    tolerate.
     """
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
-        pruned="<results>/pruning/{task}/seed-{seed}/pruned_heads.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
     output:
         model=directory("<results>/pruned_models/{task}/seed-{seed}"),
     log:
@@ -252,6 +269,58 @@ figure(
 )
 
 
+rule learn_gates:
+    """Train on with gates that learn to close heads, and compare them with as many other heads."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
+    output:
+        **{name: f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv" for name in TABLES_OF_GATES},
+        provenance="<results>/gates/{task}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/learn_gates/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/learn_gates/{task}/seed-{seed}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.learned_gates, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+        gates=without(config["importance"]["learned_gates"], "tasks"),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Close heads of {wildcards.task} by gates that learn: seed {wildcards.seed}"
+    script:
+        "../../scripts/learn_gates.py"
+
+
+collect(
+    "collect_gates",
+    "Gather a table of all tasks and seeds: heads closed by gates that learn.",
+    group="effects",
+    table="{table}",
+    tables=per_task_and_seed("<results>/gates/{task}/seed-{seed}/{{table}}.csv", LEARNED),
+    choices="|".join(TABLES_OF_GATES),
+)
+
+
+figure(
+    "learned_gates",
+    "Score of the heads that learned gates keep, beside as many others.",
+    section=IMPORTANCE,
+    label="Gates that learn",
+    group="effects",
+    of_run=bool(LEARNED),
+    tasks=LEARNED,
+    table="<results>/tables/learned_gates.csv",
+)
+
+
 rule compare_important_heads:
     """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
     input:
@@ -280,7 +349,11 @@ rule compare_important_heads:
         "../../scripts/compare_important_heads.py"
 
 
-for tables, tasks in ((TABLES_OF_IMPORTANCE, MEASURED), (TABLES_OF_PRUNING, PRUNED)):
+for tables, tasks in (
+    (TABLES_OF_IMPORTANCE, MEASURED),
+    (TABLES_OF_PRUNING, PRUNED),
+    (TABLES_OF_GATES, LEARNED),
+):
     if tasks:
         RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in tables]
     else:

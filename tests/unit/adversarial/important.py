@@ -17,16 +17,34 @@ from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.importance.gradients import Gradients
+from darksecrets.importance.learned import Found, Kept
+from darksecrets.importance.learned_scores import learned_gates
 from darksecrets.importance.pruning import layer_needs, of_layers, plan
 from darksecrets.importance.pruning import orders as pruning_orders
-from darksecrets.importance.statistics import head_importance, importance_agreement
+from darksecrets.importance.statistics import (
+    head_importance,
+    importance_agreement,
+    mlp_importance,
+)
 from darksecrets.importance.survivors import important_heads
-from darksecrets.importance.tables import ABSOLUTE, EXACT, INTEGRATED, LOSS, ORDER, SCORE, SIGNED
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    EXACT,
+    HEADS,
+    INTEGRATED,
+    LEARNED,
+    LOSS,
+    ORDER,
+    SCORE,
+    SIGNED,
+    WEIGHTS,
+)
 from darksecrets.models import selectors
 
 _TOLERANCE = 4.0
 _EXAMPLES, _PATHS = 60, 20
 _SIGNED = (SIGNED, INTEGRATED, EXACT)
+_SETS = 19  # random ones, so that the best of 20 sets has p = 0.05
 _WITHOUT_MEAN = "gradients and effects that are 0 on average"
 _FOLLOW = "gradients that follow the effects"
 
@@ -44,22 +62,31 @@ def agreement(size: Size, folder: Path) -> Iterator[Trial]:
             effects = pd.DataFrame({"layer": layers, "head": heads, "delta": delta})
             draws = {"permutations": 199, "seed": 3}
             table = importance_agreement(importance, found, effects, "uniform", draws)
-            _of_agreement(table, importance, made, power=truth == POWER)
+            mlps = mlp_importance(found, seed=3)
+            _of_agreement(table, importance, mlps, made, power=truth == POWER)
         yield from made.trials(kind, truth)
 
 
 def _of_agreement(
-    table: pd.DataFrame, importance: pd.DataFrame, made: Statements, *, power: bool
+    table: pd.DataFrame,
+    importance: pd.DataFrame,
+    mlps: pd.DataFrame,
+    made: Statements,
+    *,
+    power: bool,
 ) -> None:
     rows = table[table["reference"].isin((LOSS, SCORE))]  # with itself, it does agree
     if power:
-        rows = rows[rows["definition"] == SIGNED]
+        rows = rows[(rows["definition"] == SIGNED) & (rows["part"] == HEADS)]
     made.each("importance_agreement: p_value < 0.05", rows["p_value"] < LEVEL)
-    made.each("importance_agreement: p_within_layers < 0.05", rows["p_within_layers"] < LEVEL)
+    within = rows.loc[rows["part"] == HEADS, "p_within_layers"]
+    made.each("importance_agreement: p_within_layers < 0.05", within < LEVEL)
     made.interval("importance_agreement", "spearman", rows, CI)
     assert (table["reference"] == ORDER).any()
     signed = importance[importance["definition"].isin(_SIGNED)]
     made.interval("head_importance", "importance", signed, CI)
+    of_mlps = mlps[mlps["definition"].isin(_SIGNED)]
+    made.interval("mlp_importance", "importance", of_mlps, CI)
 
 
 def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
@@ -70,13 +97,14 @@ def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
 
     output, kept = -drawn(_EXAMPLES), -drawn(_EXAMPLES)
     return Gradients(
-        tokens=np.full(_EXAMPLES, 9.0),
         output=output,
         of_tokens=np.abs(output) + rng.random(output.shape),
         kept=kept,
         integrated=-drawn(_PATHS),
         incomplete=np.zeros(_PATHS),
         exact={mode: drawn(_EXAMPLES) for mode in ("zero", "uniform")},
+        mlp=-drawn(_EXAMPLES)[..., :1],
+        mlp_exact=drawn(_EXAMPLES)[..., :1],
     )
 
 
@@ -154,6 +182,45 @@ def _of_removal(
         made.each("pruned_heads: noninferior above 0", pruned["noninferior"] > 0, ONE_END)
         made.each("pruned_heads: interval of tolerated above 0", pruned["ci_low"] > 0, ONE_END)
         made.each("layer_needs: noninferior", needs["noninferior"], ONE_END)
+
+
+def gates(size: Size, folder: Path) -> Iterator[Trial]:
+    """Gates that keep heads as good as any others, and gates that keep better ones."""
+    for kind, better, truth in (
+        ("all sets of heads are equally good", 0.0, NULL),
+        ("gates keep better heads", 0.15, POWER),
+    ):
+        rng, made = np.random.default_rng(33), Statements()
+        for _ in range(size.sweeps):
+            labels = rng.integers(0, 2, size.examples)
+            found = _kept(rng, labels, better)
+            table = learned_gates(found, labels, TASK, resamples=SAMPLES.bootstrap, seed=3)
+            rows = table[table["chosen_by"] != RANDOM]
+            if truth == POWER:
+                rows = rows[rows["chosen_by"] == LEARNED]
+            else:
+                made.interval("learned_gates", "delta", table, CI)
+            made.each("learned_gates: p_random at most 0.05", rows["p_random"] <= LEVEL)
+            made.interval("learned_gates", "over_random", rows)
+        yield from made.trials(kind, truth)
+
+
+def _kept(rng: np.random.Generator, labels: np.ndarray, better: float) -> Found:
+    """Predictions that are right in four of five cases; those with the gates' heads more often."""
+
+    def logits(right: float) -> np.ndarray:
+        predicted = np.where(rng.random(len(labels)) < right, labels, 1 - labels)
+        return np.eye(2, dtype=np.float32)[predicted]
+
+    chosen = {LEARNED: [0.8 + better], ABSOLUTE: [0.8], RANDOM: [0.8] * _SETS}
+    kept = [
+        Kept(0.1, name, weights, 12, logits(right))
+        for weights in WEIGHTS
+        for name, rights in chosen.items()
+        for right in rights
+    ]
+    heads = pd.DataFrame({"layer": [1, 1], "head": [1, 2]})
+    return Found({weights: logits(0.8) for weights in WEIGHTS}, kept, heads)
 
 
 def _places(shape: Shape) -> list[tuple[int, int]]:

@@ -92,6 +92,26 @@ def test_download_that_breaks_early_begins_again(
     assert hub.downloads() == [path, path]
 
 
+def test_other_bytes_than_the_hub_has_are_refused_and_downloaded_again(
+    hub: Hub, client: Client, bert_repository: Repository
+) -> None:
+    hub.repositories.append(bert_repository)
+    hub.corrupt = {LARGE}
+    ask = call("download", BERT, BERT_COMMIT, MODEL_FILES, "model")
+    error = client.run(ask)
+    assert error.startswith(f"InputError: {LARGE} of {BERT}, as downloaded: found the digest ")
+    assert "give the same command again" in error
+    hub.corrupt = set()
+    folder = Path(client.run(ask).strip())
+    assert (folder / LARGE).read_bytes() == bert_repository.files[LARGE]
+
+    config = folder / "config.json"
+    config.resolve().write_bytes(config.read_bytes().replace(b"bert", b"brrt"))
+    assert client.run(ask, HF_HUB_OFFLINE="1").startswith(f"InputError: config.json of {BERT}")
+    client.run(ask)
+    assert config.read_bytes() == bert_repository.files["config.json"]
+
+
 @pytest.mark.parametrize("function", ["check", "download"])
 def test_file_that_the_repository_lacks(hub: Hub, client: Client, function: str) -> None:
     error = client.run(mrpc(function, GLUE_COMMIT, "mrpc/dev-*"))

@@ -13,9 +13,10 @@ from tiny_models import save_classifier
 from darksecrets.faithfulness import erasing
 from darksecrets.faithfulness.erasing import decide, erase, first_tokens
 from darksecrets.faithfulness.examples import Examples
-from darksecrets.faithfulness.gradients import loss, run
+from darksecrets.faithfulness.gradients import run
 from darksecrets.models.hooks import Call, Intervention, intervene, observe
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.losses import loss
 from darksecrets.run.columns import TOKEN_KINDS
 
 FAMILIES = ("bert", "roberta", "albert", "distilbert")
@@ -65,7 +66,7 @@ def test_gradients_by_weights_are_central_differences(family: str, name: str, tm
         with torch.no_grad(), intervene(model, *changes):
             logits = model(**inputs).logits
         chosen = logits.gather(1, passed.decisions[:, None]).sum()
-        return float(loss(task, logits, labels)), float(chosen)
+        return float(loss(task, logits, labels, "sum")), float(chosen)
 
     rng = np.random.default_rng(2)
     for layer, head in [(1, 0), (1, 3), (2, 2)]:

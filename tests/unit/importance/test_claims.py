@@ -8,11 +8,21 @@ from darksecrets.claims import deciding, registry
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.sources import Tables
 from darksecrets.contracts import TABLES
-from darksecrets.importance.claims import layers_with_one_head, of_structure, removable_shares
+from darksecrets.importance.claims import (
+    few_heads_by_gates,
+    layers_with_one_head,
+    of_structure,
+    removable_shares,
+)
 
 NAMES = ("michel2019", "voita2019", "prasanna2020")
 PAPERS = [paper for paper in registry.read(registry.files()) if paper.name in NAMES]
-CLAIMS = {claim.id: claim for paper in PAPERS for claim in paper.claims}
+CLAIMS = {
+    claim.id: claim
+    for paper in PAPERS
+    for claim in paper.claims
+    if not any("subnetworks" in question.table for question in claim.questions)
+}
 ON = {"RTE": ("accuracy",), "MRPC": ("f1", "accuracy")}
 
 
@@ -62,6 +72,23 @@ def structure(rte: float, mrpc: float, half: float) -> Frames:
     return whole({"important_heads": pd.DataFrame(rows)})
 
 
+def gates(rte: float, mrpc: float, half: float = 0.5) -> Frames:
+    """Differences at a penalty that leaves a quarter of the heads; others are far off."""
+    rows = [
+        {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "penalty": penalty}
+        | {"chosen_by": chosen_by, "weights": weights, "share": share, "delta": delta + more}
+        | {"ci_low": delta + more - half, "ci_high": delta + more + half}
+        for task, delta in (("RTE", rte), ("MRPC", mrpc))
+        for metric in ON[task]
+        for seed in SEEDS
+        for penalty, share, over in ((0.01, 0.5, 3), (0.03, 0.25, 0), (0.1, 0.1, -20))
+        for chosen_by, worse in (("learned", 0), ("random", -30))
+        for weights, last in (("trained on", 0), ("fine-tuned", -40))
+        for more in (over + worse + last - 9 * (metric == "f1"),)
+    ]
+    return whole({"learned_gates": pd.DataFrame(rows)})
+
+
 CASES: dict[str, dict[Answer, Frames]] = {
     "P1": {YES: pruned(20, 24), NO: pruned(20, 8), OPEN: pruned(15, 24)},
     "V1": {
@@ -74,6 +101,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
         NO: structure(0.05, -0.7, 0.2),
         OPEN: structure(0.05, -0.2, 0.2),
     },
+    "V2": {YES: gates(-0.2, 0.5), NO: gates(-0.2, -4), OPEN: gates(-0.2, -0.8)},
     "P2": {YES: needs(8, 7, 1), NO: needs(2, 1, 7), OPEN: needs(7, 2, 1)},
 }
 
@@ -111,6 +139,12 @@ def test_layers_are_counted_with_one_head_left() -> None:
     found = layers_with_one_head(needs(7, 5, 2)["layer_needs"])
     assert len(found) == 2 * len(SEEDS)
     assert found[["value", "low", "high"]].to_numpy().tolist() == [[0.7, 0.5, 0.8]] * len(found)
+
+
+def test_the_penalty_that_leaves_few_heads_is_not_chosen_by_its_score() -> None:
+    found = few_heads_by_gates(gates(-2, 1)["learned_gates"])
+    assert len(found) == 2 * len(SEEDS)
+    assert found.groupby("on")["value"].first().to_dict() == {"RTE": -2, "MRPC": 1}
 
 
 def test_structure_is_the_opposite_of_heterogeneous() -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from captum.attr import IntegratedGradients
@@ -11,11 +12,14 @@ from tiny_models import save_classifier
 
 from darksecrets.ablation.disable import disable
 from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.metrics import compute
 from darksecrets.data.tasks import Task
-from darksecrets.importance.gates import Gates
-from darksecrets.importance.gradients import Gradients, measure, sample
+from darksecrets.importance.gates import Gates, MlpGates
+from darksecrets.importance.gradients import Gradients, held_out, measure, sample
 from darksecrets.importance.greedy import greedy_order
+from darksecrets.importance.pruning import choices, orders
 from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.tables import CHOOSING, DEFINITIONS, PRUNING_CHOICES
 from darksecrets.models.hooks import intervene, shape_of
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.errors import InputError
@@ -106,6 +110,56 @@ def test_a_closed_gate_disables_the_head(case: Case, closed: int, mode: str) -> 
             gated = case.losses(ROWS)
         with torch.no_grad(), disable(case.model, {layer: head}, mode):
             assert torch.allclose(case.losses(ROWS), gated, rtol=0, atol=1e-12)
+
+
+def test_gradients_of_mlps_are_central_differences(case: Case, found: Gradients) -> None:
+    assert found.mlp is not None
+    layers, step = found.mlp.shape[1], 1e-5
+    for layer in range(layers):
+        ends = []
+        for sign in (1, -1):
+            gate = torch.ones((1, layers), dtype=torch.float64)
+            gate[0, layer] += sign * step
+            with torch.no_grad(), intervene(case.model, MlpGates(gate)):
+                ends.append(case.losses(ROWS).numpy())
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert found.mlp[:, layer, 0] == pytest.approx(slope, rel=1e-5, abs=1e-7)
+    assert np.abs(found.mlp).max() > 1e-4
+
+
+def test_exact_effects_of_mlps_are_those_of_models_without_their_weights(
+    case: Case, found: Gradients
+) -> None:
+    """The last linear map of each MLP, by its name, with all weights at 0."""
+    assert found.mlp_exact is not None
+    names = ("ffn.lin2", "output.dense")
+    modules = [
+        module
+        for name, module in case.model.named_modules()
+        if name.endswith(names) and "attention" not in name
+    ]
+    assert len(modules) == found.mlp_exact.shape[1]
+    with torch.no_grad():
+        intact = case.losses(ROWS)
+        for layer, module in enumerate(modules):
+            before = [weight.clone() for weight in module.parameters()]
+            for weight in module.parameters():
+                weight.zero_()
+            without = case.losses(ROWS)
+            for weight, old in zip(module.parameters(), before, strict=True):
+                weight.copy_(old)
+            expected = (without - intact).numpy()
+            assert found.mlp_exact[:, layer, 0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_heads_are_measured_where_mlps_cannot_be_reached(case: Case, monkeypatch, caplog) -> None:
+    def refuse(_: object) -> None:
+        raise InputError("no MLPs.")
+
+    monkeypatch.setattr("darksecrets.importance.gradients.mlps_of", refuse)
+    found = measure(case.model, case.split, case.task, ROWS[:2], nodes=2, paths=1)
+    assert found.mlp is None is found.mlp_exact
+    assert "Only the importance of heads is measured. no MLPs." in caplog.text
 
 
 def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradients(
@@ -218,10 +272,52 @@ def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
     case.model.load_state_dict(broken)
 
 
-def test_a_sample_is_of_different_rows_and_depends_on_its_seed() -> None:
-    assert sorted(sample(5, 9, 1)) == list(range(5))
-    assert len(set(sample(100, 30, 1))) == 30
+@pytest.mark.parametrize(("examples", "size"), [(100, 30), (60, 30), (45, 30), (5, 9), (1, 3)])
+def test_a_sample_and_what_is_held_out_have_no_row_in_common(examples: int, size: int) -> None:
+    rows, others = sample(examples, size, 1), held_out(examples, size, 1)
+    assert len({*rows, *others}) == len(rows) + len(others) == min(examples, 2 * size)
+    assert 0 <= len(rows) - len(others) <= 1
+    assert {*rows, *others} <= set(range(examples))
+
+
+def test_a_sample_depends_on_its_seed() -> None:
     assert sample(100, 30, 1) == sample(100, 30, 1) != sample(100, 30, 2)
+
+
+def test_the_number_of_heads_to_remove_is_that_of_a_loop(case: Case, tmp_path) -> None:
+    """The most heads up to which no score of the rows drops by more than 10 points."""
+    shape, rows = shape_of(case.model), list(range(len(LENGTHS)))
+    places = [(x, y) for x in range(1, shape.layers + 1) for y in range(1, shape.heads + 1)]
+    named = pd.DataFrame([(*place, 1.0) for place in places], columns=["layer", "head", "needed"])
+    importance = pd.concat(
+        [
+            named.assign(mode="zero", definition=name, importance=np.arange(len(named)) * sign)
+            for name, sign in zip(DEFINITIONS, (1, -1) * 3, strict=True)
+        ]
+    )
+    table = orders(importance, places, draws=2, seed=1)
+    chosen = choices(table, case.model, case.split, case.task, rows, tolerance=10)
+    PRUNING_CHOICES.write(chosen, tmp_path / "choices.csv")
+    assert len(chosen) == len(CHOOSING) * len(case.task.metrics)
+    batch = case.split.batch(rows)
+    del batch["labels"]
+    with torch.no_grad():
+        intact = case.model(**batch).logits.numpy()
+    for row in chosen[chosen["order"].isin(("exact", "greedy"))].to_dict("records"):
+        order = table[table["order"] == row["order"]].sort_values("rank")[["layer", "head"]]
+        expected = 0
+        for count in pruning_counts(len(places))[:-1]:  # without any head, some are constant
+            heads = order[:count].groupby("layer")["head"].agg(list).to_dict()
+            with torch.no_grad(), disable(case.model, heads, "zero"):
+                found = (intact, case.model(**batch).logits.numpy())
+            before, after = (compute(case.task, each, case.split.labels) for each in found)
+            if 100 * (after[row["metric"]] - before[row["metric"]]) < -10 - 1e-9:
+                break
+            expected = count
+        assert row["removed"] in (expected, len(places))
+        assert expected == pruning_counts(len(places))[-2] or row["removed"] == expected
+    none = choices(table, case.model, case.split, case.task, [], tolerance=10)
+    assert set(none["removed"]) == {0}
 
 
 @pytest.mark.parametrize("total", [1, 2, 4, 9, 10, 36, 72, 144])

@@ -1,5 +1,7 @@
 """Definitions of importance and their tables, against plain loops and SciPy."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,13 +15,24 @@ from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
 from darksecrets.importance.definitions import BATCH, definitions, estimates, orders
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.pruning import layer_needs, of_layers, plan, settings
+from darksecrets.importance.pruning import (
+    layer_needs,
+    of_layers,
+    plan,
+    settings,
+    smaller_models,
+)
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
-from darksecrets.importance.statistics import head_importance, importance_agreement
+from darksecrets.importance.statistics import (
+    head_importance,
+    importance_agreement,
+    mlp_importance,
+)
 from darksecrets.importance.tables import (
     ABSOLUTE,
     ACCUMULATED,
+    CHOOSING,
     DEFINITIONS,
     EXACT,
     GREEDY,
@@ -28,14 +41,17 @@ from darksecrets.importance.tables import (
     INTEGRATED,
     LAYER_NEEDS,
     LOSS,
+    MLP_IMPORTANCE,
     ORDER,
     PER_TOKEN,
     PRUNED_HEADS,
+    PRUNING_CHOICES,
     PRUNING_CURVES,
     PRUNING_ORDERS,
     REVERSED,
     SCORE,
     SIGNED,
+    SMALLER_MODELS,
 )
 from darksecrets.run.tables import identify
 
@@ -50,13 +66,14 @@ def found() -> Gradients:
     output, kept = rng.normal(size=(2, *SHAPE))
     output[:, 0, 0] = 0.0  # a head that adds nothing
     return Gradients(
-        tokens=rng.integers(5, 20, EXAMPLES).astype(np.float64),
         output=output,
         of_tokens=np.abs(output) + rng.random(SHAPE) * (output != 0),
         kept=kept,
         integrated=rng.normal(size=(9, LAYERS, HEADS)),
         incomplete=np.zeros(9),
         exact={mode: rng.normal(size=SHAPE) for mode in ("zero", "uniform")},
+        mlp=rng.normal(size=(EXAMPLES, LAYERS, 1)),
+        mlp_exact=rng.normal(size=(EXAMPLES, LAYERS, 1)),
     )
 
 
@@ -112,7 +129,7 @@ def test_all_other_definitions_do_not_depend_on_the_order(found: Gradients) -> N
     turned = np.random.default_rng(1).permutation(EXAMPLES)
     some = np.random.default_rng(1).permutation(9)
     again = Gradients(
-        *(getattr(found, name)[turned] for name in ("tokens", "output", "of_tokens", "kept")),
+        *(getattr(found, name)[turned] for name in ("output", "of_tokens", "kept")),
         found.integrated[some],
         found.incomplete,
         {mode: effects[turned] for mode, effects in found.exact.items()},
@@ -154,7 +171,7 @@ def test_agreement_is_spearmans_with_each_reference(
         importance, found, effects, "uniform", {"permutations": 99, "seed": 1}
     )
     IMPORTANCE_AGREEMENT.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
-    for row in table.to_dict("records"):
+    for row in table[table["part"] == "head"].to_dict("records"):
         values = of(importance, row["mode"], row["definition"]).ravel()
         if row["reference"] == ORDER:
             assert (row["mode"], row["definition"]) == ("zero", ACCUMULATED)
@@ -167,9 +184,61 @@ def test_agreement_is_spearmans_with_each_reference(
             reference = of(importance, row["mode"], EXACT).ravel()
             assert row["definition"] != EXACT
         assert row["spearman"] == pytest.approx(spearmanr(values, reference).statistic, abs=1e-9)
+    _check_mlps(found, table[table["part"] == "MLP"])
     scored = table[table["reference"] == SCORE]
     assert set(scored["mode"]) == {"uniform"}, "the sweep's mode"
     assert set(scored["definition"]) == {ABSOLUTE, SIGNED, EXACT}
+
+
+def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
+    """Spearman's correlations over layers, with intervals over examples, by a loop."""
+    assert found.mlp is not None
+    assert found.mlp_exact is not None
+    slopes, exact = found.mlp[..., 0], found.mlp_exact[..., 0]
+    values = {ABSOLUTE: np.abs(slopes), SIGNED: -slopes}
+    assert set(rows["definition"]) == set(values)
+    assert rows["p_within_layers"].isna().all()
+    rng = np.random.default_rng(1)
+    drawn = [rng.integers(EXAMPLES, size=EXAMPLES) for _ in range(300)]
+    for row in rows.to_dict("records"):
+        each = values[row["definition"]]
+        expected = spearmanr(each.mean(axis=0), exact.mean(axis=0)).statistic
+        assert row["spearman"] == pytest.approx(expected, abs=1e-9)
+        assert (row["parts"], row["reference"], row["mode"]) == (LAYERS, LOSS, "zero")
+        again = [spearmanr(each[k].mean(axis=0), exact[k].mean(axis=0)).statistic for k in drawn]
+        ends = np.quantile(again, (0.025, 0.975))
+        # The draws are others: of three layers, correlations are -1, -1/2, 1/2 or 1.
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=0.5 + 1e-9)
+
+
+def test_the_importance_of_mlps_is_that_of_loops(found: Gradients, tmp_path) -> None:
+    table = mlp_importance(found, seed=5)
+    MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
+    assert len(table) == 3 * LAYERS
+    for row in table.to_dict("records"):
+        slopes = [found.mlp[number, row["layer"] - 1, 0] for number in range(EXAMPLES)]
+        effects = [found.mlp_exact[number, row["layer"] - 1, 0] for number in range(EXAMPLES)]
+        value = {
+            ABSOLUTE: sum(map(abs, slopes)),
+            SIGNED: -sum(slopes),
+            EXACT: sum(effects),
+        }[row["definition"]]
+        assert row["importance"] == pytest.approx(value / EXAMPLES, rel=1e-12)
+        assert row["ci_low"] < row["importance"] < row["ci_high"]
+
+
+def test_an_encoder_whose_mlps_cannot_be_reached_has_none(found: Gradients, tmp_path) -> None:
+    alone = dataclasses.replace(found, mlp=None, mlp_exact=None)
+    table = mlp_importance(alone, seed=5)
+    MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
+    assert MLP_IMPORTANCE.read(tmp_path / "a.csv").empty
+    effects = pd.DataFrame(
+        [(layer, head, layer - head) for layer in (1, 2, 3) for head in (1, 2, 3, 4)],
+        columns=["layer", "head", "delta"],
+    )
+    draws = {"permutations": 9, "seed": 1}
+    agreed = importance_agreement(head_importance(alone, 5), alone, effects, "zero", draws)
+    assert set(agreed["part"]) == {"head"}
 
 
 GREEDILY = [(layer, head) for head in (2, 1, 4, 3) for layer in (3, 1, 2)]
@@ -270,6 +339,31 @@ def test_curves_are_scores_on_all_examples(
         assert row["draws"] == len(chosen)
 
 
+def test_smaller_models_are_scored_where_they_were_not_chosen(
+    table: pd.DataFrame, result: SweepResult, tmp_path
+) -> None:
+    """Also the intact one, if no head can be removed."""
+    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    curves, _ = joint_effects(result, planned, task, tolerance=1, resamples=100, seed=1)
+    numbers = dict(zip(CHOOSING, [0, *planned.counts], strict=False))
+    chosen = pd.DataFrame(
+        [(name, metric, 1.0, numbers[name], 40) for name in CHOOSING for metric in task.metrics],
+        columns=list(PRUNING_CHOICES.names),
+    )
+    found = smaller_models(curves, chosen)
+    SMALLER_MODELS.write(identify(found, "MRPC", MODEL), tmp_path / "smaller.csv")
+    assert len(found) == len(chosen)
+    number = {name: row for row, name in enumerate(result.sets["name"])}
+    for row in found.to_dict("records"):
+        (order,) = (order for order in planned.orders if order.name == row["order"])
+        place = number[planned.name(order, row["removed"])] if row["removed"] else 0
+        expected = 100 * score(task, result.predictions[place], result.labels)[row["metric"]]
+        assert row["removed"] == numbers[row["order"]]
+        assert row["score"] == pytest.approx(expected, abs=1e-9)
+        assert row["delta"] == pytest.approx(row["score"] - row["baseline"], abs=1e-9)
+        assert row["ci_low"] <= row["delta"] <= row["ci_high"]
+
+
 def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
     table: pd.DataFrame, result: SweepResult, tmp_path
 ) -> None:
@@ -301,14 +395,14 @@ def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
 def test_the_removable_heads_are_the_least_important_that_are_tolerated(
     table: pd.DataFrame,
 ) -> None:
-    pruned = pd.DataFrame(
+    chosen_on_others = pd.DataFrame(
         {
             "order": [ABSOLUTE, ABSOLUTE, GREEDY],
             "metric": ["f1", "accuracy", "accuracy"],
-            "tolerated": [0, 3, 9],
+            "removed": [0, 3, 9],
         }
     )
     (order,) = (order for order in plan(table).orders if order.name == ABSOLUTE)
-    assert removable(table, pruned, "f1") == {}
-    chosen = removable(table, pruned, "accuracy")
+    assert removable(table, chosen_on_others, "f1") == {}
+    chosen = removable(table, chosen_on_others, "accuracy")
     assert {(x, y) for x, heads in chosen.items() for y in heads} == set(order.heads[:3])

@@ -97,6 +97,8 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             correlations="tables/c.csv",
             changes="tables/g.csv",
             erasure="tables/e.csv",
+            agreement="tables/a.csv",
+            magnitude="tables/m.csv",
         ),
         "output": SimpleNamespace(table="tables/t.csv"),
     }

@@ -1,10 +1,12 @@
-"""Agreement of raters against scikit-learn and by hand."""
+"""Agreement of raters against scikit-learn, by hand and in loops."""
+
+import itertools
 
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 
-from darksecrets.stats.agreement import cohens_kappa, positive_agreement
+from darksecrets.stats.agreement import cohens_kappa, fleiss_kappa, positive_agreement
 
 
 @pytest.fixture
@@ -45,3 +47,34 @@ def test_positive_agreement_is_the_f1_of_one_rater_as_truth(raters):
     expected = f1_score(one, other, labels=range(5), average=None)
     assert found[:5] == pytest.approx(expected, abs=1e-12)
     assert np.isnan(found[5])  # neither rater used it
+
+
+def test_fleiss_kappa_is_that_of_a_loop_over_pairs_of_raters() -> None:
+    """Fleiss (1971): pairs of raters that agree, beside those of the classes' shares."""
+    rng = np.random.default_rng(4)
+    for raters, items, classes in ((2, 7, 2), (5, 30, 3), (4, 12, 4)):
+        labels = rng.integers(0, classes, (raters, items))
+        counts = np.stack([(labels == one).sum(axis=0) for one in range(classes)], axis=1)
+        pairs = list(itertools.combinations(range(raters), 2))
+        observed = np.mean([(labels[a] == labels[b]).mean() for a, b in pairs])
+        expected = sum((labels == one).mean() ** 2 for one in range(classes))
+        kappa = (observed - expected) / (1 - expected)
+        assert fleiss_kappa(counts) == pytest.approx(kappa)
+    assert fleiss_kappa(np.stack([counts, counts[::-1]])) == pytest.approx([kappa, kappa])
+
+
+def test_fleiss_kappa_of_the_literature() -> None:
+    """The example of 14 raters and 10 subjects that textbooks share: 0.210."""
+    counts = np.array(
+        [
+            *([0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0]),
+            *([2, 2, 8, 1, 1], [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2]),
+            *([6, 5, 2, 1, 0], [0, 2, 2, 3, 7]),
+        ]
+    )
+    assert fleiss_kappa(counts) == pytest.approx(0.2099, abs=1e-4)
+
+
+def test_fleiss_kappa_is_undefined_for_one_rater_or_one_class() -> None:
+    assert np.isnan(fleiss_kappa(np.array([[1, 0], [0, 1]])))
+    assert np.isnan(fleiss_kappa(np.array([[3, 0], [3, 0]])))

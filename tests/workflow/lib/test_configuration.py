@@ -144,13 +144,19 @@ def test_all_mistakes_are_named_at_once():
 def test_a_results_folder_of_another_origin_is_refused(tmp_path):
     config = resolve(MINIMAL)
     configuration.check_results_folder(config, tmp_path)  # nothing there yet
-    (tmp_path / "origin.json").write_text(json.dumps(configuration.origin(config)))
+    record = tmp_path / "origin.json"
+    configuration.record_origin(configuration.origin(config), record)
     more_epochs = resolve({**MINIMAL, "fine_tuning": {"epochs": 5}, "seeds": [1, 2]})
     configuration.check_results_folder(more_epochs, tmp_path)
     other_model = resolve({**MINIMAL, "model": {"source": "folder", "folder": "mine"}})
     with pytest.raises(InputError, match="another configuration") as caught:
         configuration.check_results_folder(other_model, tmp_path)
     assert "mine" in str(caught.value)
+
+    for damaged in (record.read_text().replace("source", "Source", 1), "[]", "{}", "", '{"data":'):
+        record.write_text(damaged)
+        with pytest.raises(InputError, match=r"origin\.json: found .*remove the file"):
+            configuration.check_results_folder(config, tmp_path)
 
 
 def _documented(root):

@@ -1,15 +1,18 @@
 """Locks are released only if no process of the run that holds them is left."""
 
 import contextlib
+import fcntl
 import json
+import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from darksecrets.run.errors import InputError
-from workflow.lib import locks
+from workflow.lib import compat, locks
 
 # A run that holds its lock, and with an argument one of its jobs, which outlives it.
 RUN = """
@@ -104,6 +107,52 @@ def test_a_run_is_recorded_while_it_holds_its_lock(tmp_path):
     assert record["held"]
     assert not list((tmp_path / "owners").glob("*.json"))
     assert not (tmp_path / "taken").exists()
+
+
+class Persistence:
+    """What Snakemake keeps its locks with: the end of a lock removes the folder of all of them."""
+
+    def __init__(self, path, name):
+        self.path = path
+        self._lockfile = {"output": str(path / "locks" / f"{name}.lock")}
+
+    @contextlib.contextmanager
+    def lock(self):
+        (file,) = map(Path, self._lockfile.values())
+        file.write_text(f"files of {file.name}")
+        yield
+        shutil.rmtree(file.parent)
+
+
+def test_the_end_of_a_run_leaves_the_locks_of_others(tmp_path):
+    one, two = (compat.Lock(Persistence(tmp_path, name), Persistence.lock) for name in ("1", "2"))
+    with two.take():
+        with one.take():
+            pass
+        assert (tmp_path / "locks" / "2.lock").read_text() == "files of 2.lock"
+    assert not list((tmp_path / "locks").iterdir())
+    with one.take():  # the folder is there again
+        assert [path.name for path in (tmp_path / "locks").iterdir()] == ["1.lock"]
+
+
+def test_a_run_neither_takes_nor_gives_back_its_lock_while_another_does(tmp_path):
+    moments = []
+
+    class Watched(Files):
+        @contextlib.contextmanager
+        def take(self):
+            with super().take():
+                moments.append(may_take(self.folder / "owners"))
+                yield
+                moments.append(may_take(self.folder / "owners"))
+
+    def may_take(folder):
+        with (folder / "starting").open("wb") as stream:
+            return locks._locked(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    with locks.holding(Watched(tmp_path), tmp_path / "results", elsewhere=False):
+        moments.append(may_take(tmp_path / "owners"))
+    assert moments == [False, True, False]
 
 
 def test_the_lock_of_a_killed_run_is_released_with_what_its_writers_left(start, tmp_path):

@@ -1,0 +1,207 @@
+"""Heads kept by gates that learn, beside as many by the absolute gradient, and at random.
+
+Training on alone changes a score. So heads that gates have closed are compared twice: removed from
+the fine-tuned model, with as many heads removed by others; and with the weights trained on, with
+others that were removed for an equal training. Training examples choose heads, all validation
+examples score them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+import transformers
+
+from darksecrets.ablation.joint import Order
+from darksecrets.ablation.tables import RANDOM
+from darksecrets.importance.hard_concrete import open_probability, settled
+from darksecrets.importance.learning import Start, Trained, train_on
+from darksecrets.importance.pruning import ascending
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    FINE_TUNED,
+    HEAD_GATES,
+    LEARNED,
+    MODE,
+    TRAINED_ON,
+)
+from darksecrets.importance.without import logits_without
+from darksecrets.models import devices
+from darksecrets.models.hooks import shape_of
+from darksecrets.models.loading import load_classifier
+from darksecrets.run.files import fingerprint
+from darksecrets.run.resuming import resuming
+
+Logits = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What gates are compared with.
+
+    Attributes:
+        importance: Rows of ``head_importance`` of the model.
+        draws: Random sets of as many heads, removed from the fine-tuned model.
+        trained: How many of these are trained on, too, besides the set by the absolute gradient;
+            if 0, neither.
+        seed: Seed of the random sets.
+    """
+
+    importance: pd.DataFrame
+    draws: int
+    trained: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A set of heads, and the logits of a model that has no others.
+
+    Attributes:
+        penalty: λ of the gates that closed as many heads.
+        chosen_by: Who chose the heads: `LEARNED`, `ABSOLUTE` or `RANDOM`.
+        weights: `FINE_TUNED` or `TRAINED_ON`.
+        heads: How many are kept.
+        logits: [validation examples, outputs].
+    """
+
+    penalty: float
+    chosen_by: str
+    weights: str
+    heads: int
+    logits: Logits
+
+
+@dataclass(frozen=True)
+class Found:
+    """What gates have learned.
+
+    Attributes:
+        intact: By kind of weights, logits of the model with all heads: as fine-tuned, and trained
+            on for as long.
+        kept: The sets of heads.
+        gates: `HEAD_GATES` without the columns of the model.
+    """
+
+    intact: Mapping[str, Logits]
+    kept: Sequence[Kept]
+    gates: pd.DataFrame
+
+
+def learn(start: Start, penalties: Sequence[float], controls: Controls, folder: Path) -> Found:
+    """Train gates with every penalty, and what they are compared with.
+
+    Args:
+        start: The model and its examples.
+        penalties: The λs.
+        controls: What to compare with.
+        folder: Where finished trainings are kept, as files ``*.npz``.
+
+    Raises:
+        InputError: See `darksecrets.importance.learning.train_on`.
+    """
+    control, rng = train_on(start, folder / "all.npz"), np.random.default_rng(controls.seed)
+    learned = {
+        penalty: train_on(start, folder / f"penalty-{penalty:g}.npz", penalty=penalty)
+        for penalty in penalties
+    }
+    chosen = {penalty: _chosen(each, controls, rng) for penalty, each in learned.items()}
+    kept = [
+        each
+        for penalty, trained in learned.items()
+        for each in _trained_on(start, penalty, trained, chosen[penalty], controls, folder)
+    ]
+    intact, of_fine_tuned = _fine_tuned(start, chosen)
+    intacts = {FINE_TUNED: intact, TRAINED_ON: control.logits}
+    return Found(intacts, [*kept, *of_fine_tuned], _gates(learned))
+
+
+def learn_resuming(
+    start: Start, penalties: Sequence[float], controls: Controls, output: Path
+) -> Found:
+    """The same; finished trainings are kept beside the output until this is done.
+
+    Args:
+        start: See `learn`.
+        penalties: See `learn`.
+        controls: See `learn`.
+        output: A file that is written from what is found.
+
+    Raises:
+        InputError: See `learn`.
+    """
+    importance = controls.importance.to_csv(index=False).encode()
+    identity = {
+        **{"task": start.task.name, "seed": start.seed, **asdict(start.settings)},
+        **{"draws": [controls.draws, controls.trained, controls.seed]},
+        "importance": hashlib.sha256(importance).hexdigest(),
+        "penalties": list(penalties),
+        "model": fingerprint(start.model),
+        "data": [start.train.fingerprint(), start.validation.fingerprint()],
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    with resuming(output, identity, "*.npz") as folder:
+        return learn(start, penalties, controls, folder)
+
+
+def _chosen(trained: Trained, controls: Controls, rng: np.random.Generator) -> list[Order]:
+    """Sets of removed heads of one size: by the gates, by the absolute gradient, at random."""
+    closed = settled(torch.from_numpy(trained.log_a)).numpy() == 0
+    mine = [(layer + 1, head + 1) for layer, head in np.argwhere(closed).tolist()]
+    rows = controls.importance[controls.importance["mode"] == MODE]
+    ordered = ascending(rows, ABSOLUTE, rng)
+    drawn = [[ordered[n] for n in rng.permutation(len(ordered))] for _ in range(controls.draws)]
+    named = [(LEARNED, mine), (ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
+    return [Order(name, None, tuple(places[: len(mine)])) for name, places in named]
+
+
+def _trained_on(
+    start: Start,
+    penalty: float,
+    trained: Trained,
+    chosen: Sequence[Order],
+    controls: Controls,
+    folder: Path,
+) -> Iterator[Kept]:
+    """Sets of heads that were trained on: with the gates, and without the heads of the others."""
+    left = trained.log_a.size - len(chosen[0].heads)
+    yield Kept(penalty, LEARNED, TRAINED_ON, left, trained.logits)
+    others = chosen[1 : 2 + controls.trained] if controls.trained else []
+    for number, order in enumerate(others):
+        file = folder / f"penalty-{penalty:g}-{number}.npz"
+        logits = train_on(start, file, removed=order.first(len(order.heads))).logits
+        yield Kept(penalty, order.name, TRAINED_ON, left, logits)
+
+
+def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[Logits, list[Kept]]:
+    """Logits of the fine-tuned model with all heads, and with the sets removed from it."""
+    model, _ = load_classifier(start.model, start.task, start.seed)
+    model = devices.place(model)
+    every = [(penalty, order) for penalty, orders in chosen.items() for order in orders]
+    removed = [order.first(len(order.heads)) for _, order in every]
+    split, total = start.validation, shape_of(model).total
+    logits = logits_without(model, split, range(len(split)), removed)
+    return logits[0], [
+        Kept(penalty, order.name, FINE_TUNED, total - len(order.heads), of_set)
+        for (penalty, order), of_set in zip(every, logits[1:], strict=True)
+    ]
+
+
+def _gates(learned: Mapping[float, Trained]) -> pd.DataFrame:
+    """What every gate has become, with every penalty."""
+    tables = []
+    for penalty, trained in learned.items():
+        log_a = torch.from_numpy(trained.log_a)
+        layers, heads = (places.ravel() + 1 for places in np.indices(trained.log_a.shape))
+        columns = {"layer": layers, "head": heads, "gate": settled(log_a).numpy().ravel()}
+        columns |= {"open_probability": open_probability(log_a).numpy().ravel()}
+        tables.append(pd.DataFrame(columns).assign(penalty=penalty))
+    found = pd.concat(tables, ignore_index=True)
+    return found[[name for name in HEAD_GATES.names if name in found]]

@@ -1,0 +1,156 @@
+"""Training on: with gates that learn to close, or without some heads (Voita et al. 2019).
+
+Training goes on from a fine-tuned model, as in fine-tuning: its weights are trained, too. The loss
+is that of the task and a penalty λ times the expected number of heads that are not closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.ablation.disable import ZERO, Disable
+from darksecrets.finetuning.training import FINETUNED, FineTuner, deterministic
+from darksecrets.importance.hard_concrete import FULLY, HardConcrete, LearnedGates
+from darksecrets.models import devices, precision
+from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.loading import load_classifier
+from darksecrets.run.arrays import read_arrays
+from darksecrets.run.resuming import write_arrays
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.batches import EncodedSplit
+    from darksecrets.data.tasks import Task
+    from darksecrets.finetuning.training import Settings
+    from darksecrets.models.selectors import Heads
+
+CROSSINGS = 2
+"""How often a gate can go from fully open to closed in a training, or back.
+
+Adam moves a gate by about its learning rate in a step; so the rate follows from the steps.
+"""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What all trainings of one model share.
+
+    Attributes:
+        model: Folder of the fine-tuned model.
+        task: Its task.
+        seed: Seed of the order of the examples, the dropout and the gates.
+        train: Examples to train on.
+        validation: Examples whose logits are wanted.
+        settings: Settings of the training.
+    """
+
+    model: Path
+    task: Task
+    seed: int
+    train: EncodedSplit
+    validation: EncodedSplit
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What is left of a training.
+
+    Attributes:
+        logits: [validation examples, outputs] with settled gates.
+        log_a: [layers, heads] of the gates; empty without gates.
+    """
+
+    logits: npt.NDArray[np.float32]
+    log_a: npt.NDArray[np.float32]
+
+
+def train_on(
+    start: Start, file: Path, *, penalty: float = 0.0, removed: Heads | None = None
+) -> Trained:
+    """Train a fine-tuned model on, once; a finished training is read from its file.
+
+    Args:
+        start: The model and its examples.
+        file: Where what is left of the training is kept.
+        penalty: λ. If it is 0, there are no gates: nothing would close them, and their noise would
+            only disturb the training.
+        removed: Heads that add nothing, from the start on.
+
+    Raises:
+        InputError: Training diverges, or the model's attention cannot be reached.
+    """
+    if not file.is_file():
+        write_arrays(vars(_train(start, file.with_suffix(""), penalty, removed or {})), file)
+    return Trained(**read_arrays(file))
+
+
+def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Trained:
+    devices.use_float32()
+    model, _ = load_classifier(start.model, start.task, start.seed, attention="eager")
+    run = {
+        **{"task": start.task.name, "state": FINETUNED, "seed": start.seed},
+        **asdict(start.settings),
+        "precision": precision.resolve(start.settings.precision),
+    }
+    of_run = (model, start.train, start.validation, start.task, run, folder)
+    with deterministic(start.seed), _without(model, removed):
+        if not penalty:
+            trainer = FineTuner(*of_run)
+            trainer.run(None, math.inf)
+            return Trained(trainer.logits, np.empty((0, 0), np.float32))
+        gates = HardConcrete(shape_of(model))
+        model.add_module("gates", gates)
+        with intervene(model, LearnedGates(gates)):
+            learner = GateLearner(gates, penalty, *of_run)
+            learner.run(None, math.inf)
+        return Trained(learner.logits, gates.log_a.detach().cpu().numpy())
+
+
+@contextlib.contextmanager
+def _without(model: PreTrainedModel, heads: Heads) -> Iterator[None]:
+    """Without some heads, in training and evaluation."""
+    with intervene(model, Disable(heads, ZERO)) if heads else contextlib.nullcontext():
+        yield
+
+
+class GateLearner(FineTuner):
+    """Trains the weights of a model and the gates on its heads.
+
+    Args:
+        gates: The gates, a module of the model.
+        penalty: λ.
+        of_run: Arguments of `FineTuner`.
+    """
+
+    def __init__(self, gates: HardConcrete, penalty: float, *of_run: Any) -> None:  # noqa: ANN401
+        self.gates, self.penalty = gates, penalty
+        super().__init__(*of_run)
+
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:  # noqa: ANN401
+        """The gates have their own learning rate, and no weight decay."""
+        optimizer, own = super().create_optimizer(model), self.gates.log_a
+        for group in optimizer.param_groups:
+            group["params"] = [each for each in group["params"] if each is not own]
+        steps = self.steps_per_epoch * self.details["epochs"]
+        rate = CROSSINGS * (2 * FULLY) / (steps / 2)  # the schedule halves it on average
+        optimizer.add_param_group({"params": [own], "lr": rate, "weight_decay": 0.0})
+        return optimizer
+
+    def compute_loss(self, *args: Any, **named: Any) -> Any:  # noqa: ANN401
+        """The loss of the task and the penalty."""
+        return super().compute_loss(*args, **named) + self.penalty * self.gates.penalty()
+
+    def _check_loss(self, value: float) -> None:
+        """Only the loss of the task shows whether training diverges."""
+        super()._check_loss(value - self.penalty * self.gates.penalty().item())

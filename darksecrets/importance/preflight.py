@@ -1,0 +1,90 @@
+"""What importance and removal of heads need of configuration and model, before the first job."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+from darksecrets.ablation.preflight import check_states, known_folder
+from darksecrets.models import checkpoints
+from darksecrets.run.errors import InputError
+
+_PARTS = {
+    "importance.tasks": "measures no importance",
+    "importance.pruning.tasks": "removes no heads",
+    "importance.learned_gates.tasks": "trains no gates",
+}
+"""Keys that choose tasks, and what a run without any of them does not do."""
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check that models whose gates are to learn are studied at all.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: They are not.
+    """
+    tasks = config["importance"]["learned_gates"]["tasks"]
+    if tasks and not config["ablation"]["states"]:
+        raise InputError(
+            f"Found importance.learned_gates.tasks: [{', '.join(tasks)}], but ablation.states: []. "
+            "Expected [finetuned] or more states, whose importance gates are compared with. Change "
+            "one of them."
+        )
+
+
+def check_tasks(config: Mapping[str, Any], key: str, left_out: str = "") -> None:
+    """Check that a run has a part of this section, for targets that need it.
+
+    Args:
+        config: A resolved configuration.
+        key: The key that chooses its tasks, such as ``importance.pruning.tasks``.
+        left_out: Why the run has to leave out the sweep over heads, if it does.
+
+    Raises:
+        InputError: It has not.
+    """
+    check_states(config, left_out)
+    if not reduce(getitem, key.split("."), config):
+        raise InputError(
+            f"This run {_PARTS[key]}: found {key}: [], expected names of tasks. Change the "
+            "configuration, or leave out this target."
+        )
+
+
+def check_removable(config: Mapping[str, Any]) -> None:
+    """Check that heads can be taken out of the model, for runs that save smaller ones.
+
+    Of a model on the Hub only ``config.json`` is downloaded, unless it is in the cache.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: They cannot; or the Hub does not have the model.
+    """
+    folder = None if config["model"]["source"] == "builtin" else known_folder(config["model"])
+    if folder and (reason := unremovable(folder)):
+        raise InputError(f"{reason} Leave out the target `pruned_models`; everything else runs.")
+
+
+def unremovable(folder: Path) -> str:
+    """Why heads of a checkpoint cannot be removed; empty if they can, or if torch is missing.
+
+    This is found on a small random model of the checkpoint's architecture.
+    """
+    if importlib.util.find_spec("torch") is None:
+        return ""
+    from darksecrets.models.removal import require_removable
+
+    try:
+        require_removable(checkpoints.trial_model(folder))
+    except InputError as error:
+        return f"{folder}: {error}"
+    return ""

@@ -1,0 +1,221 @@
+"""The search for the good subnetwork of a fine-tuned model (Prasanna et al. 2020, section 3).
+
+Each step removes the least important parts that are left, by the absolute gradient of their gates
+(Michel et al. 2019), as long as the score is at least a share of the whole model's. At first, a
+step takes a tenth of the heads and one MLP; then a twentieth of the heads; then one MLP. Training
+examples decide, unlike in the paper: some measure importance, and others the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.data import metrics
+from darksecrets.data.batches import by_length
+from darksecrets.importance.gates import Gates, MlpGates
+from darksecrets.importance.gradients import BATCH_SIZE
+from darksecrets.importance.without import logits_under
+from darksecrets.models import devices
+from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.losses import loss
+from darksecrets.run.errors import InputError
+from darksecrets.subnetworks.parts import Parts
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.batches import EncodedSplit
+    from darksecrets.data.tasks import Task
+    from darksecrets.models.hooks import Intervention
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+
+class Stage(NamedTuple):
+    """What each step of a stage removes: a share of all heads, and a number of MLPs."""
+
+    heads: float
+    mlps: int
+
+
+STAGES = (Stage(0.1, 1), Stage(0.05, 0), Stage(0.0, 1))
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Row numbers of the training examples that a search uses.
+
+    Attributes:
+        measuring: Those that measure importance.
+        deciding: Others, which decide whether a step is made.
+    """
+
+    measuring: Sequence[int]
+    deciding: Sequence[int]
+
+    @classmethod
+    def of(cls, rows: Sequence[int]) -> Examples:
+        """Halves of a random sample; of a single example, both are the same."""
+        half = max(1, len(rows) // 2)
+        return cls(rows[:half], rows[half:] or rows)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a search.
+
+    Attributes:
+        good: The parts that are left.
+        heads: [layers, heads] the step that removed each head, from 1; 0 if it is left.
+        mlps: [layers] likewise.
+        scores: [steps + 1] score on the deciding examples, at first of the whole model.
+    """
+
+    good: Parts
+    heads: Counts
+    mlps: Counts
+    scores: list[float]
+
+    def bad(self) -> Parts:
+        """As many parts from the rest, those removed first; all of the rest if it is too small."""
+        sizes = self.good.size
+        return Parts(_first(self.heads, sizes[0]), _first(self.mlps, sizes[1]))
+
+
+def _first(steps: Counts, count: int) -> npt.NDArray[np.bool_]:
+    """Flags of the parts that were removed first, up to a number of them."""
+    flat = steps.ravel()
+    order = np.argsort(np.where(flat > 0, flat, flat.max(initial=0) + 1), kind="stable")
+    chosen = np.zeros(len(flat), dtype=bool)
+    chosen[order[: min(count, int((flat > 0).sum()))]] = True
+    return chosen.reshape(steps.shape)
+
+
+def search(
+    model: PreTrainedModel, split: EncodedSplit, task: Task, examples: Examples, share: float
+) -> Found:
+    """Find the smallest subnetwork whose score is at least a share of the whole model's.
+
+    At least one head and one MLP are left.
+
+    Args:
+        model: A classifier, on the device to use.
+        split: Encoded training examples.
+        task: Their task; its first metric is the score.
+        examples: Which examples measure and decide.
+        share: Share of the whole model's score that is kept.
+
+    Raises:
+        InputError: The model's attention or MLPs cannot be reached, or a loss is not finite.
+    """
+    model.train(False)
+    model.requires_grad_(False)
+    shape = shape_of(model)
+    good = Parts.every(shape)
+    heads, mlps = np.zeros(good.heads.shape, np.int64), np.zeros(good.mlps.shape, np.int64)
+    scores = [_score(model, split, task, examples.deciding, good)]
+    important = importance(model, split, task, examples.measuring, good)
+    for stage in STAGES:
+        while (rest := _without_least(good, important, stage)) is not None:
+            score = _score(model, split, task, examples.deciding, rest)
+            if not score >= share * scores[0]:
+                break
+            heads[good.heads & ~rest.heads] = mlps[good.mlps & ~rest.mlps] = len(scores)
+            good = rest
+            scores.append(score)
+            important = importance(model, split, task, examples.measuring, good)
+    return Found(good, heads, mlps, scores)
+
+
+def _without_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) -> Parts | None:
+    """The parts without the least important ones; None if a kind that it takes has one left."""
+    wanted = (round(stage.heads * parts.heads.size) if stage.heads else 0, stage.mlps)
+    counts = [max(1, count) if by else 0 for count, by in zip(wanted, stage, strict=True)]
+    counts = [min(n, left - 1) for n, left in zip(counts, parts.size, strict=True)]
+    if any(count < 1 for count, by in zip(counts, stage, strict=True) if by):
+        return None
+    kept = []
+    for flags, values, count in zip((parts.heads, parts.mlps), important, counts, strict=True):
+        order = np.argsort(np.where(flags, values, np.inf), axis=None, kind="stable")
+        left = flags.copy()
+        left.flat[order[:count]] = False
+        kept.append(left)
+    return Parts(*kept)
+
+
+def importance(
+    model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int], parts: Parts
+) -> tuple[Floats, Floats]:
+    """Mean absolute gradients of the gates of heads and MLPs, in a subnetwork.
+
+    Args:
+        model: A classifier in evaluation mode that needs no gradients.
+        split: Encoded examples.
+        task: Their task, which decides the loss.
+        rows: Row numbers of the examples to use.
+        parts: The parts whose gates are open.
+
+    Returns:
+        [layers, heads] and [layers].
+    """
+    totals = np.zeros(parts.heads.shape), np.zeros(parts.mlps.shape)
+    lengths = split.lengths[list(rows)]
+    size = 4 * devices.sequence_bytes(model.config, int(lengths.max()))
+    batch_size = devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
+    for places in by_length(lengths, batch_size):
+        batch = split.batch([rows[place] for place in places])
+        for total, slopes in zip(totals, _slopes(model, task, batch, parts), strict=True):
+            total += np.abs(slopes).sum(axis=0)
+    return totals[0] / len(rows), totals[1] / len(rows)
+
+
+def _slopes(
+    model: PreTrainedModel, task: Task, batch: dict[str, torch.Tensor], parts: Parts
+) -> list[Floats]:
+    """∂L/∂ξ of every example: [examples, layers, heads] and [examples, layers]."""
+    batch = {name: tensor.to(model.device) for name, tensor in batch.items()}
+    labels, examples = batch.pop("labels"), len(batch["input_ids"])
+
+    def gates(flags: npt.NDArray[np.bool_]) -> torch.Tensor:
+        opened = torch.from_numpy(flags).to(model.device, model.dtype)
+        return opened.expand(examples, *flags.shape).clone()
+
+    heads, mlps = gates(parts.heads).requires_grad_(), gates(parts.mlps).requires_grad_()
+    kept = gates(np.ones_like(parts.heads))
+    with intervene(model, Gates(heads[..., None], kept), MlpGates(mlps)):
+        losses = loss(task, model(**batch).logits, labels, "none")
+    if not losses.isfinite().all():
+        raise InputError(
+            f"{task.name}: found a loss that is not a finite number. The model has diverged, or "
+            "its weights are damaged. Train again."
+        )
+    found = torch.autograd.grad(losses.sum(), (heads, mlps))
+    return [slopes.double().cpu().numpy() for slopes in found]
+
+
+def predictions(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    task: Task,
+    rows: Sequence[int],
+    interventions: Sequence[Intervention | None],
+) -> npt.NDArray[np.generic]:
+    """[interventions, rows] predictions of some examples under each intervention."""
+    logits = logits_under(model, split, rows, interventions)
+    return np.stack([metrics.predict(task, each) for each in logits])
+
+
+def _score(
+    model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int], parts: Parts
+) -> float:
+    """The first metric of the task."""
+    (predicted,) = predictions(model, split, task, rows, [parts.removal()])
+    metric = metrics.METRICS[task.metrics[0]]
+    return metric.plain(predicted, split.labels[list(rows)])

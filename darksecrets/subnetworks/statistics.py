@@ -1,0 +1,185 @@
+"""Scores of subnetworks and of pruned weights, with intervals and tests.
+
+The good subnetwork is one of many of its size. Whether it is better than a random one is a question
+about draws, too: an interval of the difference over examples alone would call every second random
+subnetwork better than the others. So the spread of the draws is a part of the interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.ablation.joint_effects import score_of_most_frequent
+from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.scores import plain, require_usable, weighted
+from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.data.tasks import Task
+from darksecrets.stats import LEVEL
+from darksecrets.stats.permutation import ROUNDING
+from darksecrets.stats.resampling import feasible, interval
+from darksecrets.stats.seeds import critical_value
+from darksecrets.stats.weighted import resampled
+from darksecrets.subnetworks.tables import (
+    BAD,
+    GOOD,
+    KINDS,
+    MAGNITUDE,
+    MAGNITUDE_PRUNING,
+    RANDOM,
+    SUBNETWORK_SCORES,
+)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores × 100 of all sets for one metric.
+
+    Attributes:
+        metric: The metric.
+        names: [sets] their names; the first is the whole model.
+        plain: [sets] on all examples.
+        drawn: [resamples, sets] on resamples of the examples.
+        chance: Of always predicting the most frequent label.
+    """
+
+    metric: str
+    names: list[str]
+    plain: Floats
+    drawn: Floats
+    chance: float
+
+    def of(self, kind: str) -> list[int]:
+        """Numbers of the sets of a kind."""
+        return [number for number, name in enumerate(self.names) if name.split()[0] == kind]
+
+    def clipped(self, ends: npt.ArrayLike) -> Floats:
+        """[2, ...] ends of intervals of differences, within what is possible."""
+        lowest, highest = METRICS[self.metric].bounds_of_differences
+        return feasible(ends, PERCENT * lowest, PERCENT * highest)
+
+
+def subnetwork_scores(
+    result: SweepResult, table: pd.DataFrame, task: Task, *, trained: str, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Score subnetworks beside the whole model and beside random ones of their size.
+
+    Args:
+        result: Predictions of the whole model, and of subnetworks, whose names are kind and draw;
+            others are left out.
+        table: The table ``subnetworks`` of the model.
+        task: The task.
+        trained: How the subnetworks were trained.
+        resamples: Number of bootstrap samples of the examples.
+        seed: Their seed.
+
+    Returns:
+        The table ``subnetwork_scores`` without the columns of the model.
+
+    Raises:
+        InputError: See `darksecrets.ablation.scores.require_usable`.
+    """
+    sizes = {kind: _size(table, kind) for kind in KINDS}
+    rows = []
+    for scores in _all_scores(result, task, resamples, seed):
+        for kind in KINDS:
+            same = all(sizes[kind][part] == sizes[GOOD][part] for part in ("heads", "mlps"))
+            about = {"metric": scores.metric, "subnetwork": kind, "trained": trained}
+            counts = {"examples": len(result.idx), "draws": len(scores.of(RANDOM))}
+            rows.append(
+                {**about, **sizes[kind], "same_size": same, **_scored(scores, kind), **counts}
+            )
+    found = pd.DataFrame(rows)
+    return found[[name for name in SUBNETWORK_SCORES.names if name in found]]
+
+
+def magnitude_pruning(
+    result: SweepResult, task: Task, *, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Score a model whose smallest weights are 0.
+
+    Args:
+        result: Predictions of the whole model, and of those whose name says how much is left.
+        task: See `subnetwork_scores`.
+        resamples: See `subnetwork_scores`.
+        seed: See `subnetwork_scores`.
+
+    Returns:
+        The table ``magnitude_pruning`` without the columns of the model.
+    """
+    rows = []
+    for scores in _all_scores(result, task, resamples, seed):
+        for number in scores.of(MAGNITUDE):
+            left = float(scores.names[number].split()[1])
+            low, high = interval(scores.drawn[:, number] - scores.drawn[:, 0])
+            about = {"metric": scores.metric, "weights": left, "examples": len(result.idx)}
+            rows.append(about | _beside_whole(scores, scores.plain[number], low, high))
+    found = pd.DataFrame(rows)
+    return found[[name for name in MAGNITUDE_PRUNING.names if name in found]]
+
+
+def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> list[_Scores]:
+    """Scores for every metric of the task; all sets on the same resamples."""
+    require_usable(result, task)
+    names, found = result.sets["name"].tolist(), []
+    for metric, values in plain(result, task).items():
+        rng = np.random.default_rng(seed)
+        drawn = resampled(weighted(result, metric), len(result.idx), resamples, rng)
+        chance = score_of_most_frequent(result.labels, metric, task)
+        found.append(_Scores(metric, names, PERCENT * values, PERCENT * drawn, chance))
+    return found
+
+
+def _size(table: pd.DataFrame, kind: str) -> dict[str, float]:
+    """What the subnetworks of a kind keep; those at random all keep as much."""
+    rows = table[(table["subnetwork"] == kind) & (table["draw"] == 1)]
+    kept = rows[rows["kept"]]
+    heads = int(kept["head"].notna().sum())
+    weights = float(kept["weights"].sum() / rows["weights"].sum())
+    return {"heads": heads, "mlps": len(kept) - heads, "weights": weights}
+
+
+def _beside_whole(scores: _Scores, score: float, low: float, high: float) -> dict[str, float]:
+    whole = scores.plain[0]
+    ends = {"ci_low": low, "ci_high": high, "chance": scores.chance}
+    return {"baseline": whole, "score": score, "delta": score - whole, **ends}
+
+
+def _scored(scores: _Scores, kind: str) -> dict[str, float]:
+    """Scores and tests of one kind of subnetwork."""
+    at_random, mine = scores.of(RANDOM), scores.of(kind)
+    score, drawn = scores.plain[mine].mean(), scores.drawn[:, mine].mean(axis=1)
+    spread, draws = scores.plain[at_random].var(ddof=1), len(at_random)
+    to_whole = drawn - scores.drawn[:, 0]
+    names = ("over_random", "over_random_low", "over_random_high", "p_value")
+    if kind == RANDOM:
+        reach = _reach(to_whole, spread / draws, draws)
+        delta = score - scores.plain[0]
+        low, high = scores.clipped([delta - reach, delta + reach])
+        return _beside_whole(scores, score, low, high) | dict.fromkeys(names, np.nan)
+    low, high = interval(to_whole)
+    over = score - scores.plain[at_random].mean()
+    to_random = drawn - scores.drawn[:, at_random].mean(axis=1)
+    reach = _reach(to_random, spread * (1 + 1 / draws), draws)
+    ends = scores.clipped([over - reach, over + reach])
+    p_value = _p_value(score, scores.plain[at_random], lower=kind == BAD)
+    tests = dict(zip(names, (over, *ends, p_value), strict=True))
+    return _beside_whole(scores, score, low, high) | tests
+
+
+def _reach(drawn: Floats, of_draws: float, draws: int) -> float:
+    """Half the width of an interval over examples and over random subnetworks."""
+    of_examples = float(drawn.var(ddof=1))
+    critical = critical_value(LEVEL, (of_examples, np.inf), (of_draws, draws - 1))
+    return critical * float(np.sqrt(of_examples + of_draws))
+
+
+def _p_value(score: float, others: Floats, *, lower: bool) -> float:
+    """How probable it is that a random subnetwork is as good, or as bad."""
+    beyond = others <= score + ROUNDING if lower else others >= score - ROUNDING
+    return float((1 + beyond.sum()) / (1 + len(others)))

@@ -1,0 +1,37 @@
+"""Close heads by gates that learn (Voita et al. 2019), and compare with as many other heads."""
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Train on with gates; write the scores of the heads they keep, and what each gate became."""
+    import torch
+
+    from darksecrets.data.batches import load_split
+    from darksecrets.data.tasks import Task
+    from darksecrets.finetuning.training import Settings
+    from darksecrets.importance.learned import Controls, learn_resuming
+    from darksecrets.importance.learned_scores import learned_gates
+    from darksecrets.importance.learning import Start
+    from darksecrets.importance.tables import HEAD_GATES, HEAD_IMPORTANCE, LEARNED_GATES
+    from darksecrets.models.loading import load_tokenizer
+    from darksecrets.run.tables import identify
+
+    torch.set_num_threads(job.threads)
+    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
+    settings = Settings(**{**params.fine_tuning, "epochs": params.gates["epochs"]})
+    tokenizer, seed = load_tokenizer(job.input.model), int(job.wildcards.seed)
+    train, validation = (
+        load_split(job.input.dataset, name, tokenizer, task, settings.max_length)
+        for name in ("train", "validation")
+    )
+    start = Start(job.input.model, task, seed, train, validation, settings)
+    importance = HEAD_IMPORTANCE.read(job.input.importance)
+    controls = Controls(importance, params.gates["draws"], params.gates["trained"], params.seed)
+    found = learn_resuming(start, params.gates["penalties"], controls, job.output.learned_gates)
+    options = {"resamples": params.bootstrap, "seed": params.seed}
+    scores = learned_gates(found, validation.labels, task, **options)
+    model = f"finetuned/seed-{seed}"
+    for declared, rows in ((LEARNED_GATES, scores), (HEAD_GATES, found.gates)):
+        declared.write(identify(rows, task.name, model), getattr(job.output, declared.name))

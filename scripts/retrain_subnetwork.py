@@ -1,0 +1,32 @@
+"""Fine-tune a subnetwork from the pre-trained weights (Prasanna et al. 2020)."""
+
+from typing import Any
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Train with all other parts removed, resuming where an interrupted job stopped."""
+    from darksecrets.data.tasks import Task
+    from darksecrets.finetuning.training import FINETUNED, Settings, finetune
+    from darksecrets.subnetworks.parts import Parts
+    from darksecrets.subnetworks.tables import SUBNETWORKS
+
+    table, chosen = SUBNETWORKS.read(job.input.subnetworks), job.wildcards
+    mine = (table["subnetwork"] == chosen.subnetwork) & (table["draw"] == int(chosen.draw))
+    details = finetune(
+        job.input.model,
+        job.input.dataset,
+        job.output.model,
+        task=Task.from_entry(chosen.task, job.params.task),
+        state=FINETUNED,
+        seed=int(chosen.seed),
+        settings=Settings(**job.params.fine_tuning),
+        threads=job.threads,
+        scores=job.output.scores,
+        predictions=job.output.predictions,
+        curve=job.output.curve,
+        removal=Parts.from_table(table[mine]).removal(),
+    )
+    return {"training": details}

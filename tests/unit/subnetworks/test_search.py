@@ -1,0 +1,351 @@
+"""The search for a subnetwork, against a plain loop that removes parts by their weights."""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from encoders import FAMILIES
+from glue import TASKS
+from tiny_models import save_classifier
+from transformers import AutoModelForSequenceClassification
+
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.metrics import METRICS
+from darksecrets.data.tasks import Task
+from darksecrets.importance.tables import HEADS
+from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
+from darksecrets.models.loading import load_classifier
+from darksecrets.models.selectors import Shape
+from darksecrets.run.errors import InputError
+from darksecrets.run.tables import identify
+from darksecrets.subnetworks.finding import predicted, subnetworks
+from darksecrets.subnetworks.magnitude import matrices, pruned
+from darksecrets.subnetworks.parts import Parts
+from darksecrets.subnetworks.search import Examples, Found, importance, predictions, search
+from darksecrets.subnetworks.steps import most_steps, shares_left
+from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, SUBNETWORKS
+
+EXAMPLES = 20
+ROWS = Examples(range(8), range(8, EXAMPLES))
+
+
+@dataclass(frozen=True)
+class Gate(Intervention):
+    """Constant factors of heads, [layer, head], and of MLPs."""
+
+    heads: np.ndarray
+    mlps: np.ndarray
+
+    def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:
+        return outputs * torch.from_numpy(self.heads[call.layer - 1])[:, None, None]
+
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
+        return output * self.mlps[layer - 1]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model in double precision with examples of different lengths."""
+
+    model: torch.nn.Module
+    split: EncodedSplit
+    task: Task
+
+    def logits(self, model: torch.nn.Module, row: int) -> torch.Tensor:
+        """Of one example alone."""
+        batch = self.split.batch([row])
+        del batch["labels"]
+        return model(**batch).logits
+
+    def loss(self, row: int) -> float:
+        label = torch.from_numpy(self.split.labels[[row]])
+        logits = self.logits(self.model, row)
+        if self.task.is_regression:
+            return ((logits[:, 0] - label) ** 2).item()
+        return torch.nn.functional.cross_entropy(logits, label).item()
+
+
+def examples(task: Task, padding: int, seed: int = 1) -> EncodedSplit:
+    rng = np.random.default_rng(seed)
+    starts = np.cumsum([0, *rng.integers(4, 9, EXAMPLES)])
+    inputs = {"input_ids": rng.integers(4, 7, starts[-1]).astype(np.int32)}
+    labels = rng.integers(0, 2, EXAMPLES)
+    if task.is_regression:
+        labels = rng.normal(size=EXAMPLES).astype(np.float32)
+    return EncodedSplit(np.arange(EXAMPLES), labels, starts, inputs, {"input_ids": padding})
+
+
+CASES = [("bert", "RTE"), ("roberta", "STS-B"), ("distilbert", "MNLI")]
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def case(request, tmp_path_factory) -> Case:
+    """The model's own predictions are most of the labels, so that there is a score to lose."""
+    family, name = request.param
+    task = TASKS[name]
+    folder = save_classifier(tmp_path_factory.mktemp(family) / "model", family, task)
+    model, _ = load_classifier(folder, task, 1)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(0.5 if weight.dim() == 2 else 1)
+    model = model.double().eval()
+    split = examples(task, model.config.pad_token_id)
+    found = Case(model, split, task)
+    with torch.no_grad():
+        outputs = torch.cat([found.logits(model, row) for row in range(EXAMPLES)])
+        outputs = outputs - outputs.mean(dim=0)
+    own = outputs[:, 0].numpy() if task.is_regression else outputs.argmax(dim=1).numpy()
+    noise = np.random.default_rng(2).random(EXAMPLES) < 0.1
+    labels = np.where(noise, split.labels, own).astype(split.labels.dtype)
+    return Case(
+        model, EncodedSplit(split.idx, labels, split.starts, split.inputs, split.padding), task
+    )
+
+
+def without(case: Case, parts: Parts) -> torch.nn.Module:
+    """The model with all other parts removed, by their weights."""
+    model = copy.deepcopy(case.model)
+    encoder = model.base_model
+    family = case.model.config.model_type
+    layers = encoder.transformer.layer if family == "distilbert" else encoder.encoder.layer
+    size = 32 // parts.heads.shape[1]
+    with torch.no_grad():
+        for number, layer in enumerate(layers):
+            output = (
+                layer.attention.out_lin if family == "distilbert" else layer.attention.output.dense
+            )
+            down = layer.ffn.lin2 if family == "distilbert" else layer.output.dense
+            for head in np.flatnonzero(~parts.heads[number]).tolist():
+                output.weight[:, head * size : (head + 1) * size] = 0
+            if not parts.mlps[number]:
+                down.weight.zero_()
+                down.bias.zero_()
+    return model
+
+
+def some(case: Case, seed: int) -> Parts:
+    rng, shape = np.random.default_rng(seed), shape_of(case.model)
+    return Parts(rng.random((shape.layers, shape.heads)) < 0.6, rng.random(shape.layers) < 0.6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_subnetwork_is_the_model_whose_other_weights_are_0(case: Case, seed: int) -> None:
+    parts = some(case, seed)
+    expected = without(case, parts)
+    with torch.no_grad():
+        for row in (0, 5):
+            removal = parts.removal()
+            assert removal is not None
+            with intervene(case.model, removal):
+                found = case.logits(case.model, row)
+            assert torch.allclose(found, case.logits(expected, row), rtol=0, atol=1e-10)
+
+
+def test_all_parts_need_no_removal(case: Case) -> None:
+    assert Parts.every(shape_of(case.model)).removal() is None
+
+
+def test_importance_is_the_mean_absolute_slope_of_every_example(case: Case) -> None:
+    """Against central differences of gates, of each example alone, within a subnetwork."""
+    parts, step = some(case, 1), 1e-5
+    rows = ROWS.measuring[:4]
+    found = importance(case.model, case.split, case.task, rows, parts)
+    layers, heads = parts.heads.shape
+    for place in [*np.ndindex(layers, heads), *((layer,) for layer in range(layers))]:
+        slopes = []
+        for row in rows:
+            ends = []
+            for sign in (1, -1):
+                gates = parts.heads.astype(float), parts.mlps.astype(float)
+                gates[len(place) == 1][place] += sign * step
+                with torch.no_grad(), intervene(case.model, Gate(*gates)):
+                    ends.append(case.loss(row))
+            slopes.append(abs(ends[0] - ends[1]) / (2 * step))
+        expected = np.mean(slopes)
+        assert found[len(place) == 1][place] == pytest.approx(expected, rel=1e-4, abs=1e-7)
+
+
+def test_the_search_is_that_of_a_plain_loop(case: Case) -> None:
+    share = 0.8
+    found = search(case.model, case.split, case.task, ROWS, share)
+    metric = METRICS[case.task.metrics[0]]
+
+    def score(parts: Parts) -> float:
+        model = without(case, parts)
+        with torch.no_grad():
+            outputs = torch.cat([case.logits(model, row) for row in ROWS.deciding]).numpy()
+        own = outputs[:, 0] if case.task.is_regression else outputs.argmax(axis=1)
+        return metric.plain(own, case.split.labels[list(ROWS.deciding)])
+
+    heads = {(x, y) for x, y in np.ndindex(*found.good.heads.shape)}
+    mlps, total = set(range(len(found.good.mlps))), len(heads)
+    shape, removed, scores = found.good.heads.shape, {}, []
+
+    def flags(some_heads: set, some_mlps: set) -> Parts:
+        parts = Parts(np.zeros(shape, bool), np.zeros(shape[0], bool))
+        for place in some_heads:
+            parts.heads[place] = True
+        parts.mlps[sorted(some_mlps)] = True
+        return parts
+
+    scores.append(score(flags(heads, mlps)))
+    for tenths, of_mlps in ((0.1, 1), (0.05, 0), (0, 1)):
+        count = max(1, round(tenths * total)) if tenths else 0
+        while not (count and len(heads) == 1) and not (of_mlps and len(mlps) == 1):
+            of = importance(case.model, case.split, case.task, ROWS.measuring, flags(heads, mlps))
+            gone = set(sorted(heads, key=lambda place: of[0][place])[: min(count, len(heads) - 1)])
+            off = set(sorted(mlps, key=lambda layer: of[1][layer])[:of_mlps])
+            reached = score(flags(heads - gone, mlps - off))
+            if reached < share * scores[0]:
+                break
+            removed |= dict.fromkeys([*gone, *off], len(scores))
+            scores.append(reached)
+            heads, mlps = heads - gone, mlps - off
+    assert found.scores == pytest.approx(scores, abs=1e-9)
+    expected = flags(heads, mlps)
+    assert (found.good.heads == expected.heads).all()
+    assert (found.good.mlps == expected.mlps).all()
+    for place in np.ndindex(shape):
+        assert found.heads[place] == removed.get(place, 0)
+    assert found.mlps.tolist() == [removed.get(layer, 0) for layer in range(shape[0])]
+    assert len(scores) > 1, "something can be removed"
+    assert len(scores) - 1 <= most_steps(shape[0])
+
+
+def test_what_the_search_leaves_reaches_its_share(case: Case) -> None:
+    found = search(case.model, case.split, case.task, ROWS, 0.9)
+    assert min(found.scores) >= 0.9 * found.scores[0]
+    assert min(found.good.size) >= 1
+
+
+def found_with(heads: list[list[int]], mlps: list[int]) -> Found:
+    steps = np.array(heads), np.array(mlps)
+    return Found(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
+
+
+def test_a_bad_subnetwork_is_what_was_removed_first() -> None:
+    found = found_with([[1, 0, 3], [0, 1, 2]], [2, 0])
+    bad = found.bad()
+    assert bad.heads.tolist() == [[True, False, False], [False, True, False]]
+    assert bad.mlps.tolist() == [True, False]
+    assert bad.size == found.good.size
+
+
+def test_a_rest_that_is_too_small_is_bad_as_a_whole() -> None:
+    found = found_with([[1, 0, 0], [0, 0, 0]], [0, 0])
+    bad = found.bad()
+    assert bad.size == (1, 0)
+    assert bad.heads[0, 0]
+    assert found_with([[0, 0]], [0]).bad().size == (0, 0), "nothing could be removed"
+
+
+def test_random_subnetworks_have_exactly_the_size_and_differ() -> None:
+    rng, shape = np.random.default_rng(1), Shape(4, 6)
+    drawn = [Parts.drawn(shape, (7, 2), rng) for _ in range(2000)]
+    assert {parts.size for parts in drawn} == {(7, 2)}
+    assert np.mean([parts.heads for parts in drawn], axis=0) == pytest.approx(7 / 24, abs=0.04)
+    assert np.mean([parts.mlps for parts in drawn], axis=0) == pytest.approx(2 / 4, abs=0.04)
+
+
+def test_the_table_has_every_part_of_every_subnetwork(case: Case, tmp_path) -> None:
+    found = search(case.model, case.split, case.task, ROWS, 0.9)
+    table = subnetworks(case.model, found, draws=3, seed=5)
+    file = tmp_path / "subnetworks.csv"
+    SUBNETWORKS.write(identify(table, case.task.name, "finetuned/seed-1"), file)
+    table = SUBNETWORKS.read(file)
+    assert len(table) == 5 * (8 + 2)
+    for name, expected in ((GOOD, found.good), (BAD, found.bad())):
+        again = Parts.from_table(table[table["subnetwork"] == name])
+        assert (again.heads == expected.heads).all()
+        assert (again.mlps == expected.mlps).all()
+    good = table[table["subnetwork"] == GOOD]
+    assert (good["step"].isna() == good["kept"]).all()
+    assert table.loc[table["subnetwork"] == RANDOM, "step"].isna().all()
+    one = table[(table["subnetwork"] == RANDOM) & (table["draw"] == 3)]
+    assert one.loc[one["part"] == HEADS, "kept"].sum() == found.good.size[0]
+    # 32 × 32 weights in each of four maps, for four heads; 32 × 64 in each of two.
+    assert set(zip(one["part"], one["weights"], strict=True)) == {("head", 1024), ("MLP", 4096)}
+
+
+def test_predictions_are_those_of_models_that_are_run(case: Case) -> None:
+    found = search(case.model, case.split, case.task, ROWS, 0.9)
+    table = subnetworks(case.model, found, draws=2, seed=5)
+    model = copy.deepcopy(case.model)
+    result = predicted(model, case.split, case.task, table)
+    names = ["whole", "good 1", "bad 1", "random 1", "random 2"]
+    names += [f"magnitude 0.{left}" for left in range(9, 0, -1)]
+    assert result.sets["name"].tolist() == names
+    parts = {"whole": Parts.every(shape_of(model)), "good 1": found.good, "bad 1": found.bad()}
+    with torch.no_grad():
+        for name, each in parts.items():
+            small = without(case, each)
+            logits = torch.cat([case.logits(small, row) for row in range(EXAMPLES)]).numpy()
+            own = logits[:, 0] if case.task.is_regression else logits.argmax(axis=1)
+            row = result.predictions[names.index(name)]
+            assert row == pytest.approx(own, abs=1e-6)
+        last = torch.cat([case.logits(model, row) for row in range(EXAMPLES)]).numpy()
+    own = last[:, 0] if case.task.is_regression else last.argmax(axis=1)
+    assert result.predictions[-1] == pytest.approx(own, abs=1e-6)
+
+
+def test_the_smallest_weights_of_all_layers_become_0(case: Case) -> None:
+    model = copy.deepcopy(case.model)
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    mine = {id(module.weight) for module in matrices(model)}
+    names = [name for name, weight in model.named_parameters() if id(weight) in mine]
+    assert len(names) == 6 * 2
+    every = torch.cat([before[name].abs().flatten() for name in names]).sort().values
+    for count, left in enumerate(pruned(model), start=1):
+        assert left == pytest.approx(1 - count / 10)
+        limit = every[round(count / 10 * len(every)) - 1]
+        after = dict(model.named_parameters())
+        for name, weight in before.items():
+            expected = torch.where(weight.abs() <= limit, 0, weight) if name in names else weight
+            assert torch.equal(after[name], expected), name
+    assert count == len(shares_left()) == 9
+
+
+@pytest.mark.parametrize("family", ["ALBERT", "ModernBERT", "ELECTRA"])
+def test_families_of_encoders_are_searched(family: str, tmp_path) -> None:
+    """ALBERT's layers share weights, but have gates of their own."""
+    folder = FAMILIES[family].save(tmp_path / "model")
+    task = TASKS["RTE"]
+    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
+    split = examples(task, model.config.pad_token_id)
+    found = search(model, split, task, ROWS, 0.8)
+    table = subnetworks(model, found, draws=2, seed=1)
+    result = predicted(model, split, task, table)
+    assert len(result.sets) == 1 + 4 + 9
+    assert len(table) == 4 * (3 * 4 + 3)
+
+
+def test_an_encoder_out_of_reach_is_refused(tmp_path) -> None:
+    folder = FAMILIES["MPNet"].save(tmp_path / "model")
+    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
+    split = examples(TASKS["RTE"], model.config.pad_token_id)
+    with pytest.raises(InputError, match="attention cannot be reached"):
+        search(model, split, TASKS["RTE"], ROWS, 0.9)
+
+
+def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
+    broken = copy.deepcopy(case.model)
+    with torch.no_grad():
+        broken.classifier.register_forward_hook(lambda *given: given[2] * torch.nan)
+    with pytest.raises(InputError, match="not finite"):
+        search(broken, case.split, case.task, ROWS, 0.9)
+
+
+def test_examples_that_measure_do_not_decide() -> None:
+    halves = Examples.of([4, 9, 2, 7, 5])
+    assert list(halves.measuring) == [4, 9]
+    assert list(halves.deciding) == [2, 7, 5]
+    assert list(Examples.of([3]).measuring) == list(Examples.of([3]).deciding) == [3]
+
+
+def test_predictions_keep_the_order_of_the_rows(case: Case) -> None:
+    rows = [5, 0, 17, 3]
+    (found,) = predictions(case.model, case.split, case.task, rows, [None])
+    (every,) = predictions(case.model, case.split, case.task, range(EXAMPLES), [None])
+    assert found == pytest.approx(every[rows])

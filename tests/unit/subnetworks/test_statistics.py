@@ -1,0 +1,291 @@
+"""Scores, agreement and overlap of subnetworks, against plain loops."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from glue import TASKS
+from made_up_heads import DRAWS, METRICS, OF_STATISTICS, statistics
+from scipy import stats
+
+from darksecrets.ablation.results import SweepResult
+from darksecrets.data import metrics
+from darksecrets.run.errors import InputError
+from darksecrets.run.tables import identify
+from darksecrets.subnetworks.comparing import (
+    good_masks,
+    subnetwork_agreement,
+    subnetwork_overlap,
+    surviving_heads,
+)
+from darksecrets.subnetworks.parts import Parts
+from darksecrets.subnetworks.results import sets_of, with_retrained
+from darksecrets.subnetworks.statistics import magnitude_pruning, subnetwork_scores
+from darksecrets.subnetworks.tables import (
+    AS_IT_IS,
+    BAD,
+    GOOD,
+    KINDS,
+    MAGNITUDE_PRUNING,
+    RANDOM,
+    SUBNETWORK_AGREEMENT,
+    SUBNETWORK_OVERLAP,
+    SUBNETWORK_SCORES,
+    SUBNETWORKS,
+    SURVIVING_HEADS,
+)
+
+EXAMPLES, DRAWN = 60, 6
+OPTIONS = {"resamples": 300, "seed": 3}
+
+
+def result(task: str, draws: int = DRAWN) -> SweepResult:
+    """A model that is mostly right; the good subnetwork is worse, the random and bad ones worst."""
+    rng, kind = np.random.default_rng(5), TASKS[task]
+    names = ["whole", "good 1", "bad 1", *(f"random {n}" for n in range(1, draws + 1))]
+    names += [f"magnitude 0.{n}" for n in range(9, 0, -1)]
+    noise = [0.2, 0.3, 0.9, *rng.uniform(0.5, 0.7, draws), *np.linspace(0.2, 1, 9)]
+    if kind.is_regression:
+        labels = rng.normal(size=EXAMPLES).astype(np.float32)
+        found = np.stack([labels + 3 * n * rng.normal(size=EXAMPLES) for n in noise])
+        return SweepResult(sets_of(names), found.astype(np.float32), labels, np.arange(EXAMPLES))
+    labels = rng.integers(0, 2, EXAMPLES)
+    flipped = rng.random((len(names), EXAMPLES)) < np.array(noise)[:, None] / 2
+    return SweepResult(
+        sets_of(names), np.where(flipped, 1 - labels, labels), labels, np.arange(EXAMPLES)
+    )
+
+
+def masks(*of_tasks: tuple[str, int, Parts, Parts]) -> pd.DataFrame:
+    """The table of good, bad and two random subnetworks of some models."""
+    tables = []
+    for task, seed, good, bad in of_tasks:
+        for name, draw, parts in ((GOOD, 1, good), (BAD, 1, bad), (RANDOM, 1, good)):
+            table = parts.table().assign(subnetwork=name, draw=draw, step=pd.NA)
+            weights = np.where(table["part"] == "MLP", 40, 10)
+            model = {"task": task, "state": "finetuned", "seed": seed, "weights": weights}
+            tables.append(table.assign(**model))
+    joined = pd.concat(tables, ignore_index=True)[list(SUBNETWORKS.names)]
+    return SUBNETWORKS.check(joined, "", "")
+
+
+def parts(heads: int, mlps: int, shape: tuple[int, int] = (2, 3)) -> Parts:
+    flags = np.arange(shape[0] * shape[1]).reshape(shape) < heads
+    return Parts(flags, np.arange(shape[0]) < mlps)
+
+
+TABLE = masks(("RTE", 1, parts(4, 1), parts(2, 1)))
+
+
+@pytest.mark.parametrize("task", ["RTE", "MRPC", "STS-B"])
+def test_scores_are_those_of_loops(task: str, tmp_path) -> None:
+    found, kind = result(task), TASKS[task]
+    table = subnetwork_scores(found, TABLE, kind, trained=AS_IT_IS, **OPTIONS)
+    SUBNETWORK_SCORES.write(identify(table, task, "finetuned/seed-1"), tmp_path / "a.csv")
+    assert len(table) == len(KINDS) * len(kind.metrics)
+    rng = np.random.default_rng(9)
+    drawn = rng.integers(EXAMPLES, size=(300, EXAMPLES))
+    for metric in kind.metrics:
+        plain = metrics.METRICS[metric].plain
+
+        def score(row: int, rows=slice(None), plain=plain) -> float:
+            return 100 * plain(found.predictions[row][rows], found.labels[rows])
+
+        at_random = list(range(3, 3 + DRAWN))
+        rows = table[table["metric"] == metric].set_index("subnetwork")
+        mean = np.mean([score(n) for n in at_random])
+        spread = np.std([score(n) for n in at_random], ddof=1)
+        for name, numbers in ((GOOD, [1]), (BAD, [2]), (RANDOM, at_random)):
+            row = rows.loc[name]
+            own = np.mean([score(n) for n in numbers])
+            assert row["baseline"] == pytest.approx(score(0))
+            assert row["score"] == pytest.approx(own)
+            assert row["delta"] == pytest.approx(own - score(0))
+            if name == RANDOM:
+                assert row[["over_random", "p_value", "over_random_low"]].isna().all()
+                continue
+            assert row["over_random"] == pytest.approx(own - mean)
+            others = np.array([score(n) for n in at_random])
+            beyond = (others >= own) if name == GOOD else (others <= own)
+            assert row["p_value"] == pytest.approx((1 + beyond.sum()) / (1 + DRAWN))
+            again = np.array([score(numbers[0], some) - score(0, some) for some in drawn])
+            ends = np.quantile(again, [0.025, 0.975])
+            assert row[["ci_low", "ci_high"]].to_numpy(float) == pytest.approx(
+                ends, abs=0.2 * np.ptp(ends)
+            )
+            # The interval of the difference to random ones has both parts of the variance.
+            few = np.array(
+                [
+                    score(numbers[0], some) - np.mean([score(n, some) for n in at_random])
+                    for some in drawn[:100]
+                ]
+            )
+            of_draws = spread**2 * (1 + 1 / DRAWN)
+            share = few.var() / (few.var() + of_draws)
+            critical = share * 1.96 + (1 - share) * stats.t.ppf(0.975, DRAWN - 1)
+            reach = critical * np.sqrt(few.var() + of_draws)
+            assert row["over_random_high"] - row["over_random"] == pytest.approx(reach, rel=0.25)
+
+
+def test_sizes_say_whether_the_rest_was_too_small() -> None:
+    table = subnetwork_scores(result("RTE"), TABLE, TASKS["RTE"], trained=AS_IT_IS, **OPTIONS)
+    rows = table.set_index("subnetwork")
+    assert rows.loc[GOOD, ["heads", "mlps"]].tolist() == [4, 1]
+    assert rows.loc[BAD, ["heads", "mlps"]].tolist() == [2, 1]
+    assert rows["same_size"].to_dict() == {GOOD: True, BAD: False, RANDOM: True}
+    assert rows.loc[GOOD, "weights"] == pytest.approx((4 * 10 + 40) / (6 * 10 + 2 * 40))
+
+
+def test_magnitude_pruning_is_beside_the_whole_model(tmp_path) -> None:
+    found = result("MRPC")
+    table = magnitude_pruning(found, TASKS["MRPC"], **OPTIONS)
+    MAGNITUDE_PRUNING.write(identify(table, "MRPC", "finetuned/seed-1"), tmp_path / "a.csv")
+    assert (
+        table.groupby("metric", sort=False)["weights"].apply(list).tolist()
+        == [[pytest.approx(n / 10) for n in range(9, 0, -1)]] * 2
+    )
+    rows = table[table["metric"] == "accuracy"]
+    right = 100 * (found.predictions == found.labels).mean(axis=1)
+    assert rows["score"].to_numpy() == pytest.approx(right[-9:])
+    assert rows["delta"].to_numpy() == pytest.approx(right[-9:] - right[0])
+    assert ((rows["ci_low"] <= rows["delta"]) & (rows["delta"] <= rows["ci_high"])).all()
+
+
+def test_retrained_subnetworks_stand_beside_the_whole_model() -> None:
+    found = result("RTE")
+    names = ["good 1", "bad 1", "random 1", "random 2"]
+    tables = {
+        name: pd.DataFrame({"idx": found.idx, "prediction": found.predictions[n]})
+        for n, name in enumerate(names)
+    }
+    again = with_retrained(found, tables)
+    assert again.sets["name"].tolist() == ["whole", *names]
+    assert (again.predictions == found.predictions[[0, 0, 1, 2, 3]]).all()
+    scores = subnetwork_scores(again, TABLE, TASKS["RTE"], trained="re-trained", **OPTIONS)
+    assert scores.set_index("subnetwork").loc[GOOD, "delta"] == 0
+    assert set(scores["draws"]) == {2}
+    tables["bad 1"] = tables["bad 1"].assign(idx=found.idx + 1)
+    with pytest.raises(InputError, match="re-trained subnetwork bad 1 for other examples"):
+        with_retrained(found, tables)
+
+
+def good(task: str, seed: int, rng: np.random.Generator, heads: int = 10) -> tuple:
+    drawn = np.zeros(20, bool)
+    drawn[rng.permutation(20)[:heads]] = True
+    flags = Parts(drawn.reshape(4, 5), rng.random(4) < 0.5)
+    return task, seed, flags, flags
+
+
+def test_kappa_is_that_of_a_loop_and_undefined_for_one_seed(tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    models = [good("RTE", seed, rng) for seed in (1, 2, 3)]
+    models += [good("MRPC", seed, rng) for seed in (1, 2)]
+    models += [
+        good("QQP", 1, rng),
+        *((("SST-2", seed, *[parts(20, 4, (4, 5))] * 2)) for seed in (1, 2)),
+    ]
+    table = masks(*models)
+    found = subnetwork_agreement(table, seed=1)
+    SUBNETWORK_AGREEMENT.write(found, tmp_path / "a.csv")
+    heads = found[found["part"] == "head"].set_index("task")
+    assert heads["seeds"].to_dict() == {"RTE": 3, "MRPC": 2, "QQP": 1, "SST-2": 2}
+    undefined = heads.loc[["QQP", "SST-2"], ["kappa", "ci_low", "ci_high"]]
+    assert undefined.isna().all(axis=None)
+    for task in ("RTE", "MRPC"):
+        flags = [each[2].heads.ravel() for each in models if each[0] == task]
+        pairs = list(itertools.combinations(flags, 2))
+        agreed = np.mean([(one == other).mean() for one, other in pairs])
+        share = np.mean(flags)
+        expected = share**2 + (1 - share) ** 2
+        row = heads.loc[task]
+        assert row["kappa"] == pytest.approx((agreed - expected) / (1 - expected))
+        assert -1 <= row["ci_low"] < row["kappa"] < row["ci_high"] <= 1
+        assert row["kept"] == 10
+
+
+def test_equal_subnetworks_agree_perfectly() -> None:
+    rng = np.random.default_rng(1)
+    one = good("RTE", 1, rng)
+    table = masks(*((("RTE", seed, *one[2:])) for seed in (1, 2, 3)))
+    row = subnetwork_agreement(table, seed=1).set_index("part").loc["head"]
+    assert row[["kappa", "ci_low", "ci_high"]].tolist() == [1, 1, 1]
+
+
+def test_overlap_is_that_of_loops(tmp_path) -> None:
+    rng = np.random.default_rng(2)
+    models = [good("RTE", 1, rng, 8), good("RTE", 2, rng, 12), good("MRPC", 1, rng, 5)]
+    table = masks(*models)
+    found = subnetwork_overlap(table, permutations=999, seed=1)
+    SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
+    heads = found[found["part"] == "head"].set_index(["task", "other_task"])
+    assert list(heads.index) == [("RTE", "RTE"), ("RTE", "MRPC")], "MRPC has one seed"
+    flags = [each[2].heads.ravel() for each in models]
+    for key, pairs in ((("RTE", "RTE"), [(0, 1)]), (("RTE", "MRPC"), [(0, 2), (1, 2)])):
+        row = heads.loc[key]
+        assert row["pairs"] == len(pairs)
+        shared = np.mean([(flags[a] & flags[b]).mean() for a, b in pairs])
+        chance = np.mean([flags[a].mean() * flags[b].mean() for a, b in pairs])
+        phi = np.mean([np.corrcoef(flags[a], flags[b])[0, 1] for a, b in pairs])
+        assert row[["shared", "chance", "phi"]].tolist() == pytest.approx([shared, chance, phi])
+        assert 0 < row["p_value"] <= row["q_value"] <= 1
+    assert found.loc[found["part"] == "MLP", "p_within_layers"].isna().all()
+
+
+def test_one_task_with_one_seed_overlaps_with_nothing(tmp_path) -> None:
+    table = masks(good("RTE", 1, np.random.default_rng(1)))
+    found = subnetwork_overlap(table, permutations=99, seed=1)
+    assert found.empty
+    SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
+
+
+def test_survival_is_correlated_with_every_measure(tmp_path) -> None:
+    rng = np.random.default_rng(7)
+    models = [good(task, seed, rng) for task in METRICS for seed in (1, 2)]
+    table, measured = masks(*models), statistics(rng)
+    tables = {OF_STATISTICS[0].table.name: measured}
+    found = surviving_heads(table, OF_STATISTICS, tables, METRICS, DRAWS)
+    SURVIVING_HEADS.write(found, tmp_path / "a.csv")
+    row = found[(found["task"] == "RTE") & (found["measured"] == "pretrained")].iloc[0]
+    kind = row["measure"].split(".", 2)[2]
+    column = OF_STATISTICS[0]
+    mine = measured[
+        (measured["task"] == "RTE")
+        & (measured["state"] == "pretrained")
+        & (measured[column.kind] == kind)
+    ].sort_values(["layer", "head"])
+    survival = good_masks(table, "head")["RTE"].mean(axis=0)
+    expected = stats.spearmanr(survival, mine[column.value]).statistic
+    assert row["spearman"] == pytest.approx(expected)
+
+
+def test_nobody_asks_who_survives_if_all_do(tmp_path) -> None:
+    table = masks(("RTE", 1, parts(20, 4, (4, 5)), parts(0, 0, (4, 5))))
+    tables = {OF_STATISTICS[0].table.name: statistics(np.random.default_rng(1))}
+    found = surviving_heads(table, OF_STATISTICS, tables, METRICS, DRAWS)
+    assert found.empty
+    SURVIVING_HEADS.write(found, tmp_path / "a.csv")
+
+
+def test_random_subnetworks_that_are_called_good_are_not_better_than_random() -> None:
+    """All are of equal quality on average, but differ: an interval over examples alone fails."""
+    rng, task, said, naive = np.random.default_rng(8), TASKS["RTE"], [], []
+    for _ in range(60):
+        labels = rng.integers(0, 2, 400)
+        labels[:2] = 0, 1
+        wrong = np.clip(rng.normal(0.35, 0.05, 23), 0.1, 0.6)  # each draw has a quality of its own
+        flipped = rng.random((23, 400)) < wrong[:, None]
+        names = ["whole", "good 1", "bad 1", *(f"random {n}" for n in range(1, 21))]
+        predictions = np.where(flipped, 1 - labels, labels)
+        found = SweepResult(sets_of(names), predictions, labels, np.arange(400))
+        table = subnetwork_scores(
+            found, TABLE, task, trained=AS_IT_IS, resamples=50, seed=1
+        ).set_index("subnetwork")
+        row = table.loc[GOOD]
+        said.append((row["over_random_low"] > 0, row["p_value"] < 0.05))
+        scores = 100 * (predictions == labels).mean(axis=1)
+        error = np.sqrt(scores[1] * (100 - scores[1]) / 400)
+        naive.append(scores[1] - scores[3:].mean() > 1.96 * error)
+    shares = np.mean(said, axis=0)
+    assert (shares <= 0.07).all()
+    assert np.mean(naive) > 0.12, "the trap is one"

@@ -1,0 +1,215 @@
+# Section 4.6, further: which heads and MLPs are enough, and which are not? (Prasanna et al. 2020)
+
+
+SUBNETWORKS = "Section 4.6, further: subnetworks"
+SEARCH = config["subnetworks"]
+SEARCHED = SEARCH["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
+TABLES_OF_MODEL = ("subnetworks", "subnetwork_scores", "magnitude_pruning")
+TABLES_OF_MASKS = ("subnetwork_agreement", "subnetwork_overlap")
+# Kind and number of the subnetworks that are trained again.
+RETRAINED = (
+    ["good-1", "bad-1", *(f"random-{draw}" for draw in range(1, SEARCH["retrained_draws"] + 1))]
+    if SEARCH["retrain"]
+    else []
+)
+# Training again stands between the search and the scores, so these are not submitted together.
+GROUP_OF_SEARCH = None if RETRAINED else "subnetworks"
+CHECKS["find_subnetworks"] = of_subnetworks.check_run
+CHECKS["collect_subnetworks"] = partial(of_subnetworks.check_tasks, left_out=config["left_out"])
+
+
+rule find_subnetworks:
+    """Find the heads and MLPs that are enough for most of a model's score; predict with these and with others.
+
+    Training examples choose them. Magnitude pruning, beside them, needs no examples.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+    output:
+        subnetworks="<results>/subnetworks/{task}/seed-{seed}/subnetworks.csv",
+        predictions=directory("<results>/subnetworks/{task}/seed-{seed}/predictions"),
+    log:
+        "<logs>/find_subnetworks/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/find_subnetworks/{task}/seed-{seed}.tsv"
+    group:
+        GROUP_OF_SEARCH
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.subnetworks, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        share=lookup(dpath="subnetworks/share", within=config),
+        examples=lookup(dpath="subnetworks/examples", within=config),
+        draws=lookup(dpath="subnetworks/draws", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Find subnetworks of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/find_subnetworks.py"
+
+
+rule retrain_subnetwork:
+    """Fine-tune a subnetwork from the pre-trained weights, with all other heads and MLPs removed."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+        subnetworks="<results>/subnetworks/{task}/seed-{seed}/subnetworks.csv",
+    output:
+        model=temp(directory("<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}")),
+        scores=temp("<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}.scores.csv"),
+        predictions="<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}.csv",
+        curve=temp("<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}.curve.csv"),
+    log:
+        "<logs>/retrain_subnetwork/{task}/seed-{seed}/{subnetwork}-{draw}.log",
+    benchmark:
+        "<benchmarks>/retrain_subnetwork/{task}/seed-{seed}/{subnetwork}-{draw}.tsv"
+    wildcard_constraints:
+        subnetwork="good|bad|random",
+        draw=r"\d+",
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.finetuning, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+    message:
+        "Train a subnetwork of {wildcards.task} again: seed {wildcards.seed}, {wildcards.subnetwork} {wildcards.draw}"
+    script:
+        "../../scripts/retrain_subnetwork.py"
+
+
+rule score_subnetworks:
+    """Score a model's subnetworks, as they are and trained again, and its weights without the smallest."""
+    input:
+        subnetworks="<results>/subnetworks/{task}/seed-{seed}/subnetworks.csv",
+        predictions="<results>/subnetworks/{task}/seed-{seed}/predictions",
+        retrained=[f"<results>/retrained/{{task}}/seed-{{seed}}/{name}.csv" for name in RETRAINED],
+    output:
+        **{
+            name: f"<results>/subnetworks/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_MODEL[1:]
+        },
+        provenance="<results>/subnetworks/{task}/seed-{seed}/scores.provenance.json",
+    log:
+        "<logs>/score_subnetworks/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/score_subnetworks/{task}/seed-{seed}.tsv"
+    group:
+        "subnetworks"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.subnetwork_scoring),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        retrained=RETRAINED,
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Score subnetworks of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/score_subnetworks.py"
+
+
+collect(
+    "collect_subnetworks",
+    "Gather a table of all tasks and seeds: subnetworks.",
+    group="effects",
+    table="{table}",
+    tables=per_task_and_seed("<results>/subnetworks/{task}/seed-{seed}/{{table}}.csv", SEARCHED),
+    choices="|".join(TABLES_OF_MODEL),
+)
+
+
+rule compare_subnetworks:
+    """Compare the good subnetworks of seeds and of tasks: do they keep the same heads and MLPs?"""
+    input:
+        subnetworks="<results>/tables/subnetworks.csv",
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_MASKS},
+        provenance="<results>/tables/subnetwork_agreement.provenance.json",
+    log:
+        "<logs>/compare_subnetworks.log",
+    benchmark:
+        "<benchmarks>/compare_subnetworks.tsv"
+    group:
+        "effects"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.comparing_subnetworks),
+    params:
+        permutations=1999,
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Compare subnetworks of seeds and tasks"
+    script:
+        "../../scripts/compare_subnetworks.py"
+
+
+rule compare_surviving_heads:
+    """Correlate survival in good subnetworks with what heads do: do the interpretable ones survive?"""
+    input:
+        subnetworks="<results>/tables/subnetworks.csv",
+        tables=lambda wildcards: TABLES_OF_HEADS,
+    output:
+        table="<results>/tables/surviving_heads.csv",
+        provenance="<results>/tables/surviving_heads.provenance.json",
+    log:
+        "<logs>/compare_surviving_heads.log",
+    benchmark:
+        "<benchmarks>/compare_surviving_heads.tsv"
+    group:
+        "effects"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.important_heads),
+    params:
+        metrics=METRICS_OF_TASKS,
+        permutations=1999,
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Compare the heads that survive with what heads do"
+    script:
+        "../../scripts/compare_surviving_heads.py"
+
+
+figure(
+    "surviving_parts",
+    "Heads and MLPs of the good subnetworks: the share of seeds in which they survive.",
+    section=SUBNETWORKS,
+    label="Heads and MLPs that survive",
+    group="effects",
+    of_run=bool(SEARCHED),
+    tasks=SEARCHED,
+    table="<results>/tables/subnetworks.csv",
+    agreement="<results>/tables/subnetwork_agreement.csv",
+)
+
+
+figure(
+    "subnetwork_scores",
+    "Scores of good, random and bad subnetworks beside magnitude pruning, against the weights that are left.",
+    section=SUBNETWORKS,
+    label="Scores of subnetworks",
+    group="effects",
+    of_run=bool(SEARCHED),
+    tasks=SEARCHED,
+    table="<results>/tables/subnetwork_scores.csv",
+    magnitude="<results>/tables/magnitude_pruning.csv",
+)
+
+
+TABLES_OF_SUBNETWORKS = (*TABLES_OF_MODEL, *TABLES_OF_MASKS, "surviving_heads")
+if SEARCHED:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SUBNETWORKS]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_SUBNETWORKS)
