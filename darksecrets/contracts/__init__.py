@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from darksecrets.ablation import tables as ablation
 from darksecrets.claims import tables as claims
+from darksecrets.compression import tables as compression
 from darksecrets.faithfulness import tables as faithfulness
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
@@ -44,6 +45,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.6, further: how important heads are": importance.TABLES,
         "Section 4.6, further: subnetworks": subnetworks.TABLES,
         "Section 5, second opinion: attention and decisions": faithfulness.TABLES,
+        "Section 5, further: smaller models": compression.TABLES,
         "Claims of papers": claims.TABLES,
     }
 )

@@ -88,8 +88,13 @@ PATHS: tuple[tuple[str, str], ...] = (
         "treebank/treebank.jsonl",
         "the sentences that heads are compared with, one per line: `name`, `document`, `text`; of "
         "every word `words`, `starts`, `ends` (characters), `heads` (from 0; −1 for the root), "
-        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, and `entity`) or "
-        "null. Read it with `darksecrets.syntax.treebank.read`",
+        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, `entity`, `gaps`, "
+        "`features`) or null. Read it with `darksecrets.syntax.treebank.read`",
+    ),
+    (
+        "treebank/documents.jsonl",
+        "with `coreference.source: treebank`, the documents in which heads look for antecedents, "
+        "in the same format",
     ),
     (
         "norms/<task>/",
@@ -174,6 +179,15 @@ PATHS: tuple[tuple[str, str], ...] = (
     (
         "retrained/<task>/seed-<n>/<subnetwork>-<draw>.csv",
         "[table](#predictionscsv): outputs of a subnetwork that was trained again",
+    ),
+    (
+        "compression/<task>/seed-<n>/",
+        "compressed models of a task: parts of `compression.csv` and `compression_times.csv`",
+    ),
+    (
+        "compressed_models/<task>/seed-<n>/<method>-<amount>/",
+        "every compressed model (target `compressed_models`), as in `pruned_models/`; "
+        "`compression.json` says how it was made",
     ),
     (
         "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
@@ -295,11 +309,13 @@ TARGETS = (
     *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
     *("surviving_parts", "subnetwork_scores"),
     *("restored_layers", "paths"),
+    *("compression", "compression_times"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (
     ("pruned_models", "`pruned_models/`"),
+    ("compressed_models", "`compressed_models/`"),
     ("look", "`look/<name>/`"),
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),

@@ -16,6 +16,7 @@ from darksecrets.atlas import html as page_of_atlas
 from darksecrets.atlas import measures as measures_of_atlas
 from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
+from darksecrets.compression import preflight as of_compression
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
@@ -429,6 +430,13 @@ def sweeps_of(pattern: str) -> list[str]:
 def chunk_group(group: str, chunks: int) -> str | None:
     """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
     return group if chunks == 1 else None
+
+
+def orders_of_task(wildcards) -> list[str]:
+    """The order in which the heads of a task's model are removed, if the run makes it."""
+    if wildcards.task not in PRUNED:
+        return []
+    return ["<results>/importance/{task}/seed-{seed}/pruning_orders.csv"]
 
 
 def sweep_for_atlas(wildcards) -> list[str]:
