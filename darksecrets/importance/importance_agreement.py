@@ -94,7 +94,7 @@ def _legend(figure: Figure, columns: int) -> None:
         [_NAMES[name] for name in _LOOKS],
         loc="outside upper center",
         ncols=1 if columns == 1 else 3,
-        title="Do heads rank as by what disabling them does to the …",
+        title="Do heads, or MLPs, rank as by what disabling them does to the …",
         title_fontsize=6,
         alignment="left",
     )

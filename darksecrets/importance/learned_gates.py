@@ -46,7 +46,7 @@ _INTACT: dict[str, Any] = {"color": INK, "linewidth": 0.7}
 _CHANCE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": "-."}
 _NUMBERS = ["kept", "share", "baseline", "score", "ci_low", "ci_high", "chance"]
 _COLUMNS = ["penalty", "chosen_by", "weights", *_NUMBERS]
-_APART = 0.7  # per cent of heads, between the intervals of one penalty
+_APART = 0.6  # per cent of heads, between the intervals of one penalty
 
 
 def learned_gates(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
@@ -81,13 +81,13 @@ def draw(sources: Sources) -> Figure:
 def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
     axes = figure.add_subplot(slot, label=task)
     means = rows.groupby(["weights", "chosen_by", "penalty"])[_NUMBERS].mean().reset_index()
-    for weights, style in _STYLES.items():
+    for number, (weights, style) in enumerate(_STYLES.items()):
         of_weights = means[means["weights"] == weights]
         line = {**_INTACT, "linestyle": style["linestyle"]}
         axes.axhline(of_weights["baseline"].mean(), label=f"all, {weights}", zorder=1, **line)
         for place, (name, look) in enumerate(_LOOKS.items()):
             drawn = of_weights[of_weights["chosen_by"] == name].sort_values("share")
-            _series(axes, drawn, {**look, **style}, (place - 1) * _APART)
+            _series(axes, drawn, {**look, **style}, (3 * number + place - 2.5) * _APART)
     axes.axhline(rows["chance"].mean(), label="chance", zorder=1, **_CHANCE)
     learned = means[(means["chosen_by"] == LEARNED) & (means["weights"] == TRAINED_ON)]
     below: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom"}

@@ -28,7 +28,7 @@ from darksecrets.run.tables import identify
 TRAIN, VALIDATION = 48, 60
 LAYERS, HEADS = 2, 4
 TASK = TASKS["RTE"]
-SETTINGS = Settings(epochs=4, batch_size=8, learning_rate=1e-4, precision="float32")
+SETTINGS = Settings(epochs=3, batch_size=4, learning_rate=1e-4, precision="float32")
 
 
 def split_of(model: torch.nn.Module, examples: int, seed: int) -> EncodedSplit:
