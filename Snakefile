@@ -37,6 +37,8 @@ include: "workflow/rules/faithfulness.smk"  # 5
 include: "workflow/rules/ablation.smk"  # 4.6, 5
 include: "workflow/rules/importance.smk"  # 4.6
 include: "workflow/rules/subnetworks.smk"  # 4.6
+include: "workflow/rules/compression.smk"  # 5
+include: "workflow/rules/landscape.smk"  # 4.3
 include: "workflow/rules/text.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/atlas.smk"
@@ -70,3 +72,9 @@ rule pruned_models:
     """Save a smaller model for every task and seed whose heads are removed."""
     input:
         per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED),
+
+
+rule compressed_models:
+    """Save every compressed model of every task and seed."""
+    input:
+        per_task_and_seed("<results>/compressed_models/{task}/seed-{seed}", COMPRESSED),

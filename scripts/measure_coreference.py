@@ -10,13 +10,17 @@ def main(job: Job) -> None:
 
     from darksecrets.models.loading import Draw
     from darksecrets.run.tables import identify
+    from darksecrets.syntax import treebank
     from darksecrets.syntax.antecedents import resolve_all
-    from darksecrets.syntax.coreference import builtin
+    from darksecrets.syntax.coreference import builtin, texts_of
     from darksecrets.syntax.coreference_statistics import tables
     from darksecrets.syntax.coreference_tables import COREFERENCE_HEADS, COREFERENCE_METHODS
 
-    params = job.params
-    texts = builtin(params.texts, params.seed)
+    params, documents = job.params, job.input.all("documents")
+    if documents:
+        texts = texts_of(treebank.read(documents[0]))
+    else:
+        texts = builtin(params.texts, params.seed)
     draw = Draw(int(params.random.partition("/seed-")[2]), params.std)
     parts = []
     for model in ("pretrained", params.random):

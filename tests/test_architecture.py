@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parents[1] / NAME
 
 SECTIONS = {
     *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
-    "faithfulness",
+    *("faithfulness", "compression"),
     "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
@@ -31,7 +31,8 @@ LEVELS: tuple[set[str], ...] = (
     {"models"},
     {"attention"},
     SECTIONS,
-    {"importance"},  # what follows from a section: from disabling heads to removing many
+    # what follows from sections: from disabling heads to removing many, and to restoring them
+    {"importance", "landscape"},
     {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims
     {"text", "opinions", "claims"},
@@ -49,8 +50,10 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
     "models/mlps.py": "finds the MLPs by the order of the calls of modules",
+    "models/mixing.py": "finds the parameters of layers and heads, and mixes them",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
+    "models/shrinking.py": "drops BERT's top layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
     "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }

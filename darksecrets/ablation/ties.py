@@ -6,13 +6,14 @@ prediction, it is computed again for the example alone, without padding.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from darksecrets.ablation.backends import Backend, Logits, Mask
+    from darksecrets.ablation.backends import Logits, Mask
 
     Array = npt.NDArray[np.floating]
 
@@ -21,6 +22,13 @@ SEED = 2019
 #: factor times the largest difference seen in this many trials.
 TIE, TRIALS = 1e-5, 64
 SAFETY = 2.0
+
+
+class Runs(Protocol):
+    """What computes the outputs of single examples, such as a backend of the sweep."""
+
+    def run(self, number: int, rows: Sequence[int]) -> Logits:
+        """Run the model on a batch of examples under one intervention, [rows, outputs]."""
 
 
 def margins(logits: Array) -> Array:
@@ -41,7 +49,7 @@ def ties(logits: Array, below: float = TIE) -> Mask:
     return tied
 
 
-def decide_ties(backend: Backend, exact: Logits, logits: Logits) -> dict[str, Any]:
+def decide_ties(backend: Runs, exact: Logits, logits: Logits) -> dict[str, Any]:
     """Where rounding could change a prediction, use the logits of the example alone.
 
     The effect of rounding is measured on a seeded sample of the exact pairs.

@@ -12,11 +12,13 @@ from types import MappingProxyType
 
 from darksecrets.ablation import tables as ablation
 from darksecrets.claims import tables as claims
+from darksecrets.compression import tables as compression
 from darksecrets.faithfulness import tables as faithfulness
 from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
 from darksecrets.importance import tables as importance
+from darksecrets.landscape import tables as landscape
 from darksecrets.norms import tables as norms
 from darksecrets.opinions import tables as opinions
 from darksecrets.patterns import tables as patterns
@@ -33,6 +35,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.2, syntax: heads and dependency relations": (*syntax.TABLES, *probes.TABLES),
         "Section 4.2, coreference: heads and antecedents": coreference.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
+        "Section 4.3, further: what fine-tuning does": landscape.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Sections 4.2, 4.4 and 4.5, second opinions: norms and effective attention": (
@@ -42,6 +45,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.6, further: how important heads are": importance.TABLES,
         "Section 4.6, further: subnetworks": subnetworks.TABLES,
         "Section 5, second opinion: attention and decisions": faithfulness.TABLES,
+        "Section 5, further: smaller models": compression.TABLES,
         "Claims of papers": claims.TABLES,
     }
 )

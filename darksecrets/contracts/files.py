@@ -6,9 +6,9 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("config.yaml", "the configuration with all defaults"),
     ("origin.json", "where data and model came from"),
     (
-        "left_out.txt, norms_left_out.txt",
-        "why the sweep over heads, or norms, second opinions and faithfulness, are left out; there "
-        "only if they are",
+        "left_out.txt, norms_left_out.txt, landscape_left_out.txt",
+        "why the sweep over heads, or norms, second opinions and faithfulness, or restored layers, "
+        "are left out; there only if they are",
     ),
     (
         "data/<task>/",
@@ -88,8 +88,13 @@ PATHS: tuple[tuple[str, str], ...] = (
         "treebank/treebank.jsonl",
         "the sentences that heads are compared with, one per line: `name`, `document`, `text`; of "
         "every word `words`, `starts`, `ends` (characters), `heads` (from 0; −1 for the root), "
-        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, and `entity`) or "
-        "null. Read it with `darksecrets.syntax.treebank.read`",
+        "`labels`, `tags`; and `mentions` (`start`, `end`, `head`, in words, `entity`, `gaps`, "
+        "`features`) or null. Read it with `darksecrets.syntax.treebank.read`",
+    ),
+    (
+        "treebank/documents.jsonl",
+        "with `coreference.source: treebank`, the documents in which heads look for antecedents, "
+        "in the same format",
     ),
     (
         "norms/<task>/",
@@ -148,6 +153,18 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`layer_needs.csv`",
     ),
     (
+        "restored/<task>/<state>/seed-<n>/",
+        "outputs of a model with layers and heads restored: `swaps.csv`: [table](#swapscsv), what "
+        "was exchanged; `outputs.npz`: `finetuned` `[examples, outputs]`, `swapped` `[swaps, …]`, "
+        "`heads` `[layers, heads, …]`, and `validation` and `train` `[parts, points, …]` between "
+        "both models. Read it with `darksecrets.landscape.results.Restored`",
+    ),
+    (
+        "landscape/<task>/<state>/",
+        "their scores over seeds: parts of `restored_layers.csv`, `restored_heads.csv`, "
+        "`restored_means.csv`, `interpolation.csv` and `change_and_cost.csv`",
+    ),
+    (
         "pruned_models/<task>/seed-<n>/",
         "a smaller model (target `pruned_models`): `model.pt2`, a program of `torch.export` that "
         "PyTorch alone can run; `heads.json`, the names of its inputs in order, and the removed "
@@ -162,6 +179,15 @@ PATHS: tuple[tuple[str, str], ...] = (
     (
         "retrained/<task>/seed-<n>/<subnetwork>-<draw>.csv",
         "[table](#predictionscsv): outputs of a subnetwork that was trained again",
+    ),
+    (
+        "compression/<task>/seed-<n>/",
+        "compressed models of a task: parts of `compression.csv` and `compression_times.csv`",
+    ),
+    (
+        "compressed_models/<task>/seed-<n>/<method>-<amount>/",
+        "every compressed model (target `compressed_models`), as in `pruned_models/`; "
+        "`compression.json` says how it was made",
     ),
     (
         "attention_chunks/, ablation_chunks/, joint_chunks/, pruned_chunks/",
@@ -282,11 +308,14 @@ TARGETS = (
     *("ablation_deltas", "ablation_distribution", "ablation_gains", "task_agreement"),
     *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
     *("surviving_parts", "subnetwork_scores"),
+    *("compression", "compression_times"),
+    *("restored_layers", "paths"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""
 OTHER_TARGETS = (
     ("pruned_models", "`pruned_models/`"),
+    ("compressed_models", "`compressed_models/`"),
     ("look", "`look/<name>/`"),
     ("sample_maps", "`patterns/maps/`"),
     ("pretrain_tiny_bert", "`results/tiny-bert/`"),

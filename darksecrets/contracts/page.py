@@ -11,6 +11,7 @@ from darksecrets.data.tables import SAMPLE
 from darksecrets.features.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, LAYER_SIMILARITY, predictions
 from darksecrets.importance.tables import PRUNING_CHOICES, PRUNING_ORDERS
+from darksecrets.landscape.tables import SWAPS
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
 from darksecrets.pretraining.tables import TABLES as TINY_BERT
 from darksecrets.run.tables import Column, Table
@@ -81,7 +82,8 @@ def page() -> str:
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
             *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
-            *map(_table, (EXAMPLE_DISTANCES, SWEEP_SETS, PRUNING_ORDERS, PRUNING_CHOICES, *TEXT)),
+            *map(_table, (EXAMPLE_DISTANCES, SWEEP_SETS, PRUNING_ORDERS, PRUNING_CHOICES)),
+            *map(_table, (SWAPS, *TEXT)),
             _LABELLING,
             *map(_table, LABELLING),
             "## The tiny BERT\n",

@@ -169,6 +169,11 @@ def smaller_models(curves: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
     return found[[name for name in SMALLER_MODELS.names if name in found]]
 
 
+def least_important_first(table: pd.DataFrame) -> Order:
+    """All heads by the absolute gradient, from the table ``pruning_orders``."""
+    return next(order for order in plan(table).orders if order.name == ABSOLUTE)
+
+
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     """Sets that remove the least important heads of one layer, by exact effects, but not all.
 

@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 
 from darksecrets.ablation.disable import disable
-from darksecrets.importance.pruning import plan
+from darksecrets.importance.pruning import least_important_first
 from darksecrets.importance.tables import ABSOLUTE, MODE
 from darksecrets.models.removal import PROGRAM, remove_heads, save_removed
 from darksecrets.run.errors import InputError
@@ -41,9 +41,8 @@ def removable(orders: pd.DataFrame, choices: pd.DataFrame, metric: str) -> Heads
     Returns:
         By layer, as many heads as are tolerated; none if none is.
     """
-    (order,) = (order for order in plan(orders).orders if order.name == ABSOLUTE)
     rows = choices[(choices["order"] == ABSOLUTE) & (choices["metric"] == metric)]
-    return order.first(int(rows["removed"].iloc[0]))
+    return least_important_first(orders).first(int(rows["removed"].iloc[0]))
 
 
 def save_smaller(

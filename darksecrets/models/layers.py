@@ -54,8 +54,19 @@ def layers_of(model: PreTrainedModel, dtype: torch.dtype, mode: str) -> list[Lay
         dtype: The precision to compute in.
         mode: Output of a disabled head, see `Layer`.
     """
+    count = len(_modules(model))
+    return [layer_of(model, number, dtype, mode) for number in range(1, count + 1)]
+
+
+def layer_of(model: PreTrainedModel, number: int, dtype: torch.dtype, mode: str) -> Layer:
+    """One of these layers, by its number from 1."""
+    return Layer(_modules(model)[number - 1], dtype, mode)
+
+
+def _modules(model: PreTrainedModel) -> torch.nn.ModuleList:
     encoder: Any = model.base_model
-    return [Layer(layer, dtype, mode) for layer in encoder.encoder.layer]
+    modules: torch.nn.ModuleList = encoder.encoder.layer
+    return modules
 
 
 def classify(model: PreTrainedModel, first_token: torch.Tensor) -> torch.Tensor:

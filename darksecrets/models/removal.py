@@ -12,6 +12,7 @@ tokenizer beside it:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,26 @@ def save_removed(
         heads: What was removed, for the record.
         folder: Where to save; it appears complete or not at all.
     """
+    removed = {str(layer): sorted(chosen) for layer, chosen in sorted(heads.items())}
+    save_program(model, tokenizer, folder, HEADS, {"removed": removed})
+
+
+def save_program(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    folder: Path,
+    record: str,
+    about: Mapping[str, Any],
+) -> None:
+    """Save a changed model so that PyTorch alone can run it.
+
+    Args:
+        model: A classifier in evaluation mode, on a CPU.
+        tokenizer: Its tokenizer, which is saved beside it.
+        folder: Where to save; it appears complete or not at all.
+        record: Name of a JSON file with the names of the inputs in order, and
+        about: what else it says of the model.
+    """
     names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
     order = ["input_ids", "attention_mask", *(name for name in names if name != "input_ids")]
     inputs = {name: torch.ones((2, 8), dtype=torch.long) for name in order}
@@ -127,8 +148,7 @@ def save_removed(
         temporary.mkdir()
         torch.export.save(program, temporary / PROGRAM)
         tokenizer.save_pretrained(temporary)
-        removed = {str(layer): sorted(chosen) for layer, chosen in sorted(heads.items())}
-        write_json({"inputs": order, "removed": removed}, temporary / HEADS)
+        write_json({"inputs": order, **about}, temporary / record)
 
 
 class _Logits(torch.nn.Module):

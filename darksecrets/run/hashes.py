@@ -21,6 +21,8 @@ from darksecrets.run.provenance import environment
 FOLDERS = ("samples", "tables", "figures")
 BEFORE_MODELS = ("samples/", "tables/framenet_links.csv")
 """Results that no model has a part in: the same on every machine."""
+TIMED = ("compression_times",)
+"""Tables and figures of measured times, which differ from run to run."""
 _CPU = ("cpu family", "model", "stepping", "cache size")
 _INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 _ROW = re.compile(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", re.MULTILINE)
@@ -29,9 +31,9 @@ _MADE_ON = re.compile(r"^Made on: (.*)$", re.MULTILINE)
 _PAGE = """\
 # Digests of the demonstration
 
-SHA-256 of every sample, table and figure of `make demo`. The same commit gives the same digests on
-the same class of CPUs, with the libraries of `requirements.lock` and `threads: 1`. On another
-class, only results that no model has a part in must agree;
+SHA-256 of every sample, table and figure of `make demo`, but those of measured times. The same
+commit gives the same digests on the same class of CPUs, with the libraries of `requirements.lock`
+and `threads: 1`. On another class, only results that no model has a part in must agree;
 [faults.md](faults.md#the-same-numbers-again) says how far the others move.
 
 ```sh
@@ -50,6 +52,8 @@ Made on: {machine}
 def digests(run: Path) -> dict[str, str]:
     """SHA-256 of the samples, tables and figures of a run, by path from its folder.
 
+    Those of measured times are left out.
+
     Raises:
         InputError: There are none.
     """
@@ -57,7 +61,7 @@ def digests(run: Path) -> dict[str, str]:
     found = {
         file.relative_to(run).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in files
-        if not file.name.endswith(PROVENANCE)
+        if not file.name.endswith(PROVENANCE) and file.stem not in TIMED
     }
     if not found:
         raise InputError(

@@ -1,9 +1,11 @@
-"""Percentiles: which values are high among others, and the rank of a value."""
+"""Percentiles: which values are high among others, the rank of a value, intervals of medians."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+
+from darksecrets.stats import LEVEL
 
 PERCENTILE = 99.0
 """Heads above this percentile of all heads are marked, as in the paper (section 4.2)."""
@@ -44,3 +46,20 @@ def share_below(
     differences = np.sign(values[:, None] - others)
     share: npt.NDArray[np.float64] = (1 + differences.mean(axis=1)) / 2
     return share
+
+
+FEWEST = 6
+"""Values that an interval of a median needs: the ends of fewer leave it out more often."""
+
+
+def median_interval(values: npt.NDArray[np.floating]) -> tuple[float, float]:
+    """95% interval of a median: two of the values, for any distribution.
+
+    Args:
+        values: [values], independent of each other; at least `FEWEST`.
+    """
+    from scipy.stats import binom
+
+    rank = int(binom.ppf(LEVEL / 2, len(values), 0.5))
+    ordered = np.sort(values)
+    return float(ordered[rank - 1]), float(ordered[-rank])

@@ -1,4 +1,4 @@
-"""Numbers about syntax that claims need: of the pre-trained encoder."""
+"""Numbers about syntax that claims need."""
 
 from __future__ import annotations
 
@@ -49,6 +49,24 @@ def tests_of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     ]
     found = best.assign(value=best["q_value"], low=0.0, high=best["q_value"])
     return found[["state", "seed", "label", *_ESTIMATE]]
+
+
+def changes_of_relations(syntactic_changes: pd.DataFrame) -> pd.DataFrame:
+    """What fine-tuning changes for the best head of every single relation, on every task.
+
+    Args:
+        syntactic_changes: The table.
+
+    Returns:
+        Columns ``state``, ``seed``, ``relation`` (label and task); ``value``, with ``low`` and
+        ``high``.
+    """
+    found = syntactic_changes[syntactic_changes["label"] != ALL]
+    names = {"change": "value", "change_low": "low", "change_high": "high"}
+    relation = found["label"] + " (" + found["task"] + ")"
+    return found.rename(columns=names).assign(relation=relation)[
+        ["state", "seed", "relation", *_ESTIMATE]
+    ]
 
 
 def subjects(distractors: pd.DataFrame) -> pd.DataFrame:

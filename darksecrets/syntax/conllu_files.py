@@ -2,19 +2,21 @@
 
 Words are syntactic words: the parts of *du* are *de* and *le*, and share its place in the text.
 Empty nodes, which only enhanced dependencies use, are no words. The text is that of the forms, with
-spaces where the file does not deny them; parts of speech are the universal ones.
+spaces where the file does not deny them; parts of speech are the universal ones. Mentions are those
+of `entities`, if the file marks any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from darksecrets.data import files
 from darksecrets.run.errors import InputError
-from darksecrets.syntax.treebank import ROOT, Sentence
+from darksecrets.syntax import entities
+from darksecrets.syntax.treebank import ROOT, Mention, Sentence
 
 if TYPE_CHECKING:
     from conllu.models import Token, TokenList
@@ -46,18 +48,23 @@ def read(path: Path) -> list[Sentence]:
     """Read all sentences of a file.
 
     Raises:
-        InputError: The file is missing, empty, not in UTF-8 or not CoNLL-U, or the dependencies of
-            a sentence are not one tree; the message names the line.
+        InputError: The file is missing, empty, not in UTF-8 or not CoNLL-U, the dependencies of a
+            sentence are not one tree, or its mentions are malformed; the message names the line.
     """
     sentences: list[Sentence] = []
+    reader = entities.Reader()
     document = -1
     for block in _blocks(path):
         tokens = _parsed(block)
         if not sentences or any(key.startswith("newdoc") for key in tokens.metadata):
             document += 1
-        sentences.append(_sentence(block, tokens, document))
+        if named := tokens.metadata.get("global.Entity"):
+            reader.fields = named.split("-")
+        sentences.append(_sentence(block, tokens, document, reader))
     if not sentences:
         raise InputError(f"{path}: found no sentence, expected a treebank in CoNLL-U.")
+    if not any(sentence.mentions for sentence in sentences):
+        return [replace(sentence, mentions=None) for sentence in sentences]
     return sentences
 
 
@@ -97,7 +104,7 @@ def _parsed(block: Block) -> TokenList:
     return tokens
 
 
-def _sentence(block: Block, tokens: TokenList, document: int) -> Sentence:
+def _sentence(block: Block, tokens: TokenList, document: int, reader: entities.Reader) -> Sentence:
     """A sentence in the form of `treebank`."""
     places = [place for place, token in enumerate(tokens) if isinstance(token["id"], int)]
     words = [tokens[place] for place in places]
@@ -110,6 +117,7 @@ def _sentence(block: Block, tokens: TokenList, document: int) -> Sentence:
         )
     _check_tree(block, words, places)
     text, spans = _text(tokens)
+    heads = tuple(word["head"] - 1 if word["head"] else ROOT for word in words)
     return Sentence(
         name=str(tokens.metadata.get("sent_id") or f"line {block.first}"),
         document=document,
@@ -117,10 +125,39 @@ def _sentence(block: Block, tokens: TokenList, document: int) -> Sentence:
         words=tuple(word["form"] for word in words),
         starts=tuple(start for start, _ in spans),
         ends=tuple(end for _, end in spans),
-        heads=tuple(word["head"] - 1 if word["head"] else ROOT for word in words),
+        heads=heads,
         labels=tuple((word["deprel"] or "dep").lower() for word in words),
         tags=tuple(word["upos"] or "X" for word in words),
+        mentions=_mentions(block, tokens, document, heads, reader),
     )
+
+
+def _mentions(
+    block: Block,
+    tokens: TokenList,
+    document: int,
+    heads: Sequence[int],
+    reader: entities.Reader,
+) -> tuple[Mention, ...]:
+    """The mentions of a sentence; the line of a token of several words has none."""
+    places, nodes, words = [], [], 0
+    for place, token in enumerate(tokens):
+        number, marked = token["id"], (token["misc"] or {}).get("Entity")
+        if isinstance(number, tuple) and number[1] == "-":
+            if marked:
+                raise InputError(
+                    f"{block.where(place)}: found Entity={marked} on a token of several words, "
+                    f"expected it on one of these. {_CORRECT}"
+                )
+            continue
+        empty = isinstance(number, tuple)
+        nodes.append(entities.Node(None if empty else words, marked or "", token["feats"] or {}))
+        places.append(place)
+        words += not empty
+    try:
+        return reader.mentions(document, nodes, heads)
+    except entities.Malformed as error:
+        raise InputError(f"{block.where(places[error.node])}: {error}. {_CORRECT}") from None
 
 
 def _check_tree(block: Block, words: Sequence[Token], places: Sequence[int]) -> None:

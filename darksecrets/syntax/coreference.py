@@ -7,6 +7,7 @@ its antecedent. The choice is right if both refer to the same thing, as in the p
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,8 +21,8 @@ from darksecrets.syntax.treebank import Mention, Sentence, from_grammar
 
 Places = npt.NDArray[np.int64]
 
-_PROPER = frozenset({"NNP", "NNPS"})
-_PRONOUNS = frozenset({"PRP", "PRP$"})
+_PROPER = frozenset({"NNP", "NNPS", "PROPN"})
+_PRONOUNS = frozenset({"PRP", "PRP$", "PRON", "DET"})
 _PLURAL = frozenset({"NNS", "NNPS"})
 _SINGULAR = frozenset({"NN", "NNP"})
 
@@ -105,6 +106,19 @@ def texts_of(sentences: Sequence[Sentence]) -> list[Text]:
     return [_text(list(document)) for _, document in documents]
 
 
+def documents(sentences: Sequence[Sentence], texts: int, seed: int) -> list[Sentence]:
+    """The sentences of documents, a random choice of them, in order.
+
+    Args:
+        sentences: Of any number of documents.
+        texts: How many documents to keep; all if there are fewer.
+        seed: Seed of the choice.
+    """
+    numbers = sorted({sentence.document for sentence in sentences})
+    chosen = set(random.Random(seed).sample(numbers, min(texts, len(numbers))))
+    return [sentence for sentence in sentences if sentence.document in chosen]
+
+
 def _annotated(story: Sequence[grammar.Sentence], number: int) -> Iterator[Sentence]:
     """Sentences of a story; mentions are those that refer to something of the story."""
     entities: dict[str, int] = {}
@@ -124,35 +138,48 @@ def _text(sentences: Sequence[Sentence]) -> Text:
     found: list[Expression] = []
     characters = words = 0
     for sentence in sentences:
-        for mention in sorted(sentence.mentions or (), key=lambda each: each.head):
+        for mention in _distinct(sentence):
             found.append(_expression(sentence, mention, characters, words))
         characters += len(sentence.text) + 1
         words += len(sentence)
     return Text(" ".join(sentence.text for sentence in sentences), tuple(found))
 
 
+def _distinct(sentence: Sentence) -> list[Mention]:
+    """Mentions in the order of their head words, which stand for them.
+
+    Of several with the same head word, or with head words that are written as one, the shortest is
+    kept.
+    """
+    kept: dict[int, Mention] = {}
+    for mention in sorted(sentence.mentions or (), key=lambda each: each.end - each.start):
+        kept.setdefault(sentence.starts[mention.head], mention)
+    return sorted(kept.values(), key=lambda mention: mention.head)
+
+
 def _expression(sentence: Sentence, mention: Mention, characters: int, words: int) -> Expression:
     """A mention of a sentence that begins after some characters and words of a text."""
     place, tag = mention.head, sentence.tags[mention.head]
     head = sentence.words[place].lower()
+    own = [word for word in range(mention.start, mention.end) if word not in mention.gaps]
     return Expression(
         start=characters + sentence.starts[place],
         end=characters + sentence.ends[place],
         head=head,
-        phrase=" ".join(sentence.words[mention.start : mention.end]).lower(),
+        phrase=" ".join(sentence.words[word] for word in own).lower(),
         kind=PRONOUN if tag in _PRONOUNS else PROPER if tag in _PROPER else NOMINAL,
-        features=_features(head, tag),
+        features=_features(head, tag, mention.features),
         word=words + place,
         entity=mention.entity,
     )
 
 
-def _features(head: str, tag: str) -> frozenset[str]:
-    """Person, number and gender, as far as the word and its part of speech show them."""
+def _features(head: str, tag: str, annotated: Sequence[str] = ()) -> frozenset[str]:
+    """Person, number and gender, as annotated, or as the word and its part of speech show them."""
     if tag in _PRONOUNS:
-        return _OF_PRONOUNS.get(head, frozenset())
+        return frozenset(annotated) or _OF_PRONOUNS.get(head, frozenset())
     number = {"plural"} if tag in _PLURAL else {"singular"} if tag in _SINGULAR else set()
-    return frozenset({"third", *number})
+    return frozenset({"third", *number, *annotated})
 
 
 # ------------------------------------------------------------------------------------- resolution

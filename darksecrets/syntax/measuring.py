@@ -57,6 +57,21 @@ def measure(
     return Measured(*map(list, columns))
 
 
+def guess(
+    model_folder: str | Path,
+    sentences: Sequence[Sentence],
+    *,
+    max_length: int,
+    batch_size: int,
+) -> tuple[list[Read], list[Guess]]:
+    """The sentences that a model can read whole, and its heads' guesses alone; see `measure`."""
+    found: dict[int, tuple[Read, Guess]] = {}
+    for batch in word_maps(model_folder, sentences, max_length=max_length, batch_size=batch_size):
+        found.update(zip(batch.numbers, guesses.of_sentences(batch, sentences), strict=True))
+    read, guessed = zip(*(found[number] for number in sorted(found)), strict=True)
+    return list(read), list(guessed)
+
+
 def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table, pd.DataFrame]:
     """All tables of a run.
 

@@ -34,22 +34,59 @@ def describe(source: Mapping[str, Any], *, parsed: bool) -> str:
     }[source["source"]]
 
 
+def describe_texts(config: Mapping[str, Any]) -> str:
+    """Where the texts for coreference come from, in a few words, for figures."""
+    own = config["coreference"]
+    if own["source"] == "treebank":
+        return f"{describe(config['treebank'], parsed=False)}, at most {own['texts']} documents"
+    return f"built-in grammar, {own['texts']} texts, gold"
+
+
 def check(config: Mapping[str, Any]) -> None:
-    """Check a file of trees before any job.
+    """Check a file of trees, and of mentions, before any job.
 
     Args:
         config: A resolved configuration.
 
     Raises:
-        InputError: See `conllu_files.read`.
+        InputError: See `conllu_files.read`; or there are no mentions, but the configuration needs
+            some.
     """
-    source = config["treebank"]
+    source, resolved = config["treebank"], config["coreference"]["source"] == "treebank"
+    if resolved and source["source"] != "conllu":
+        raise InputError(
+            f"coreference.source: found 'treebank', but treebank.source is '{source['source']}', "
+            "expected 'conllu': only such files mark mentions. Give a file, or use "
+            "coreference.source 'builtin'."
+        )
     if source["source"] == "conllu" and can_import("conllu"):
-        conllu_files.read(Path(source["path"]))
+        found = conllu_files.read(Path(source["path"]))
+        if resolved and not any(sentence.mentions for sentence in found):
+            raise InputError(
+                f"{source['path']}: found no mentions, expected some (the attribute Entity in the "
+                "column MISC), because coreference.source is 'treebank'. Give a file that marks "
+                "them, or use coreference.source 'builtin'."
+            )
 
 
-def collect(source: Mapping[str, Any], annotations: Sequence[Path]) -> list[Sentence]:
-    """The sentences of the configured source, at most as many as it says.
+def check_tasks(config: Mapping[str, Any]) -> None:
+    """Check, for runs that compare fine-tuned models with a treebank, that there are some.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: There are none.
+    """
+    if not config["treebank"]["tasks"]:
+        raise InputError(
+            "treebank.tasks: found none, expected tasks whose fine-tuned models read the treebank, "
+            f"such as {next(iter(config['tasks']))}. Name some."
+        )
+
+
+def everything(source: Mapping[str, Any], annotations: Sequence[Path]) -> list[Sentence]:
+    """All sentences of the configured source; of the built-in grammar, as many as are to be read.
 
     Args:
         source: Section ``treebank`` of a configuration.
@@ -58,15 +95,17 @@ def collect(source: Mapping[str, Any], annotations: Sequence[Path]) -> list[Sent
     Raises:
         InputError: See `conllu_files.read`; or no text has a tree.
     """
-    wanted, seed = source["sentences"], source["seed"]
     if source["source"] == "builtin":
-        return treebank.builtin(wanted, seed)
+        return treebank.builtin(source["sentences"], source["seed"])
     if source["source"] == "conllu":
-        found = conllu_files.read(Path(source["path"]))
-    else:
-        found = annotated(annotations, seed)
-    chosen = sorted(random.Random(seed).sample(range(len(found)), min(wanted, len(found))))
-    return [found[place] for place in chosen]
+        return conllu_files.read(Path(source["path"]))
+    return annotated(annotations, source["seed"])
+
+
+def some(sentences: Sequence[Sentence], source: Mapping[str, Any]) -> list[Sentence]:
+    """As many sentences as the configuration says, a random choice in their order."""
+    rng, wanted = random.Random(source["seed"]), min(source["sentences"], len(sentences))
+    return [sentences[place] for place in sorted(rng.sample(range(len(sentences)), wanted))]
 
 
 def annotated(annotations: Sequence[Path], seed: int) -> list[Sentence]:

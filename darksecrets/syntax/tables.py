@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
+from darksecrets.run.columns import (
+    HEAD,
+    LAYER,
+    MAPS,
+    MODEL,
+    P_VALUE,
+    Q_VALUE,
+    RANDOM,
+    names,
+)
 from darksecrets.run.tables import Column, Table, interval
 from darksecrets.stats import LEVEL
 
@@ -31,6 +40,13 @@ def _share(name: str, meaning: str, **more: object) -> Column:
 
 def _over(name: str, meaning: str, **more: object) -> Column:
     return Column(name, "number", meaning, "share", low=-1, high=1, **more)  # type: ignore[arg-type]
+
+
+def _interval_of(name: str, low: int = 0) -> tuple[Column, Column]:
+    """The interval of a share, or of a difference; empty with one sentence."""
+    return interval(
+        name, f"{name}_low", f"{name}_high", unit="share", bounds=(low, 1), optional=True
+    )
 
 
 SYNTACTIC_HEADS = Table(
@@ -111,6 +127,55 @@ SYNTACTIC_HEADS = Table(
     ),
     key=(*names(*_MODEL), "label", "direction", "layer", "head"),
     every=("layer", "head"),
+)
+
+_DIRECTION = Column(
+    *("direction", "text"),
+    "what attends to what, as in [`syntactic_heads.csv`](#syntactic_headscsv)",
+    values=DIRECTIONS,
+)
+
+SYNTACTIC_CHANGES = Table(
+    "syntactic_changes",
+    "What fine-tuning changes for the head that finds most of a relation in the pre-trained model. "
+    "A random half of the sentences selects the heads, the same as in `syntactic_heads.csv`; all "
+    "numbers are of the other half, intervals of changes over sentences, paired. For the tasks of "
+    "`treebank.tasks`.",
+    (
+        *MODEL,
+        _LABEL,
+        _DIRECTION,
+        LAYER,
+        HEAD,
+        Column("arcs", "integer", "dependents with this label", low=1),
+        Column("sentences", "integer", "sentences with such a dependent", low=1),
+        _share("pretrained", "share of them whose head is found by this head before fine-tuning"),
+        *_interval_of("pretrained"),
+        _share("finetuned", "the same by the same head after fine-tuning"),
+        *_interval_of("finetuned"),
+        _over("change", "`finetuned` − `pretrained`"),
+        *_interval_of("change", -1),
+        _over(
+            "change_of_others",
+            "the same for words that are as far apart but not so related: what distances alone "
+            "change",
+            control_of="change",
+        ),
+        replace(
+            P_VALUE,
+            meaning="p-value of a change in either direction; bounds that of random signs of the "
+            "sentences' differences",
+        ),
+        replace(Q_VALUE, meaning="false discovery rate over the labels of the model"),
+        replace(_DIRECTION, name="best_direction", meaning="the same for `best_head`"),
+        replace(LAYER, name="best_layer", meaning="layer of the best head of the fine-tuned model"),
+        replace(HEAD, name="best_head", meaning="the best head of the fine-tuned model"),
+        _share("best", "share that it finds in the fine-tuned model"),
+        *_interval_of("best"),
+        _over("best_change", "`best` − `pretrained`"),
+        *_interval_of("best_change", -1),
+    ),
+    key=(*names(*MODEL), "label"),
 )
 
 ATTENTION_TREES = Table(
@@ -196,4 +261,4 @@ DISTRACTORS = Table(
     may_be_empty=True,
 )
 
-TABLES = (SYNTACTIC_HEADS, ATTENTION_TREES, DISTRACTORS)
+TABLES = (SYNTACTIC_HEADS, SYNTACTIC_CHANGES, ATTENTION_TREES, DISTRACTORS)

@@ -34,12 +34,16 @@ class Mention:
         end: The word after its last.
         head: Its head word.
         entity: Number of what it refers to; mentions of a sentence with the same number corefer.
+        gaps: Words between first and last that are not part of it.
+        features: Person, number and gender of its head word, if the source annotates them.
     """
 
     start: int
     end: int
     head: int
     entity: int
+    gaps: tuple[int, ...] = ()
+    features: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,14 +93,16 @@ def read(path: Path) -> list[Sentence]:
 
 
 def _sentence(fields: Mapping[str, Any]) -> Sentence:
-    columns: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in fields.items()
-        if name != "mentions"
-    }
     found = fields["mentions"]
-    mentions = None if found is None else tuple(Mention(**mention) for mention in found)
-    return Sentence(**columns, mentions=mentions)
+    mentions = None if found is None else tuple(Mention(**_tuples(each)) for each in found)
+    return Sentence(**{**_tuples(fields), "mentions": mentions})
+
+
+def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of JSON, whose lists are tuples."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
 
 
 # ------------------------------------------------------------------------------ built-in sentences

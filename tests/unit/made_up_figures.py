@@ -18,6 +18,7 @@ import pandas as pd
 from darksecrets.contracts import TABLES
 from darksecrets.framenet.example import Example
 from darksecrets.plotting.drawing import Sources
+from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import Column, Table
 
 HEBREW = "\u05e9\u05dc\u05d5\u05dd"
@@ -35,6 +36,7 @@ SHAPE = (3, 4)
 SEEDS = (1, 2)
 _STEPS = (1, 2, 3)
 _INPUT = re.compile(r'(\w+)="<results>/tables/(\w+)\.(csv|parquet|npz)"')
+_SHIPPED = re.compile(r'(\w+)=shipped\("([\w/.]+)"\)')
 
 
 def names(root: Path) -> list[str]:
@@ -60,7 +62,7 @@ def _rules(root: Path) -> Iterator[tuple[str, str]]:
 
 def sources(root: Path, name: str, folder: Path) -> Sources:
     """What the rule of a figure would give to its module."""
-    paths = {}
+    paths = {key: [RESOURCES / file] for key, file in _SHIPPED.findall(dict(_rules(root))[name])}
     for key, file in inputs(root, name).items():
         paths[key] = [folder / file]
         if file.endswith(".npz"):

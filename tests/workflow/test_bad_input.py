@@ -305,6 +305,17 @@ def test_a_treebank_that_is_no_tree(refused, tmp_path):
         assert word in message
 
 
+def test_mentions_that_do_not_end(refused, tmp_path):
+    file = tmp_path / "bank.conllu"
+    file.write_text("1\tDogs\t_\tNOUN\t_\t_\t0\troot\t_\tEntity=(e1-animal-1\n")
+    found = {"treebank": {"source": "conllu", "path": str(file)}}
+    message = refused(
+        configuration(**found, coreference={"source": "treebank"}), "coreference_heads"
+    )
+    for word in (f"{file}, line 1", "'e1' that begins and does not end", "closing bracket"):
+        assert word in message
+
+
 def test_framenet_folder_without_its_index(refused, root, tmp_path):
     shutil.copytree(root / "tests" / "framenet_v17", tmp_path / "framenet")
     (tmp_path / "framenet" / "luIndex.xml").unlink()

@@ -39,6 +39,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["collect_subnetworks"] == 3
     assert jobs["compare_subnetworks"] == jobs["compare_surviving_heads"] == 1
     assert jobs["surviving_parts"] == jobs["subnetwork_scores"] == 1
+    assert (jobs["compress_model"], jobs["collect_compression"]) == (2, 2), "one task"
+    assert jobs["compression"] == jobs["compression_times"] == 1
     assert (
         jobs["table1"]
         == jobs["compare_scores"]
@@ -55,10 +57,14 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["measure_opinions"], jobs["measure_linked_opinions"]) == (7, 1)
     assert jobs["compare_opinions"] == jobs["decide_by_measure"] == jobs["claims_by_measure"] == 1
     assert jobs["read_treebank"] == jobs["measure_syntax"] == jobs["syntactic_heads"] == 1
+    assert jobs["attention_trees"] == jobs["attention_to_subjects"] == 1
+    assert jobs["measure_syntactic_changes"] == jobs["syntactic_changes"] == 1
     assert jobs["probe_attention"] == jobs["attention_probes"] == 1
     assert jobs["measure_coreference"] == jobs["coreference_heads"] == 1
     assert jobs["classify_heads"] == jobs["faithfulness"] == jobs["attention_gradients"] == 1
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
+    assert (jobs["restore_layers"], jobs["score_restored"]) == (4, 2), "two tasks, to save time"
+    assert (jobs["collect_landscape"], jobs["restored_layers"], jobs["paths"]) == (5, 1, 1)
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -82,6 +88,8 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert jobs["sweep_heads"] == jobs["sweep_joint"] == jobs["score_joint"] == tasks * seeds
     assert (jobs["measure_importance"], jobs["sweep_pruned"]) == (tasks * seeds, 2 * seeds)
     assert (jobs["find_subnetworks"], jobs["retrain_subnetwork"]) == (2 * seeds, 2 * seeds * 5)
+    assert jobs["compress_model"] == 2 * seeds
+    assert (jobs["restore_layers"], jobs["score_restored"]) == (2 * seeds, 2)
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 
@@ -148,10 +156,16 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("claims_by_measure", {"classify_maps", "claims", "measure_norms", "stripes_by_measure"}),
         ("stripes_by_measure", {"sweep_heads", "measure_linked_opinions", "claims_by_measure"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
+        ("attention_trees", {"prepare_dataset", "finetune", "syntactic_heads"}),
+        ("attention_to_subjects", {"prepare_dataset", "finetune", "attention_trees"}),
+        ("syntactic_changes", {"extract_attention", "measure_syntax", "table1"}),
         ("attention_probes", {"prepare_dataset", "finetune", "measure_syntax"}),
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
         ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
+        ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
+        ("restored_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
+        ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
@@ -198,6 +212,8 @@ def blanks(tmp_path_factory) -> dict[str, str]:
     (folder / "links.tsv").write_text(links)
     tokens = ("1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_", "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_")
     (folder / "treebank.conllu").write_text("\n".join(["# text = It slept", *tokens, "", ""]))
+    mentions = "\n".join(["1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1--1)", tokens[1], "", ""])
+    (folder / "corefud.conllu").write_text(mentions)
     (folder / "sentences.txt").write_text("The cat sat.\nIt slept.\n")
     for name in ("meta.json", "parser/model", "__pycache__/parser.pyc"):
         (folder / "pipeline" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -213,6 +229,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "<model folder>": str(model),
         "<Hugging Face folder>": str(model),
         "<treebank.conllu>": str(folder / "treebank.conllu"),
+        "<corefud.conllu>": str(folder / "corefud.conllu"),
         "$model": str(model),
         "<sentences.txt>": str(folder / "sentences.txt"),
         "<links.tsv>": str(folder / "links.tsv"),

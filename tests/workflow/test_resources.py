@@ -42,12 +42,19 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
     on_gpu = {name for name, needed in asked.items() if needed and needed.gpus}
     assert on_gpu == {
         *("finetune", "evaluate_pretrained", "classify_maps", "measure_norms"),
-        *("look_at_text", "measure_syntax", "probe_attention", "measure_coreference"),
+        *(
+            "look_at_text",
+            "measure_syntactic_changes",
+            "measure_syntax",
+            "probe_attention",
+            "measure_coreference",
+        ),
         *("measure_opinions", "measure_linked_opinions"),
         "measure_faithfulness",
         *("extract_attention_chunk", "extract_framenet_attention", "extract_random_attention"),
         *("sweep_heads_chunk", "sweep_heads"),  # ties are decided on the same kind of device
         *("sweep_joint_chunk", "sweep_joint"),
+        "restore_layers",
         *("measure_importance", "order_heads", "sweep_pruned_chunk", "sweep_pruned"),
         *("find_subnetworks", "retrain_subnetwork"),
         "learn_gates",

@@ -197,6 +197,21 @@ def test_random_weights_follow_no_relation_and_make_no_trees(run):
     assert len(written) == 120
 
 
+def test_fine_tuning_is_compared_for_the_heads_that_syntax_selects(run):
+    """The pre-trained model runs again in a job of its own."""
+    changes = pd.read_csv(run / "tables" / "syntactic_changes.csv")
+    assert set(changes["task"]) == {"RTE"}
+    heads = pd.read_csv(run / "tables" / "syntactic_heads.csv")
+    best = heads[heads["selected"] & (heads["state"] == "pretrained")].set_index("label")
+    for _, rows in changes.groupby("seed"):
+        own = rows.set_index("label")
+        assert set(own.index) == set(best.index)
+        for column in ("direction", "layer", "head", "arcs"):
+            assert (own[column] == best.loc[own.index, column]).all()
+        assert np.allclose(own["pretrained"], best.loc[own.index, "accuracy"])
+        assert np.allclose(own["finetuned"] - own["pretrained"], own["change"], atol=1e-6)
+
+
 def test_weights_beside_norms_are_those_of_the_stores(run):
     """Both come from passes of their own; the stores are in half precision."""
     table = pd.read_csv(run / "tables" / "norm_statistics.csv")
@@ -389,7 +404,10 @@ def test_every_figure_is_there_in_every_format(run):
         *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
         *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
         *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
+        *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
+        "syntactic_changes",
         *("attention_gradients", "faithfulness"),
+        *("restored_layers", "paths"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -537,6 +555,23 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
 
+def test_layers_are_restored_in_both_directions(run):
+    """With all fine-tuned weights in the pre-trained encoder, it is the fine-tuned model."""
+    table = pd.read_csv(run / "tables" / "restored_layers.csv")
+    assert set(table["task"]) == {"RTE"}
+    intact = table[table["direction"] == "restored"].groupby("seed")["baseline"].unique()
+    every = "direction == 'transferred' and kind == 'up to' and last_layer == 6"
+    whole = table.query(every).groupby("seed")["score"].unique()
+    assert intact.map(list).to_dict() == whole.map(list).to_dict()
+    assert len(pd.read_csv(run / "tables" / "restored_heads.csv")) == len(SEEDS) * 36
+    means = pd.read_csv(run / "tables" / "restored_means.csv")
+    assert set(means["seeds"]) == {len(SEEDS)}
+    ends = pd.read_csv(run / "tables" / "interpolation.csv").query("alpha == 1")
+    assert (ends["difference"] == 0).all()
+    joined = pd.read_csv(run / "tables" / "change_and_cost.csv")
+    assert set(joined["change"]) == {"maps", "weights"}
+
+
 def test_heads_removed_in_the_order_of_their_importance(run):
     """With all heads removed, every order ends alike."""
     importance = pd.read_csv(run / "tables" / "head_importance.csv")
@@ -587,6 +622,26 @@ def test_subnetworks_of_the_run_and_those_trained_again(run):
     surviving = pd.read_csv(run / "tables" / "surviving_heads.csv")
     assert set(surviving["task"]) <= {"RTE"}
     assert not list((run / "retrained").rglob("*.safetensors"))
+
+
+def test_compressed_models_are_smaller_and_timed(run):
+    """The whole model scores what it scored after fine-tuning; the control knows nothing."""
+    table = pd.read_csv(run / "tables" / "compression.csv")
+    whole = table[table["method"] == "none"].set_index("seed")
+    scores = pd.read_csv(run / "tables" / "table1.csv")
+    tuned = scores[(scores["task"] == "RTE") & (scores["state"] == "finetuned")]
+    tuned = tuned[tuned["metric"] == "accuracy"].set_index("seed")["score"]
+    assert whole["score"].to_dict() == pytest.approx(tuned.to_dict())
+    assert set(table["seed"]) == set(SEEDS)
+    smaller = table.set_index(["method", "seed"])["smaller"]
+    assert smaller["8 bits"].between(3.5, 4).all()
+    assert (smaller["heads removed"] > 1.1).all()
+    times = pd.read_csv(run / "tables" / "compression_times.csv")
+    assert len(times) == len(SEEDS) * 6 * 2
+    assert (times["seconds"] > 0).all()
+    for name in ("compression", "compression_times"):
+        for suffix in ("pdf", "svg", "png"):
+            assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):

@@ -214,7 +214,12 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     for part in ("pruning", "learned_gates"):
         choose(importance[part], f"importance.{part}.tasks", importance["tasks"])
     choose(config["subnetworks"], "subnetworks.tasks", importance["tasks"])
+    if config["compression"]["tasks"] is None:
+        config["compression"]["tasks"] = list(importance["pruning"]["tasks"])
+    choose(config["compression"], "compression.tasks", config["tasks"])
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
+    choose(config["treebank"], "treebank.tasks", config["tasks"])
+    choose(config["landscape"], "landscape.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

@@ -17,6 +17,7 @@ from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
 from darksecrets.framenet import preflight as framenet
 from darksecrets.importance import preflight as importance
+from darksecrets.landscape import preflight as landscape
 from darksecrets.models import preflight as models
 from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
@@ -29,14 +30,18 @@ from workflow.lib import configuration, resources
 
 #: What a run may have to leave out, and how to find why; the record is a file of the key's name,
 #: which is there only if it does.
-LEFT_OUT = {"left_out": ablation.left_out, "norms_left_out": norms.left_out}
+LEFT_OUT = {
+    "left_out": ablation.left_out,
+    "norms_left_out": norms.left_out,
+    "landscape_left_out": landscape.left_out,
+}
 DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 """Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
     *(data.check, framenet.check, treebanks.check, patterns.check, models.check),
-    *(ablation.check, importance.check, subnetworks.check),
+    *(ablation.check, importance.check, subnetworks.check, landscape.check),
 )
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
 OF_A_LOOK = (text.check, patterns.check, models.check)
@@ -111,7 +116,7 @@ def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> N
 
 
 def left_out(config: Mapping[str, Any]) -> dict[str, str]:
-    """Why a run has to leave out the sweep over heads, and norms; empty if it does not."""
+    """Why a run has to leave out the sweep, norms, and restored layers; empty if it does not."""
     fetched = configuration.results_folder(config) / "models" / "pretrained"
     return {key: find(config, fetched) for key, find in LEFT_OUT.items()}
 

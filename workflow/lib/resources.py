@@ -68,6 +68,8 @@ _WORDS_OF_SENTENCE = 22
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
 _RANKINGS = 0.02  # correlations of an example's rankings
+_TIMED = 16  # examples of a batch that compressed models are timed on
+_FACTORISED = 20  # operations of a singular value decomposition, per row and pair of columns
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
 
@@ -368,6 +370,64 @@ def pruned_model(work: Work) -> Need:
     return Need(memory, start=_START, seconds=_LOADING + 10, disk=4 * work.model.weights / MB)
 
 
+def compression(work: Work) -> Need:
+    """Compressed models, all in memory: each is scored, and timed several times."""
+    models, repetitions = _compressed(work), work.config["compression"]["repetitions"]
+    examples = models * (work.validation + repetitions * (_TIMED + 1))
+    factors = len(work.config["compression"]["rank"]) * _FACTORISED * work.model.vocabulary
+    return Need(
+        memory=_IMPORTS_MB + 28 * work.model.weights / MB + work.encoding(work.validation),
+        operations=work.forward(examples) + factors * work.model.hidden**2,
+        start=_START,
+        seconds=_LOADING + 1e-5 * models * work.validation,
+    )
+
+
+def compressed_models(work: Work) -> Need:
+    """Exporting every compressed model."""
+    models = _compressed(work)
+    disk = 4 * models * work.model.weights / MB
+    need = pruned_model(work)
+    return dataclasses.replace(need, seconds=_LOADING + 10 * models, disk=disk)
+
+
+def _compressed(work: Work) -> int:
+    """The whole model, that of 8 bits, the control, and those of every configured amount."""
+    settings = work.config["compression"]
+    return 3 + sum(len(settings[key]) for key in ("heads", "weights", "layers", "rank"))
+
+
+def restoring(work: Work) -> Need:
+    """A model with layers and heads restored, each alone and together, and between both models."""
+    settings, layers = work.config["landscape"], work.model.layers
+    scored = min(work.validation, int(settings["examples"] or work.validation))
+    inner = len(settings["points"]) - 1
+    paths = inner * (layers / 2 + 3)  # a layer needs half of the model on average
+    passes = _restored_sets(work) / 2 + paths
+    operations = passes * work.forward(scored)
+    operations += paths * work.forward(min(work.train, int(settings["training"])))
+    outputs = 8 * (_restored_sets(work) + inner * (layers + 3)) * scored / MB
+    return Need(
+        memory=_IMPORTS_MB + 400 + 20 * work.model.weights / MB + outputs + work.encoding(scored),
+        host=_IMPORTS_MB + 400 + 12 * work.model.weights / MB + outputs,
+        operations=operations / work.pace,
+        start=_START,
+        seconds=2 * _LOADING,
+        disk=outputs,
+    )
+
+
+def restored_scoring(work: Work) -> Need:
+    """Intervals and tests of everything restored, of all seeds."""
+    seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
+    return _scoring(work, 2 * seeds * _restored_sets(work))
+
+
+def _restored_sets(work: Work) -> int:
+    """Layers in both directions, and heads."""
+    return work.model.layers * (work.model.heads + 11)
+
+
 def _pruned(work: Work) -> Need:
     sets = _pruned_sets(work)
     return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
@@ -636,6 +696,15 @@ def syntax(work: Work) -> Need:
         operations=2 * work.forward(count),
         start=_START,
         seconds=2 * (one.seconds + 4e-6 * words * heads),
+    )
+
+
+def syntactic_changes(work: Work) -> Need:
+    """A pass over a treebank by the pre-trained model, and by every fine-tuned one of a task."""
+    one, models = syntax(work), _models(work) - 1
+    half = dataclasses.replace(one, operations=one.operations / 2, seconds=one.seconds / 2)
+    return dataclasses.replace(
+        half, operations=models * half.operations, seconds=models * half.seconds
     )
 
 

@@ -16,6 +16,7 @@ from darksecrets.atlas import html as page_of_atlas
 from darksecrets.atlas import measures as measures_of_atlas
 from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
+from darksecrets.compression import preflight as of_compression
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
@@ -26,6 +27,8 @@ from darksecrets.features.measures import MEASURES
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.importance import preflight as of_importance
+from darksecrets.landscape import preflight as of_landscape
+from darksecrets.landscape import tables as tables_of_landscape
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
 from darksecrets.opinions import preflight as of_opinions
@@ -83,6 +86,11 @@ if config["norms_left_out"] and workflow.is_main_process:
         "Norms (section 4.4, beside weights), second opinions by norms and effective attention, "
         "and faithfulness (section 5) are left out"
         + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
+    )
+
+if config["landscape_left_out"] and workflow.is_main_process:
+    logger.warning(
+        f"Restored layers (section 4.3, further) are left out; everything else runs. {config['landscape_left_out']}"
     )
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
@@ -356,6 +364,37 @@ def faithfulness_of_tasks(wildcards) -> list[str]:
     )
 
 
+def restored_of_seeds(wildcards) -> list[str]:
+    """The outputs of a task's models in a state with layers restored, one for each seed."""
+    return expand(
+        "<results>/restored/{task}/{state}/seed-{seed}",
+        task=wildcards.task,
+        state=wildcards.state,
+        seed=config["tasks"][wildcards.task]["seeds"],
+    )
+
+
+def similarity_of_seeds(wildcards) -> list[str]:
+    """The similarities of maps before and after a fine-tuning of the pre-trained encoder, by seed."""
+    if wildcards.state != "finetuned":
+        return []
+    return expand(
+        "<results>/similarity/{task}/seed-{seed}.csv",
+        task=wildcards.task,
+        seed=config["tasks"][wildcards.task]["seeds"],
+    )
+
+
+def landscape_of_tasks(wildcards) -> list[str]:
+    """The parts of a table of restored layers, one for every task and state that has them."""
+    return expand(
+        "<results>/landscape/{task}/{state}/{table}.csv",
+        task=config["landscape"]["tasks"],
+        state=config["landscape"]["states"],
+        table=wildcards.table,
+    )
+
+
 def classifier_folder(wildcards) -> str:
     """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
     if wildcards.state == "pretrained":
@@ -391,6 +430,13 @@ def sweeps_of(pattern: str) -> list[str]:
 def chunk_group(group: str, chunks: int) -> str | None:
     """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
     return group if chunks == 1 else None
+
+
+def orders_of_task(wildcards) -> list[str]:
+    """The order in which the heads of a task's model are removed, if the run makes it."""
+    if wildcards.task not in PRUNED:
+        return []
+    return ["<results>/importance/{task}/seed-{seed}/pruning_orders.csv"]
 
 
 def sweep_for_atlas(wildcards) -> list[str]:

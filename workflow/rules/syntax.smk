@@ -6,13 +6,17 @@ TREEBANK = config["treebank"]
 SILVER = any(task.data for task in TASKS.values())
 TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK, parsed=SILVER)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors")
+CHECKS["collect_syntactic_changes"] = of_treebanks.check_tasks
+WITH_MENTIONS = config["coreference"]["source"] == "treebank"
+DOCUMENTS = {"documents": "<results>/treebank/documents.jsonl"} if WITH_MENTIONS else {}
 
 
 rule read_treebank:
-    """Read sentences with their dependency trees."""
+    """Read sentences with their dependency trees, and documents with mentions, if these are used."""
     input:
         unpack(treebank_files),
     output:
+        **DOCUMENTS,
         treebank="<results>/treebank/treebank.jsonl",
         provenance="<results>/treebank/provenance.json",
     log:
@@ -26,7 +30,8 @@ rule read_treebank:
     resources:
         **ask(resources.treebank),
     params:
-        treebank=without(TREEBANK, "probed"),
+        treebank=without(TREEBANK, "probed", "tasks"),
+        documents=config["coreference"] if WITH_MENTIONS else None,
     message:
         "Read a treebank"
     script:
@@ -75,7 +80,88 @@ figure(
 )
 
 
+figure(
+    "attention_trees",
+    "How much trees from the attention of every head are like gold trees.",
+    section=SYNTAX,
+    label="Trees from attention (Htut et al. 2019)",
+    group="syntax",
+    run_label=TREEBANK_LABEL,
+    table="<results>/tables/attention_trees.csv",
+)
+
+
+figure(
+    "attention_to_subjects",
+    "How much verbs attend to their subjects, beside other nouns, by layer.",
+    section=SYNTAX,
+    label="Attention to subjects (Lin et al. 2019)",
+    group="syntax",
+    run_label=TREEBANK_LABEL,
+    table="<results>/tables/distractors.csv",
+)
+
+
 RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX]
+
+
+rule measure_syntactic_changes:
+    """Measure what fine-tuning on a task changes for the heads that follow syntactic relations."""
+    input:
+        treebank="<results>/treebank/treebank.jsonl",
+        pretrained="<results>/models/pretrained",
+        finetuned=finetuned_folders,
+    output:
+        table="<results>/syntax/{task}/syntactic_changes.csv",
+        provenance="<results>/syntax/{task}/provenance.json",
+    log:
+        "<logs>/measure_syntactic_changes/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_syntactic_changes/{task}.tsv"
+    group:
+        "syntactic_changes"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.syntactic_changes, gpu=True),
+    params:
+        models=lambda wildcards: measured_models(wildcards.task)[1:-1],
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        seed=lookup(dpath="treebank/seed", within=config),
+    message:
+        "Compare heads with a treebank, before and after fine-tuning on {wildcards.task}"
+    script:
+        "../../scripts/measure_syntactic_changes.py"
+
+
+collect(
+    "collect_syntactic_changes",
+    "Gather what fine-tuning changes for syntactic heads, of all tasks.",
+    group="features",
+    table="syntactic_changes",
+    tables=expand("<results>/syntax/{task}/syntactic_changes.csv", task=TREEBANK["tasks"]),
+)
+
+
+figure(
+    "syntactic_changes",
+    "What fine-tuning changes for the heads that follow syntactic relations.",
+    section=SYNTAX,
+    label="Fine-tuning and syntactic heads (Htut et al. 2019)",
+    group="features",
+    run_label=TREEBANK_LABEL,
+    of_run=bool(TREEBANK["tasks"]),
+    tasks=TREEBANK["tasks"],
+    table="<results>/tables/syntactic_changes.csv",
+)
+
+
+if TREEBANK["tasks"]:
+    RESULTS_OF_RUN.append("<results>/tables/syntactic_changes.csv")
+else:
+    TABLES_LEFT_OUT.add("syntactic_changes")
 
 
 rule probe_attention:
@@ -128,7 +214,7 @@ TABLES_OF_COREFERENCE = ("coreference_heads", "coreference_methods")
 rule measure_coreference:
     """Measure how often heads find the antecedents of pronouns and nouns, pre-trained and with random weights."""
     input:
-        words=corpus_files(),
+        **(DOCUMENTS or {"words": corpus_files()}),
         model="<results>/models/pretrained",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE},
@@ -163,7 +249,7 @@ figure(
     section=COREFERENCE,
     label="Coreference (Clark et al. 2019)",
     group="coreference",
-    run_label=f"{RUN_LABEL} · texts: built-in grammar, {config['coreference']['texts']} texts, gold",
+    run_label=f"{RUN_LABEL} · texts: {of_treebanks.describe_texts(config)}",
     table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",
 )

@@ -99,6 +99,7 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             erasure="tables/e.csv",
             agreement="tables/a.csv",
             magnitude="tables/m.csv",
+            times="tables/t.csv",
         ),
         "output": SimpleNamespace(table="tables/t.csv"),
     }

@@ -24,6 +24,13 @@ def test_a_page_lists_the_digest_of_every_file(run):
     assert hashes.compare(run, page) == "All 3 files are as the page lists them."
 
 
+def test_measured_times_have_no_digest(run):
+    for name in ("tables/compression_times.csv", "figures/compression_times.svg"):
+        (run / name).write_text(name)
+    assert hashes.compare(run, hashes.page(run)) == "All 3 files are as the page lists them."
+    assert "compression_times" not in hashes.page(run)
+
+
 def test_a_file_that_differs_is_named(run):
     page = hashes.page(run)
     (run / "tables" / "a.csv").write_text("other")

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import percentileofscore
+from scipy.stats import percentileofscore, quantile_test
 
 from darksecrets.run.files import RESOURCES
-from darksecrets.stats.percentiles import above_percentile, share_below
+from darksecrets.stats.percentiles import FEWEST, above_percentile, median_interval, share_below
 
 
 @pytest.mark.parametrize(("layers", "heads", "expected"), [(6, 6, 1), (6, 12, 1), (12, 12, 2)])
@@ -41,3 +41,17 @@ def test_the_share_below_is_scipys_mean_percentile_of_score():
     assert share_below(values, others) == pytest.approx(expected, abs=1e-12)
     below = [sum(other < v for other in others) + sum(others == v) / 2 for v in values]
     assert share_below(values, others) == pytest.approx(np.array(below) / 33, abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [FEWEST, 7, 20, 51])
+def test_the_interval_of_a_median_is_that_of_scipy(count):
+    values = np.random.default_rng(count).lognormal(size=count)
+    expected = quantile_test(values, p=0.5).confidence_interval(0.95)
+    assert median_interval(values) == (expected.low, expected.high)
+
+
+def test_the_interval_of_a_median_covers_it_in_95_percent_of_samples():
+    """Of any distribution, in a simulation: at least 94 % of 2000."""
+    rng = np.random.default_rng(1)
+    ends = np.array([median_interval(sample) for sample in rng.exponential(size=(2000, 9))])
+    assert ((ends[:, 0] <= np.log(2)) & (np.log(2) <= ends[:, 1])).mean() > 0.94

@@ -59,11 +59,12 @@ def test_as_many_sentences_as_configured(tmp_path: Path) -> None:
     path = tmp_path / "bank.conllu"
     path.write_text("\n".join(lines))
     source = {"source": "conllu", "path": str(path), "sentences": 20, "seed": 1}
-    found = sources.collect(source, [])
+    read = sources.everything(source, [])
+    found = sources.some(read, source)
     assert len(found) == 20
     assert [each.document for each in found] == [0] * 20
-    assert found != sources.collect({**source, "seed": 2}, [])
-    assert len(sources.collect({**source, "sentences": 1000}, [])) == 30
+    assert found != sources.some(read, {**source, "seed": 2})
+    assert sources.some(read, {**source, "sentences": 1000}) == read
     assert sources.describe(source, parsed=True) == "bank.conllu"
     texts = {**source, "source": "pipeline"}
     assert sources.describe(texts, parsed=True) == "texts of the tasks, silver"
@@ -72,3 +73,12 @@ def test_as_many_sentences_as_configured(tmp_path: Path) -> None:
 def test_no_sentence_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Found no sentence in the annotated texts"):
         sources.annotated([annotation(tmp_path / "RTE.jsonl", {"text": " ", "tokens": []})], 1)
+
+
+def test_changes_need_tasks() -> None:
+    config = {"treebank": {"tasks": ["RTE"]}, "tasks": {"RTE": {}, "MRPC": {}}}
+    sources.check_tasks(config)
+    with pytest.raises(
+        InputError, match=r"treebank.tasks: found none, expected tasks .*such as RTE"
+    ):
+        sources.check_tasks({**config, "treebank": {"tasks": []}})

@@ -1,0 +1,156 @@
+"""Size, decisions and time of every compressed model of a task."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+
+from darksecrets.compression.methods import Variant
+from darksecrets.compression.storing import saved_bytes, without_zeros
+from darksecrets.compression.tables import BATCH, COMPRESSION_TIMES, INPUTS, SINGLE, WHOLE
+from darksecrets.compression.timing import seconds, speedup
+from darksecrets.data.batches import by_length
+from darksecrets.models import shrinking
+from darksecrets.run.progress import progress
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.batches import EncodedSplit
+
+BATCH_SIZE, TIMED = 32, 16
+"""Examples that are scored together, and that are timed together."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A compressed model.
+
+    Attributes:
+        variant: How it was made.
+        parameters: Numbers of the model.
+        nonzero: Those that are not 0.
+        saved: Bytes of its weights as saved.
+        packed: The same without zeros.
+        logits: [examples, outputs] on the validation examples.
+    """
+
+    variant: Variant
+    parameters: int
+    nonzero: int
+    saved: int
+    packed: int
+    logits: npt.NDArray[np.float32]
+
+
+def compress(model: PreTrainedModel, variant: Variant) -> PreTrainedModel:
+    """A compressed model in evaluation mode; it shares unchanged tensors with the whole one."""
+    changed = copy.deepcopy(model) if variant.is_control else shrinking.copy(model)
+    variant.change(changed)
+    changed.train(False)
+    changed.requires_grad_(False)
+    return changed
+
+
+def measure(
+    model: PreTrainedModel, split: EncodedSplit, variants: Sequence[Variant]
+) -> tuple[list[Measured], list[PreTrainedModel]]:
+    """Compress a model in every way; count, save and score what is left.
+
+    Args:
+        model: A classifier on a CPU; it is left as it is.
+        split: Validation examples.
+        variants: The ways.
+
+    Returns:
+        What was measured, and the models, both in the order of the variants.
+    """
+    models = [compress(model, variant) for variant in variants]
+    found = []
+    for variant, changed in zip(variants, models, strict=True):
+        tensors = changed.state_dict()
+        packed = saved_bytes(without_zeros(tensors))
+        counts = [(tensor.numel(), int(tensor.count_nonzero())) for tensor in tensors.values()]
+        parameters, nonzero = (sum(column) for column in zip(*counts, strict=True))
+        logits = _logits(changed, split, variant.method)
+        found.append(Measured(variant, parameters, nonzero, saved_bytes(tensors), packed, logits))
+        _log.info("%s %s: %d bytes", variant.method, variant.detail, found[-1].saved)
+    return found, models
+
+
+def times(
+    models: Sequence[PreTrainedModel],
+    variants: Sequence[Variant],
+    split: EncodedSplit,
+    *,
+    repetitions: int,
+    threads: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Time all models but the control, on one example and on a batch.
+
+    Args:
+        models: Compressed models, the whole one first.
+        variants: How they were made.
+        split: Validation examples.
+        repetitions: How often each is timed.
+        threads: Threads that PyTorch uses.
+        seed: Seed of the examples of the batch and of the order of the models.
+
+    Returns:
+        `COMPRESSION_TIMES` without the columns of the model.
+    """
+    rng = np.random.default_rng(seed)
+    timed = [pair for pair in zip(variants, models, strict=True) if not pair[0].is_control]
+    again = [timed[0][1], *(model for _, model in timed)]
+    rows: list[dict[str, Any]] = []
+    for name in INPUTS:
+        batch = split.batch(_rows(split, name, rng))
+        del batch["labels"]
+        taken = seconds(again, batch, repetitions, rng)
+        examples, tokens = batch["input_ids"].shape
+        for place, (variant, _) in enumerate(timed, start=1):
+            found = speedup(taken[:, 0], taken[:, place])
+            rows.append(
+                {"method": variant.method, "amount": variant.amount, "detail": variant.detail}
+                | {"inputs": name, "examples": examples, "tokens": examples * tokens}
+                | {"threads": threads, "seconds": np.median(taken[:, place])}
+                | {"speedup": found.median, "ci_low": found.low, "ci_high": found.high}
+                | {"repetitions": repetitions}
+            )
+    names = [name for name in COMPRESSION_TIMES.names if name in rows[0]]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _rows(split: EncodedSplit, name: str, rng: np.random.Generator) -> list[int]:
+    """Rows of the example of median length, or of a random batch."""
+    if name == SINGLE:
+        return [int(np.argsort(split.lengths, kind="stable")[len(split) // 2])]
+    assert name == BATCH
+    chosen: list[int] = rng.permutation(len(split))[:TIMED].tolist()
+    return chosen
+
+
+def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> npt.NDArray[np.float32]:
+    """[examples, outputs] on a CPU, in the order of the split."""
+    done: list[int] = []
+    outputs: list[npt.NDArray[np.float32]] = []
+    title = "Whole model" if what == WHOLE else what.capitalize()
+    with torch.inference_mode(), progress(title, len(split), "examples") as advance:
+        for rows in by_length(split.lengths, BATCH_SIZE):
+            batch = split.batch(rows)
+            del batch["labels"]
+            outputs.append(model(**batch).logits.numpy())
+            done += rows
+            advance(len(rows))
+    return np.concatenate(outputs)[np.argsort(done)]

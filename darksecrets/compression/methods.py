@@ -1,0 +1,150 @@
+"""The compressed models of a run: which there are, and how each is made from the whole model.
+
+To add one, name it in `tables.METHODS`, give it a look in `points.LOOKS`, and yield it in
+`variants`: a function that changes a copy of the model in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from darksecrets.compression.tables import (
+    EIGHT_BITS,
+    EMBEDDINGS,
+    HEADS,
+    LAYERS,
+    RANDOM,
+    WEIGHTS,
+    WHOLE,
+)
+from darksecrets.models import shrinking
+from darksecrets.models.hooks import shape_of
+from darksecrets.models.layers import is_known
+from darksecrets.models.loading import Draw, draw_from_normal
+from darksecrets.models.removal import remove_heads
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.models.selectors import Heads
+
+    Change = Callable[[PreTrainedModel], object]
+
+LeastImportant = Callable[[int], "Heads"]
+"""Gives a number of heads by layer, the least important ones."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to compress a model.
+
+    Attributes:
+        method: One of `tables.METHODS`.
+        amount: How much of it, as configured; 0 where there is nothing to choose.
+        detail: The same in numbers.
+        change: Changes a model in place, but not its tensors, unless it is the control.
+    """
+
+    method: str
+    amount: float
+    detail: str
+    change: Change
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is the model that learned nothing."""
+        return self.method == RANDOM
+
+    @property
+    def slug(self) -> str:
+        """Name for a folder."""
+        amount = f"-{self.amount:g}" if self.amount else ""
+        return self.method.replace(" ", "-") + amount
+
+
+def variants(
+    model: PreTrainedModel,
+    amounts: Mapping[str, Sequence[float]],
+    heads: LeastImportant | None,
+    random: Draw,
+) -> list[Variant]:
+    """All compressed models of a run, the whole model first.
+
+    Args:
+        model: The whole model.
+        amounts: Shares of ``heads``, ``weights`` and ``layers``, and ranks (``rank``) as shares of
+            the width of the embeddings.
+        heads: Gives a number of heads to remove; None if their order is not known.
+        random: How the control is drawn.
+
+    Returns:
+        Those that the model's architecture can have, see `left_out`.
+    """
+    without = left_out(model, heads)
+    every = [
+        Variant(WHOLE, 0, "", lambda _: None),
+        *_heads(model, amounts["heads"], heads),
+        *_weights(model, amounts["weights"]),
+        *_layers(model, amounts["layers"]),
+        *_embeddings(model, amounts["rank"]),
+        Variant(EIGHT_BITS, 0, "", shrinking.to_eight_bits),
+        Variant(RANDOM, 0, "", partial(draw_from_normal, seed=random.seed, std=random.std)),
+    ]
+    return [variant for variant in every if variant.method not in without]
+
+
+def left_out(model: PreTrainedModel, heads: LeastImportant | None) -> dict[str, str]:
+    """Methods that a model cannot be compressed by, and why."""
+    found = {}
+    if not is_known(model):
+        name = type(model).__name__
+        found = dict.fromkeys(
+            (HEADS, LAYERS), f"{name} is no classifier of BERT, RoBERTa or ELECTRA"
+        )
+    elif heads is None:
+        found = {HEADS: "the run does not order the heads of this task by importance"}
+    if shrinking.matrix_of_words(model) is None:
+        found[EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
+    return found
+
+
+def _heads(
+    model: PreTrainedModel, shares: Sequence[float], heads: LeastImportant | None
+) -> Iterator[Variant]:
+    if heads is None:
+        return
+    shape = shape_of(model)
+    total = shape.layers * shape.heads
+    for share in shares:
+        count = round(share * total)
+        change = partial(remove_heads, heads=heads(count))
+        yield Variant(HEADS, share, f"{count} of {total} heads", change)
+
+
+def _weights(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
+    total = sum(each.weight.numel() for each in shrinking.matrices(model))
+    for share in shares:
+        detail = f"{round(share * total):,} of {total:,} weights"
+        yield Variant(WEIGHTS, share, detail, partial(shrinking.zero_smallest, share=share))
+
+
+def _layers(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
+    total = shape_of(model).layers
+    for share in shares:
+        count = min(round(share * total), total - 1)
+        change = partial(shrinking.drop_layers, count=count)
+        yield Variant(LAYERS, share, f"{count} of {total} layers", change)
+
+
+def _embeddings(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
+    matrix = shrinking.matrix_of_words(model)
+    if matrix is None:
+        return
+    for share in shares:
+        most = min(matrix.num_embeddings, matrix.embedding_dim)
+        rank = min(max(1, round(share * matrix.embedding_dim)), most)
+        change = partial(shrinking.factorise_embeddings, rank=rank)
+        yield Variant(EMBEDDINGS, share, f"rank {rank} of {matrix.embedding_dim}", change)

@@ -1,0 +1,155 @@
+"""Tables of compressed models, and the published numbers that they are shown beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.data.tables import METRIC
+from darksecrets.run.columns import MODEL, names
+from darksecrets.run.tables import Column, Table, interval
+
+METHODS = WHOLE, HEADS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
+    "none",
+    "heads removed",
+    "weights set to 0",
+    "layers dropped",
+    "embeddings factorised",
+    "8 bits",
+    "random weights",
+)
+"""Ways to compress a model, none first; a model with random weights is the control."""
+
+INPUTS = SINGLE, BATCH = ("one example", "batch")
+"""What is timed: the example of median length, and several examples together."""
+
+_METHOD = Column(
+    "method",
+    "text",
+    f"`{WHOLE}`: the model as it is; `{HEADS}`: for good, the least important ones on training "
+    f"examples; `{WEIGHTS}`: the smallest of all linear maps of the encoder; `{LAYERS}`: the top "
+    f"ones; `{EMBEDDINGS}`: those of word pieces, a product of two matrices; `{EIGHT_BITS}`: all "
+    f"linear maps and embeddings; `{RANDOM}`: the control, a model that learned nothing",
+    values=METHODS,
+)
+_AMOUNT = Column(
+    "amount",
+    "number",
+    "as configured: the share of heads, weights or layers, or the rank as a share of the width; 0 "
+    "where there is nothing to choose",
+    low=0,
+    high=1,
+)
+_DETAIL = Column("detail", "text", "the same in numbers, such as `14 of 36 heads`", optional=True)
+_VARIANT = (_METHOD, _AMOUNT, _DETAIL)
+_COUNT = Column("parameters", "integer", "numbers of the model, those of units included", low=1)
+_SCORE = Column("score", "number", "score of the compressed model", "× 100", high=100)
+_SHARE = Column("retention", "number", "", "%", optional=True)
+
+COMPRESSION = Table(
+    "compression",
+    "Compressed models of a task: size, and score on the validation examples, which choose "
+    "nothing. Nothing is trained again. Intervals: bootstrap over examples, the same for all rows.",
+    (
+        *MODEL,
+        *_VARIANT,
+        _COUNT,
+        replace(_COUNT, name="nonzero", meaning="those that are not 0"),
+        Column("bytes", "integer", "weights as saved (safetensors), ready to run", low=1),
+        Column(
+            *("packed_bytes", "integer"),
+            "the same without zeros: a bit for each number of a matrix says whether it is 0",
+            low=1,
+        ),
+        Column("smaller", "number", f"`bytes` of `{WHOLE}`, divided by `bytes`", low=0),
+        METRIC,
+        replace(_SCORE, name="baseline", meaning="score of the whole model"),
+        _SCORE,
+        *interval("score", "score_low", "score_high", unit="× 100"),
+        Column("delta", "number", "`score` − `baseline`, on the same examples", "× 100"),
+        *interval("delta", unit="× 100"),
+        replace(
+            _SHARE, meaning="`score` as a share of `baseline`; empty unless `baseline` is above 0"
+        ),
+        *interval("retention", "retention_low", "retention_high", unit="%", optional=True),
+        Column(
+            *("chance", "number"),
+            "score of always predicting the most frequent label; 0 for a correlation",
+            "× 100",
+            control_of="score",
+        ),
+        replace(
+            _SHARE,
+            name="above_chance",
+            meaning="what is retained of the difference between `baseline` and `chance`; empty "
+            "unless the whole model is better than chance in every bootstrap sample",
+        ),
+        *interval("above_chance", "above_chance_low", "above_chance_high", unit="%", optional=True),
+        Column(
+            *("agreement", "number"),
+            "share of the examples on which both models decide alike; empty for a regression",
+            low=0,
+            high=1,
+            optional=True,
+        ),
+        Column(
+            *("agreement_by_chance", "number"),
+            "the same if the decisions of one model were those of other examples",
+            low=0,
+            high=1,
+            optional=True,
+            control_of="agreement",
+        ),
+        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
+        Column(
+            *("retained", "flag"),
+            "whether the drop is significantly smaller (`ci_low` ≥ −`tolerance`), and the score "
+            "significantly above `chance`",
+        ),
+        Column("examples", "integer", "examples of the validation split", low=1),
+    ),
+    key=(*names(*MODEL), "method", "amount", METRIC.name),
+)
+
+COMPRESSION_TIMES = Table(
+    "compression_times",
+    "Time that compressed models take on the CPU of the machine that made the run. In each "
+    "repetition all models take turns in random order. These numbers differ from run to run; other "
+    "work on the machine adds noise, which the row of the whole model shows.",
+    (
+        *MODEL,
+        *_VARIANT,
+        Column("inputs", "text", "what is timed", values=INPUTS),
+        Column("examples", "integer", "examples of the input", low=1),
+        Column("tokens", "integer", "its tokens, padding included", low=1),
+        Column("threads", "integer", "threads of the CPU", low=1),
+        Column("seconds", "number", "median", "s", low=0),
+        Column(
+            *("speedup", "number"),
+            "time of the whole model, divided by that of the compressed one in the same "
+            f"repetition: median. Of `{WHOLE}`, against itself a second time: 1 but for noise",
+            low=0,
+        ),
+        *interval("speedup", bounds=(0, float("inf"))),
+        Column("repetitions", "integer", "repetitions; the interval is over them", low=6),
+    ),
+    key=(*names(*MODEL), "method", "amount", "inputs"),
+)
+
+PUBLISHED = Table(
+    "compression_rogers2020",
+    "Table 1 of A Primer in BERTology: compressed models of others, on other machines and data.",
+    (
+        Column("kind", "text", "what is done"),
+        Column("model", "text", "the model"),
+        Column("layers", "integer", "its layers; empty if it is no transformer", optional=True),
+        Column("smaller", "number", "factor; empty if it is a range", low=0, optional=True),
+        Column("retention", "number", "mean score as a share of BERT's", "%", optional=True),
+        Column("speedup", "number", "factor; empty if none is given", low=0, optional=True),
+        Column("data", "text", "what it is evaluated on"),
+        Column("note", "text", "what the numbers need to be understood", optional=True),
+    ),
+    key=("model",),
+    by_hand=True,
+)
+
+TABLES = (COMPRESSION, COMPRESSION_TIMES)

@@ -1,0 +1,140 @@
+"""The outputs of a model with weights exchanged, as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.data.tasks import Task
+from darksecrets.landscape.tables import SWAPS, TRAIN, VALIDATION
+from darksecrets.run.arrays import read_arrays
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic
+
+Floats = npt.NDArray[np.float64]
+Logits = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.int64] | npt.NDArray[np.float32]
+
+_SWAPS, _OUTPUTS = "swaps.csv", "outputs.npz"
+
+
+@dataclass(frozen=True)
+class Restored:
+    """Outputs of one fine-tuned model with weights exchanged.
+
+    Attributes:
+        swaps: Rows of `tables.SWAPS`.
+        finetuned: [examples, outputs] of the fine-tuned model, on the validation split.
+        swapped: [swaps, examples, outputs] with the weights of each swap exchanged.
+        heads: [layers, heads, examples, outputs] with each head restored; no layers if heads share
+            their parameters.
+        head_changes: [layers, heads] how far fine-tuning has moved their parameters.
+        idx: [examples] numbers of the validation examples.
+        labels: [examples] their labels.
+        train_labels: [some examples] labels of the training examples that losses are measured on.
+        points: [points] shares of fine-tuned weights in the interpolations; the last is 1.
+        validation: [parts, points, examples, outputs] between both models, see
+            `swaps.interpolations`.
+        train: [parts, points, some examples, outputs] likewise.
+    """
+
+    swaps: pd.DataFrame
+    finetuned: Logits
+    swapped: Logits
+    heads: Logits
+    head_changes: Floats
+    idx: npt.NDArray[np.int64]
+    labels: Labels
+    train_labels: Labels
+    points: Floats
+    validation: Logits
+    train: Logits
+
+    @property
+    def layers(self) -> int:
+        """Number of layers."""
+        return int(self.swaps["last_layer"].max())
+
+    def curves(self, split: str) -> tuple[Logits, Labels]:
+        """Outputs between both models on a split, and its labels."""
+        found = {VALIDATION: (self.validation, self.labels), TRAIN: (self.train, self.train_labels)}
+        return found[split]
+
+    def save(self, folder: Path) -> None:
+        """Write the folder; it appears complete or not at all."""
+        with atomic(folder) as temporary:
+            temporary.mkdir()
+            SWAPS.write(self.swaps, temporary / _SWAPS)
+            arrays = {name: value for name, value in vars(self).items() if name != "swaps"}
+            np.savez_compressed(temporary / _OUTPUTS, **arrays)
+
+    @classmethod
+    def load(cls, folder: Path) -> Restored:
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: A file is missing or damaged.
+        """
+        names = [name for name in cls.__dataclass_fields__ if name != "swaps"]
+        arrays = read_arrays(folder / _OUTPUTS, *names)
+        return cls(SWAPS.read(folder / _SWAPS), **{name: arrays[name] for name in names})
+
+
+def losses(task: Task, logits: Logits, labels: Labels) -> Floats:
+    """Loss of every example: cross-entropy, or for a regression the squared error.
+
+    Args:
+        task: Decides which.
+        logits: [..., examples, outputs].
+        labels: [examples].
+
+    Returns:
+        [..., examples].
+    """
+    outputs = logits.astype(np.float64)
+    if task.is_regression:
+        errors: Floats = (outputs[..., 0] - labels) ** 2
+        return errors
+    highest = outputs.max(axis=-1, keepdims=True)
+    total = np.log(np.exp(outputs - highest).sum(axis=-1)) + highest[..., 0]
+    gold = np.take_along_axis(outputs, _places(labels, outputs), axis=-1)[..., 0]
+    found: Floats = total - gold
+    return found
+
+
+def predictions(task: Task, logits: Logits) -> npt.NDArray[np.int64] | Logits:
+    """[..., examples] numbers of classes, or the outputs of a regression."""
+    if task.is_regression:
+        return logits[..., 0]
+    classes: npt.NDArray[np.int64] = logits.argmax(axis=-1)
+    return classes
+
+
+def require_alike(results: Mapping[int, Restored], task: Task) -> None:
+    """Check that the results of all seeds are of the same examples and swaps.
+
+    Raises:
+        InputError: They are not.
+    """
+    (first, reference), *others = results.items()
+    for seed, result in others:
+        same = all(
+            np.array_equal(getattr(result, name), getattr(reference, name))
+            for name in ("idx", "labels", "train_labels", "points")
+        )
+        columns = [name for name in SWAPS.names if name != "weight_change"]
+        if not same or not result.swaps[columns].equals(reference.swaps[columns]):
+            raise InputError(
+                f"{task.name}: found different examples or exchanged layers in the results of "
+                f"seeds {first} and {seed}, expected the same. Restore the layers again."
+            )
+
+
+def _places(labels: Labels, outputs: Floats) -> npt.NDArray[np.int64]:
+    shape = (*outputs.shape[:-1], 1)
+    return np.broadcast_to(labels.astype(np.int64)[:, None], shape)

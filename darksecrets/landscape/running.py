@@ -1,0 +1,352 @@
+"""Outputs of many mixes of two classifiers, which share the layers that they have in common.
+
+All mixes go through the encoder together. After each layer, those that agree up to it are one node;
+nodes that enter the same version of a layer are one batch. A restored head changes the output of
+its layer's attention through its slice of the projection: all heads of a layer share one pass
+through both versions of its attention, and leave the fine-tuned model there. The last layer is
+computed for the first token only.
+
+BERT, RoBERTa and ELECTRA are run in this way. Other encoders are run as they are, once per mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.ablation.disable import ZERO
+from darksecrets.ablation.ties import decide_ties
+from darksecrets.data.batches import MASK, by_length
+from darksecrets.finetuning.evaluation import batch_size_for
+from darksecrets.models import devices
+from darksecrets.models.hooks import shape_of
+from darksecrets.models.layers import Layer, classify, embed, is_known, layer_of, layers_of
+from darksecrets.models.mixing import END, START, Mix, Mixture, has_separate_heads, whole
+from darksecrets.run.errors import InputError
+from darksecrets.run.progress import progress
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from darksecrets.data.batches import EncodedSplit
+
+Logits = npt.NDArray[np.float32]
+Head = tuple[int, int]
+"""A layer and one of its heads, both from 1."""
+
+Key = TypeVar("Key")
+
+BLOCK = {"cpu": 2**28, "gpu": 2**33}
+"""Bytes of the hidden states of a block of examples before and after a layer, at most."""
+CHUNK = {"cpu": 2**10, "gpu": 2**16}
+"""Tokens per pass through a layer, see `darksecrets.ablation.shared`."""
+
+
+def heads_of(model: PreTrainedModel) -> list[Head]:
+    """Every head whose own parameters can be restored; none if heads share them."""
+    shape = shape_of(model)
+    layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
+    return [(n, head) for n in layers for head in heads] if has_separate_heads(model) else []
+
+
+def run(
+    mixture: Mixture,
+    split: EncodedSplit,
+    mixes: Sequence[Mix],
+    heads: Sequence[Head] = (),
+    *,
+    predicted: bool = False,
+    description: str = "Mixes",
+) -> Logits:
+    """Logits of all examples under some mixes, and of the fine-tuned model with a head restored.
+
+    Mixes and heads that make no difference to the weights make none to the outputs.
+
+    Args:
+        mixture: The two models, on the device to use.
+        split: The examples.
+        mixes: Any mixes.
+        heads: Heads to restore, each alone.
+        predicted: Whether the greatest output of each example counts: where rounding decides which
+            it is, the outputs are those of the example alone.
+        description: Text of the progress bar.
+
+    Returns:
+        [mixes and heads, examples, outputs].
+
+    Raises:
+        InputError: An output is not finite.
+    """
+    fine_tuned = whole(mixture.layers, END)
+    wanted = [mixture.simplified(mix) for mix in mixes]
+    changed = [head for head in heads if mixture.change_of_head(*head)]
+    different = list(dict.fromkeys([fine_tuned, *wanted]))
+    found = _run(mixture, split, (different, changed), description)
+    if predicted:
+        with torch.inference_mode():
+            decide_ties(Loop(mixture, split, different, changed), found.copy(), found)
+    of_heads = {head: number for number, head in enumerate(changed, start=len(different))}
+    places = [different.index(mix) for mix in wanted]
+    return found[[*places, *(of_heads.get(head, 0) for head in heads)]]
+
+
+def _run(
+    mixture: Mixture,
+    split: EncodedSplit,
+    wanted: tuple[Sequence[Mix], Sequence[Head]],
+    description: str,
+) -> Logits:
+    """[mixes and heads, examples, outputs] of different mixes and heads."""
+    backend = (Shared if is_known(mixture.end) else Loop)(mixture, split, *wanted)
+    shape = (sum(map(len, wanted)), len(split), _outputs(mixture))
+    found = np.empty(shape, dtype=np.float32)
+    steps = progress(description, len(split), "examples")
+    with torch.inference_mode(), steps as advance:
+        for rows in by_length(split.lengths, backend.block_size):
+            found[:, rows] = backend.block(rows).float().cpu().numpy()
+            advance(len(rows))
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"{type(mixture.end).__name__}: found outputs that are not finite numbers with layers "
+            "exchanged. A model has diverged, or its weights are damaged. Train again."
+        )
+    return found
+
+
+class Loop:
+    """Runs the model itself, once per mix and restored head; see `run`."""
+
+    def __init__(
+        self, mixture: Mixture, split: EncodedSplit, mixes: Sequence[Mix], heads: Sequence[Head]
+    ) -> None:
+        self.mixture, self.split = mixture, split
+        self.mixes, self.heads = list(mixes), list(heads)
+        self.block_size = batch_size_for(mixture.end, split)
+
+    def block(self, rows: Sequence[int]) -> torch.Tensor:
+        """[mixes and heads, rows, outputs] of some examples."""
+        numbers = range(len(self.mixes) + len(self.heads))
+        return torch.stack([self.logits(number, rows) for number in numbers])
+
+    def logits(self, number: int, rows: Sequence[int]) -> torch.Tensor:
+        """[rows, outputs] of a padded batch under one mix, or with one head restored."""
+        self._prepare(number)
+        model = self.mixture.model
+        batch = {name: t.to(model.device) for name, t in self.split.batch(list(rows)).items()}
+        del batch["labels"]
+        found: torch.Tensor = model(**batch).logits
+        return found
+
+    def run(self, number: int, rows: Sequence[int]) -> Logits:
+        """The same as an array, for `darksecrets.ablation.ties`."""
+        array: Logits = self.logits(number, rows).float().cpu().numpy()
+        return array
+
+    def _prepare(self, number: int) -> None:
+        if number < len(self.mixes):
+            self.mixture.apply(self.mixes[number])
+        else:
+            self.mixture.apply(whole(self.mixture.layers, END))
+            self.mixture.restore_head(*self.heads[number - len(self.mixes)])
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Examples of equal length, without padding.
+
+    Attributes:
+        places: [n] their positions in the block.
+        inputs: Their token ids and so on, [n, L].
+    """
+
+    places: list[int]
+    inputs: dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """What some models have computed alike, up to a layer.
+
+    Attributes:
+        mix: Their mix, up to this layer.
+        head: Number of the head that is restored in them; None for none.
+    """
+
+    mix: Mix
+    head: int | None = None
+
+
+States = list[torch.Tensor]
+"""Hidden states of all nodes at one place of the encoder, by group: [nodes, n, L, size]."""
+
+
+class Shared(Loop):
+    """Computes BERT's layers itself, and what models share only once; see `run`."""
+
+    def __init__(
+        self, mixture: Mixture, split: EncodedSplit, mixes: Sequence[Mix], heads: Sequence[Head]
+    ) -> None:
+        super().__init__(mixture, split, mixes, heads)
+        self._starts, self._ends = (
+            layers_of(model, model.dtype, ZERO) for model in (mixture.start, mixture.end)
+        )
+        self._whole = whole(mixture.layers, END)
+        config, nodes = mixture.end.config, len(self.mixes) + len(self.heads) + 2
+        size = 2 * 4 * nodes * int(split.lengths.max()) * config.hidden_size
+        on_cpu, on_gpu = (max(1, BLOCK[device] // size) for device in ("cpu", "gpu"))
+        self.block_size = devices.batch_size(mixture.end.device, size, cpu=on_cpu, gpu=on_gpu)
+        tokens = devices.sequence_bytes(config, 1)
+        self._tokens = devices.batch_size(mixture.end.device, tokens, **CHUNK)
+
+    def block(self, rows: Sequence[int]) -> torch.Tensor:
+        """See `Loop.block`."""
+        groups = list(self._groups(rows))
+        nodes = [_Node(mix) for mix in self._prefixes(1)]
+        states = self._embedded(nodes, groups)
+        for number in range(1, self.mixture.layers):
+            nodes, states = self._through(number, nodes, states)
+        wanted = [_Node(mix) for mix in self.mixes]
+        wanted += [_Node(self._whole, head) for head in range(len(self.heads))]
+        found: torch.Tensor = states[0].new_empty(len(wanted), len(rows), _outputs(self.mixture))
+        for group, tokens in zip(groups, self._last(wanted, nodes, states), strict=True):
+            found[:, group.places] = self._classified(wanted, tokens)
+        return found
+
+    def _prefixes(self, components: int) -> list[Mix]:
+        """What all mixes are in the lowest components, each once; and the fine-tuned model."""
+        return sorted({mix[:components] for mix in (*self.mixes, self._whole)})
+
+    def _groups(self, rows: Sequence[int]) -> Iterator[_Group]:
+        lengths = self.split.lengths[list(rows)]
+        for length in np.unique(lengths):
+            places = np.flatnonzero(lengths == length).tolist()
+            batch = self.split.batch([rows[place] for place in places])
+            inputs = {
+                name: tensor.to(self.mixture.end.device)
+                for name, tensor in batch.items()
+                if name not in (MASK, "labels")
+            }
+            yield _Group(places, inputs)
+
+    def _embedded(self, nodes: Sequence[_Node], groups: Sequence[_Group]) -> States:
+        found: list[list[torch.Tensor]] = [[] for _ in groups]
+        for node in nodes:
+            self.mixture.apply_to(0, node.mix[0])
+            for of_group, group in zip(found, groups, strict=True):
+                of_group.append(embed(self.mixture.model, group.inputs))
+        return [torch.stack(of_group) for of_group in found]
+
+    def _through(
+        self, number: int, before: Sequence[_Node], states: States
+    ) -> tuple[list[_Node], States]:
+        """The nodes after a layer, by its number from 1, and what leaves it."""
+        place = {node: index for index, node in enumerate(before)}
+        below, fine_tuned = self._whole[:number], self._whole[: number + 1]
+        carried = [node.head for node in before if node.head is not None]
+        own = [head for head, (layer, _) in enumerate(self.heads) if layer == number]
+        nodes = [_Node(mix) for mix in self._prefixes(number + 1)]
+        parents = [place[_Node(node.mix[:-1])] for node in nodes]
+        nodes += [_Node(fine_tuned, head) for head in carried]
+        parents += [place[_Node(below, head)] for head in carried]
+        found = [of.new_empty(len(nodes) + len(own), *of.shape[1:]) for of in states]
+        for share, chosen in _grouped(node.mix[number] for node in nodes):
+            layer = self._layer(number, share)
+            for old, new in zip(states, found, strict=True):
+                new[chosen] = self._forward(layer, old[[parents[index] for index in chosen]])
+        for old, new in zip(states, found, strict=True):
+            if own:
+                new[len(nodes) :] = self._restored(number, own, old[place[_Node(below)]])
+        return nodes + [_Node(fine_tuned, head) for head in own], found
+
+    def _layer(self, number: int, share: Sequence[float]) -> Layer:
+        """One layer, by its number from 1, with shares of the fine-tuned weights."""
+        for pure, layers in ((START, self._starts), (END, self._ends)):
+            if tuple(share) == (pure, pure):
+                return layers[number - 1]
+        self.mixture.apply_to(number, share)
+        return layer_of(self.mixture.model, number, self.mixture.model.dtype, ZERO)
+
+    def _forward(self, layer: Layer, stack: torch.Tensor) -> torch.Tensor:
+        """Output of a layer for [nodes, n, L, size], in chunks that stay in the CPU's cache."""
+        inputs = torch.split(stack.flatten(0, 1), max(1, self._tokens // stack.shape[2]))
+        return torch.cat([layer.forward(one, _none(layer, one)) for one in inputs]).view_as(stack)
+
+    def _restored(self, number: int, own: Sequence[int], hidden: torch.Tensor) -> torch.Tensor:
+        """[heads, n, L, size] output of a fine-tuned layer with each of some heads restored.
+
+        Args:
+            number: The layer, from 1.
+            own: Numbers of the heads in ``heads``.
+            hidden: [n, L, size], what enters the fine-tuned layer.
+        """
+        start, end = self._starts[number - 1], self._ends[number - 1]
+        old, new = (layer.context_and_change(hidden)[0] for layer in (end, start))
+        intact, found = end.project(old, hidden), []
+        for head in own:
+            place = torch.tensor([self.heads[head][1] - 1], device=hidden.device)
+            change = start.project_heads(new, place) - end.project_heads(old, place)
+            found.append(end.feed_forward(end.first_norm(intact + change)))
+        return torch.stack(found)
+
+    def _last(self, wanted: Sequence[_Node], before: Sequence[_Node], states: States) -> States:
+        """[models, n, size] output of the last layer at the first token, by group."""
+        number = self.mixture.layers
+        place = {node: index for index, node in enumerate(before)}
+        # a head of the last layer is restored only there
+        own = [
+            node.head if node.head is not None and self.heads[node.head][0] == number else None
+            for node in wanted
+        ]
+        parents = [
+            place[_Node(node.mix[:number], None if head is not None else node.head)]
+            for node, head in zip(wanted, own, strict=True)
+        ]
+        found = [of.new_empty(len(wanted), of.shape[1], of.shape[3]) for of in states]
+        keys = ((node.mix[number], head) for node, head in zip(wanted, own, strict=True))
+        for (share, head), chosen in _grouped(keys):
+            layer = self._layer(number, share) if head is None else self._last_with(head)
+            for old, new in zip(states, found, strict=True):
+                hidden = old[[parents[index] for index in chosen]]
+                flat = hidden.flatten(0, 1)
+                new[chosen] = layer.first_token(flat, _none(layer, flat)).view(
+                    *hidden.shape[:2], -1
+                )
+        return found
+
+    def _last_with(self, head: int) -> Layer:
+        """The last layer of the fine-tuned model with one head restored."""
+        number, model = self.mixture.layers, self.mixture.model
+        self.mixture.apply_to(number, (END, END))
+        self.mixture.restore_head(number, self.heads[head][1])
+        return layer_of(model, number, model.dtype, ZERO)
+
+    def _classified(self, wanted: Sequence[_Node], tokens: torch.Tensor) -> torch.Tensor:
+        """[models, n, outputs] from what leaves the last layer, [models, n, size]."""
+        found = tokens.new_empty(*tokens.shape[:2], _outputs(self.mixture))
+        for share, chosen in _grouped(node.mix[-1] for node in wanted):
+            self.mixture.apply_to(self.mixture.layers + 1, share)
+            logits = classify(self.mixture.model, tokens[chosen].flatten(0, 1))
+            found[chosen] = logits.view(len(chosen), tokens.shape[1], -1)
+        return found
+
+
+def _grouped(keys: Iterable[Key]) -> list[tuple[Key, list[int]]]:
+    """Every key once, with the numbers of its places."""
+    found: dict[Key, list[int]] = {}
+    for index, key in enumerate(keys):
+        found.setdefault(key, []).append(index)
+    return list(found.items())
+
+
+def _outputs(mixture: Mixture) -> int:
+    return int(mixture.end.config.num_labels or 1)
+
+
+def _none(layer: Layer, hidden: torch.Tensor) -> torch.Tensor:
+    """[n, heads] no head is disabled."""
+    return torch.zeros(len(hidden), layer.heads, dtype=torch.bool, device=hidden.device)

@@ -1,0 +1,256 @@
+"""Tables of what fine-tuning does: layers and heads restored, and paths between two models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.ablation.tables import LAYER_ABLATION
+from darksecrets.data.tables import METRIC
+from darksecrets.run import columns
+from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, names
+from darksecrets.run.tables import Column, Table, interval
+
+STATES = ("finetuned", columns.FROM_NORMAL)
+"""States of models that something can be restored in."""
+
+DIRECTIONS = RESTORED, TRANSFERRED = ("restored", "transferred")
+KINDS = EMBEDDINGS, UP_TO, FROM, LAYER, THIRD, ATTENTION, MLP = (
+    "embeddings",
+    "up to",
+    "from",
+    "layer",
+    "third",
+    "attention",
+    "mlp",
+)
+PARTS = MODEL, ENCODER = ("model", "encoder")
+CURVES = (MODEL, ENCODER, EMBEDDINGS, LAYER)
+SPLITS = VALIDATION, TRAIN = ("validation", "train")
+LOSS = "loss"
+
+CHANGES = MAPS, WEIGHTS = ("maps", "weights")
+COSTS = (LOSS, "score", "flips")
+SCOPES = HEADS, LAYERS = ("heads", "layers")
+
+_STATE = replace(STATE, values=STATES)
+_OF_MODEL = (TASK, _STATE, columns.SEED)
+
+_DIRECTION = Column(
+    "direction",
+    "text",
+    f"`{RESTORED}`: weights that fine-tuning began with are put into the fine-tuned model; "
+    f"`{TRANSFERRED}`: fine-tuned weights are put into the encoder that it began with. The "
+    "classifier, and the pooler, are always the fine-tuned ones",
+    values=DIRECTIONS,
+)
+_WHAT = (
+    Column(
+        "kind",
+        "text",
+        f"what is put in: `{EMBEDDINGS}`; `{UP_TO}`: these and layers 1 to `last_layer`; "
+        f"`{FROM}`: layers `first_layer` to the last; `{LAYER}`: one layer; `{THIRD}` of the "
+        f"layers; `{ATTENTION}` or `{MLP}` of these layers",
+        values=KINDS,
+    ),
+    Column("first_layer", "integer", "first layer of it, from 1; 0: the embeddings", low=0),
+    Column("last_layer", "integer", "last layer of it", low=0),
+)
+_BY_NAME = {column.name: column for column in LAYER_ABLATION.columns}
+_EFFECT = (
+    replace(
+        _BY_NAME["baseline"],
+        meaning=f"score of the model as it is: the fine-tuned one, or with `{TRANSFERRED}` the "
+        "encoder that fine-tuning began with, with the fine-tuned classifier",
+    ),
+    replace(_BY_NAME["score"], meaning="score with the weights put in"),
+    *(_BY_NAME[name] for name in ("delta", "ci_low", "ci_high", "p_value")),
+    replace(Q_VALUE, meaning="false discovery rate over the rows of the kind and direction"),
+)
+_FLIPS = Column(
+    "flips",
+    "number",
+    "share of the examples whose prediction changes; empty for a regression",
+    "%",
+    low=0,
+    high=100,
+    optional=True,
+)
+_LOSS = (
+    Column("loss_delta", "number", "what it adds to the mean loss of the validation examples"),
+    *interval("loss_delta", "loss_low", "loss_high"),
+)
+_CHANGE = Column(
+    "weight_change",
+    "number",
+    "how far fine-tuning has moved these weights: ‖difference‖ / ‖those that it began with‖",
+    low=0,
+)
+
+RESTORED_LAYERS = Table(
+    "restored_layers",
+    "Score and loss with weights of some layers exchanged between a fine-tuned model and what "
+    "fine-tuning began with (Hao et al. 2019): the pre-trained encoder, or for "
+    f"`{columns.FROM_NORMAL}` the weights drawn from a normal distribution.",
+    (*_OF_MODEL, _DIRECTION, *_WHAT, METRIC, *_EFFECT, _FLIPS, *_LOSS, _CHANGE),
+    key=names(*_OF_MODEL, _DIRECTION, *_WHAT, METRIC),
+)
+
+RESTORED_HEADS = Table(
+    "restored_heads",
+    "The same with the own parameters of one head restored: its rows of queries, keys and values, "
+    "and its columns of the output projection. No rows for encoders whose heads share them.",
+    (
+        *_OF_MODEL,
+        columns.LAYER,
+        HEAD,
+        METRIC,
+        *_EFFECT[:-1],
+        replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
+        _FLIPS,
+        *_LOSS,
+        _CHANGE,
+    ),
+    key=names(*_OF_MODEL, columns.LAYER, HEAD, METRIC),
+    every=names(columns.LAYER, HEAD),
+    may_be_empty=True,
+)
+
+_SEEDS = Column("seeds", "integer", "fine-tuning seeds", low=1)
+_OVER = "over seeds and examples; with one seed, over examples"
+
+RESTORED_MEANS = Table(
+    "restored_means",
+    "`restored_layers.csv` over fine-tuning seeds.",
+    (
+        TASK,
+        _STATE,
+        _DIRECTION,
+        *_WHAT,
+        METRIC,
+        _SEEDS,
+        replace(_EFFECT[0], meaning="mean `baseline` of the seeds"),
+        replace(_EFFECT[1], meaning="mean `score` of the seeds"),
+        replace(_BY_NAME["delta"], meaning="mean `delta` of the seeds"),
+        *interval("delta", unit="× 100"),
+        replace(P_VALUE, meaning=f"test of a mean effect of 0, {_OVER}"),
+        _EFFECT[-1],
+        replace(_FLIPS, meaning="mean `flips` of the seeds; empty for a regression"),
+        replace(_LOSS[0], meaning="mean `loss_delta` of the seeds"),
+        *_LOSS[1:],
+    ),
+    key=(*names(TASK, _STATE, _DIRECTION, *_WHAT), "metric"),
+)
+
+INTERPOLATION = Table(
+    "interpolation",
+    "Loss and scores between two models: weights are (1 − α) times those that fine-tuning began "
+    "with plus α times the fine-tuned ones, in a part of the model; the rest is fine-tuned.",
+    (
+        TASK,
+        _STATE,
+        Column(
+            "part",
+            "text",
+            f"what is interpolated: `{MODEL}`, with its classifier, `{ENCODER}`, `{EMBEDDINGS}`, "
+            f"or one `{LAYER}`",
+            values=CURVES,
+        ),
+        replace(columns.LAYER, optional=True, meaning="the layer, from 1; empty for other parts"),
+        Column("alpha", "number", "share of the fine-tuned weights", low=0, high=1),
+        Column(
+            "split",
+            "text",
+            "examples: all of `validation`, or `landscape.examples` of `train`",
+            values=SPLITS,
+        ),
+        Column(
+            "quantity",
+            "text",
+            f"`{LOSS}`, or a metric, × 100",
+            values=(LOSS, *METRIC.values),
+        ),
+        _SEEDS,
+        Column("value", "number", "mean over the seeds"),
+        Column("difference", "number", "`value` − that of the fine-tuned models, at α = 1"),
+        *interval("difference"),
+        Column(
+            "spread",
+            "number",
+            "standard deviation of `value` over seeds; empty for one",
+            low=0,
+            optional=True,
+        ),
+    ),
+    key=("task", "state", "part", "layer", "alpha", "split", "quantity"),
+)
+
+_RHO = Column(
+    "spearman",
+    "number",
+    "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side is "
+    "equal for all",
+    low=-1,
+    high=1,
+    optional=True,
+)
+
+CHANGE_AND_COST = Table(
+    "change_and_cost",
+    "Whether what fine-tuning changes most costs most if it is restored: rank correlations over "
+    "heads, and over layers.",
+    (
+        TASK,
+        _STATE,
+        Column("scope", "text", "what is restored, one by one", values=SCOPES),
+        Column(
+            "change",
+            "text",
+            f"`{MAPS}`: 1 − cosine of the maps before and after fine-tuning (`cosine.csv`), of a "
+            f"layer the mean over its heads; `{WEIGHTS}`: `weight_change`",
+            values=CHANGES,
+        ),
+        Column(
+            "cost",
+            "text",
+            "what restoring adds to the validation `loss`, or takes from the `score` (the task's "
+            "first metric), or the share of predictions that it `flips`",
+            values=COSTS,
+        ),
+        _SEEDS,
+        Column("units", "integer", "heads, or layers", low=1),
+        _RHO,
+        *interval("spearman", bounds=(-1, 1), optional=True),
+        replace(
+            P_VALUE,
+            meaning="two-sided permutation test of no rank correlation, the heads (or layers) of "
+            "all seeds permuted alike",
+            optional=True,
+        ),
+        replace(
+            Q_VALUE, meaning="its false discovery rate over the rows of the task", optional=True
+        ),
+        replace(
+            P_VALUE,
+            name="p_within_layers",
+            meaning="the same, heads permuted within their layers: beyond what layers explain; "
+            "empty for layers",
+            optional=True,
+        ),
+        replace(
+            Q_VALUE,
+            name="q_within_layers",
+            meaning="its false discovery rate over the rows of the task",
+            optional=True,
+        ),
+    ),
+    key=("task", "state", "scope", "change", "cost"),
+)
+
+SWAPS = Table(
+    "swaps",
+    "What was exchanged between two models, in the order of their outputs.",
+    (_DIRECTION, *_WHAT, _CHANGE),
+    key=names(_DIRECTION, *_WHAT),
+)
+
+TABLES = (RESTORED_LAYERS, RESTORED_HEADS, RESTORED_MEANS, INTERPOLATION, CHANGE_AND_COST)

@@ -1,0 +1,95 @@
+"""Both figures against the tables that they are drawn from, and the published numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import axes_named
+
+from darksecrets.compression import compression, compression_times, points, tables
+from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+
+PUBLISHED = tables.PUBLISHED.read(RESOURCES / "paper" / "compression_rogers2020.csv")
+
+
+def made() -> pd.DataFrame:
+    """Every method, by seeds and in two amounts: what is smaller retains less."""
+    rows = [
+        {"task": "RTE", "state": "finetuned", "seed": seed, "metric": "accuracy"}
+        | {"method": method, "amount": amount}
+        | {"packed_bytes": 1000 - 100 * number - 50 * amount * (number > 0)}
+        | {"retention": kept, "retention_low": kept - 3, "retention_high": kept + 5}
+        for seed in (1, 2)
+        for number, method in enumerate(tables.METHODS)
+        for amount in ((0.2, 0.4) if method == "heads removed" else (0,))
+        for kept in [100 - 4 * number - 10 * amount + seed]
+    ]
+    return pd.DataFrame(rows)
+
+
+def times(table: pd.DataFrame) -> pd.DataFrame:
+    rows = table[table["method"] != tables.RANDOM][["task", "seed", "method", "amount"]]
+    found = rows.merge(pd.DataFrame({"inputs": tables.INPUTS}), how="cross")
+    speed = 1 + rows["amount"].iloc[0] + 0.5 * (found["inputs"] == tables.BATCH)
+    return found.assign(speedup=speed, ci_low=speed - 0.25, ci_high=speed + 1)
+
+
+def lines(axes, label: str) -> list:
+    return [each.lines[0] for each in axes.containers if each.get_label() == label]
+
+
+def test_points_are_means_over_seeds():
+    axes = axes_named(compression.compression(made(), PUBLISHED, {"RTE": "accuracy"}, "run"), "RTE")
+    (heads,) = lines(axes, "heads removed")
+    assert heads.get_xdata() == pytest.approx([89, 88])
+    assert heads.get_ydata() == pytest.approx([95.5, 93.5])
+    (bars,) = (each for each in axes.containers if each.get_label() == "heads removed")
+    first = bars.lines[2][0].get_segments()[0]
+    assert first[:, 1].tolist() == pytest.approx([92.5, 100.5])
+    (grey,) = (line for line in axes.lines if line.get_label() == "published")
+    both = PUBLISHED.dropna(subset=["smaller", "retention"])
+    assert grey.get_xdata() == pytest.approx(100 / both["smaller"].to_numpy())
+    assert axes.get_xlim()[0] == 0
+
+
+def test_times_are_shares_of_the_whole_model_with_one_example_open():
+    table = made()
+    figure = compression_times.compression_times(
+        table, times(table), PUBLISHED, {"RTE": "accuracy"}, "run"
+    )
+    single, batch = lines(axes_named(figure, "RTE"), "8 bits")
+    assert single.get_xdata() == pytest.approx([100])
+    assert batch.get_xdata() == pytest.approx([100 / 1.5])
+    assert single.get_markerfacecolor() == "white" != batch.get_markerfacecolor()
+
+
+def test_the_front_has_what_no_cheaper_model_beats():
+    rng = np.random.default_rng(1)
+    costs, kept = rng.integers(0, 9, 40).astype(float), rng.integers(0, 9, 40).astype(float)
+    found = points.front(costs, kept)
+    assert (np.diff(costs[found]) > 0).all()
+    assert (np.diff(kept[found]) > 0).all()
+    for one in range(40):
+        beaten = any(
+            costs[o] <= costs[one]
+            and kept[o] >= kept[one]
+            and (costs[o], kept[o]) != (costs[one], kept[one])
+            for o in range(40)
+        )
+        listed = (costs[one], kept[one]) in set(zip(costs[found], kept[found], strict=True))
+        assert listed == (not beaten)
+
+
+def test_a_task_that_the_table_lacks_is_named():
+    with pytest.raises(InputError, match=r"compression\.csv has no f1 of RTE"):
+        points.rows_of(made(), "RTE", "f1")
+
+
+def test_published_rows_are_those_of_the_survey():
+    rows = PUBLISHED.set_index("model")
+    assert len(rows) == 26
+    assert rows.loc["DistilBERT", ["smaller", "retention", "speedup"]].tolist() == [1.5, 90, 1.6]
+    assert rows.loc["BERT-QAT", ["smaller", "retention"]].tolist() == [4, 99]
+    assert (rows["kind"].value_counts()["distillation"], rows["speedup"].notna().sum()) == (13, 15)
+    ranges = rows[rows["smaller"].isna()]
+    assert ranges["note"].notna().all()

@@ -1,0 +1,126 @@
+# Section 5, further: how much smaller can the overparametrised model be made? Beside published compressed models.
+
+
+COMPRESSION = "Section 5, further: smaller models"
+COMPRESSED = config["compression"]["tasks"]
+TABLES_OF_COMPRESSION = ("compression", "compression_times")
+UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")
+if COMPRESSED and UNCOMPRESSED and workflow.is_main_process:
+    logger.warning(UNCOMPRESSED)
+
+
+# How much of each method, and how the control is drawn.
+AMOUNTS = {key: config["compression"][key] for key in ("heads", "weights", "layers", "rank")}
+
+
+rule compress_model:
+    """Compress a fine-tuned model in several ways: bytes, score and time of what is left.
+
+    Nothing is trained again, and validation examples choose nothing. Times are those of a CPU.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders=orders_of_task,
+    output:
+        **{
+            name: f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_COMPRESSION
+        },
+        provenance="<results>/compression/{task}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/compress_model/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/compress_model/{task}/seed-{seed}.tsv"
+    group:
+        "compression"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.compression),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        amounts=AMOUNTS,
+        repetitions=lookup(dpath="compression/repetitions", within=config),
+        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Compress the model of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/compress_model.py"
+
+
+rule save_compressed_models:
+    """Save every compressed model of a task; PyTorch alone can run them."""
+    input:
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders=orders_of_task,
+    output:
+        models=directory("<results>/compressed_models/{task}/seed-{seed}"),
+    log:
+        "<logs>/save_compressed_models/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/save_compressed_models/{task}/seed-{seed}.tsv"
+    group:
+        "compression"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.compressed_models),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        amounts=AMOUNTS,
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Save the compressed models of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/save_compressed_models.py"
+
+
+collect(
+    "collect_compression",
+    "Gather a table of all tasks and seeds: compressed models.",
+    group="effects",
+    table="{table}",
+    tables=per_task_and_seed("<results>/compression/{task}/seed-{seed}/{{table}}.csv", COMPRESSED),
+    choices="|".join(TABLES_OF_COMPRESSION),
+)
+
+
+figure(
+    "compression",
+    "Score that compressed models retain against their size, beside published ones.",
+    section=COMPRESSION,
+    label="Size (Rogers et al. 2020, table 1)",
+    group="effects",
+    of_run=bool(COMPRESSED),
+    tasks=COMPRESSED,
+    table="<results>/tables/compression.csv",
+    published=shipped("paper/compression_rogers2020.csv"),
+)
+
+
+figure(
+    "compression_times",
+    "Score that compressed models retain against the time that they take.",
+    section=COMPRESSION,
+    label="Time",
+    group="effects",
+    of_run=bool(COMPRESSED),
+    tasks=COMPRESSED,
+    table="<results>/tables/compression.csv",
+    times="<results>/tables/compression_times.csv",
+    published=shipped("paper/compression_rogers2020.csv"),
+)
+
+
+if COMPRESSED:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_COMPRESSION]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_COMPRESSION)

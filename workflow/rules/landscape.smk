@@ -1,0 +1,115 @@
+# Section 4.3, further: what does fine-tuning do? Layers restored, and paths between two models.
+
+
+LANDSCAPE = "Section 4.3, further: what fine-tuning does"
+RESTORED = [] if config["landscape_left_out"] else config["landscape"]["tasks"]
+TABLES_OF_LANDSCAPE = tuple(table.name for table in tables_of_landscape.TABLES)
+CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
+
+
+rule restore_layers:
+    """Put weights that fine-tuning began with back into a fine-tuned model, layer by layer and head by head.
+
+    Also the other way round, and for points between both models. What the models share is computed once.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        pretrained="<results>/models/pretrained",
+        finetuned="<results>/models/{task}/{state}/seed-{seed}",
+        predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
+    output:
+        outputs=directory("<results>/restored/{task}/{state}/seed-{seed}"),
+    log:
+        "<logs>/restore_layers/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/restore_layers/{task}/{state}/seed-{seed}.tsv"
+    group:
+        "landscape"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.restoring, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        points=lookup(dpath="landscape/points", within=config),
+        examples=lookup(dpath="landscape/examples", within=config),
+        training=lookup(dpath="landscape/training", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+    message:
+        "Restore layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/restore_layers.py"
+
+
+rule score_restored:
+    """Score all models of a task with layers and heads restored, and compare costs with changes of maps."""
+    input:
+        outputs=restored_of_seeds,
+        similarity=similarity_of_seeds,
+    output:
+        **{
+            name: f"<results>/landscape/{{task}}/{{state}}/{name}.csv"
+            for name in TABLES_OF_LANDSCAPE
+        },
+        provenance="<results>/landscape/{task}/{state}/provenance.json",
+    log:
+        "<logs>/score_restored/{task}/{state}.log",
+    benchmark:
+        "<benchmarks>/score_restored/{task}/{state}.tsv"
+    group:
+        "landscape"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.restored_scoring),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
+        resampling=RESAMPLING,
+    message:
+        "Score restored layers of {wildcards.state} on {wildcards.task}"
+    script:
+        "../../scripts/score_restored.py"
+
+
+collect(
+    "collect_landscape",
+    "Gather a table of all tasks and states: layers and heads restored, and paths between models.",
+    group="landscape",
+    table="{table}",
+    tables=landscape_of_tasks,
+    choices="|".join(TABLES_OF_LANDSCAPE),
+)
+
+
+figure(
+    "restored_layers",
+    "The score of every task with layers restored, one by one, from below and from above.",
+    section=LANDSCAPE,
+    label="Layers restored (Hao et al. 2019)",
+    group="landscape",
+    of_run=bool(RESTORED),
+    tasks=RESTORED,
+    table="<results>/tables/restored_means.csv",
+)
+
+
+figure(
+    "paths",
+    "Loss and score between what fine-tuning began with and what it made, for all layers and each.",
+    section=LANDSCAPE,
+    label="Between both models",
+    group="landscape",
+    of_run=bool(RESTORED),
+    tasks=RESTORED,
+    table="<results>/tables/interpolation.csv",
+)
+
+
+if RESTORED:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_LANDSCAPE)
