@@ -14,6 +14,7 @@ SHOWN = (
         "delta",
         "Effect of disabling: {kind}",
         "Disabling (4.6)",
+        "score without the head − score of the intact model",
         kind="metric",
         test="q_value",
         two_sided=True,

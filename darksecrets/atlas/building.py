@@ -16,7 +16,8 @@ from darksecrets.atlas.frame import BINS, OFFSETS
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe
 from darksecrets.claims.registry import Paper
-from darksecrets.run.series import FINETUNED, MEAN, Model, Series, of_measure, shape_of
+from darksecrets.run.columns import of_weights
+from darksecrets.run.series import CHOSEN, FINETUNED, MEAN, Model, Series, of_measure, shape_of
 from darksecrets.run.shown import LEVEL, Shown
 
 Metrics = Mapping[str, Sequence[str]]
@@ -102,19 +103,30 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "kinds": dict(series.kinds),
         "group": shown.group,
         "table": shown.table.file,
-        "meaning": _plain(column.meaning),
+        "meaning": _plain(shown.meaning or column.meaning),
         "unit": column.unit,
         "palette": shown.palette,
-        "onCard": shown.on_card,
+        "onCard": shown.on_card
+        if isinstance(shown.on_card, bool)
+        else series.kind in shown.on_card,
         "test": _plain(shown.column(shown.test).meaning) if shown.test else "",
         "twoSided": shown.two_sided,
         "columns": list(series.columns),
         "roles": _roles(shown, series.columns),
+        "choices": list(series.choices),
+        "by": shown.by,
+        "of": _of_weights(series),
         "tasks": list(series.tasks),
         "models": [list(model) for model in series.models],
         "compares": "state" not in shown.table.names,
         "start": start,
     }
+
+
+def _of_weights(series: Series) -> str:
+    """What measures of the same, by other measures of attention, have in common."""
+    shown = series.shown
+    return ".".join((of_weights(shown.table) or shown.table.name, shown.value, series.kind))
 
 
 def _plain(markdown: str) -> str:
@@ -124,17 +136,23 @@ def _plain(markdown: str) -> str:
 
 def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
     """What the columns are for: numbers of columns by role."""
-    named = {"value": shown.value, "test": shown.test, "over": shown.over, "examples": "examples"}
+    named = {"value": shown.value, "test": shown.test, "over": shown.over, CHOSEN: CHOSEN}
     for prefix, of in (("", shown.value), ("over", shown.over)):
         ends = zip((f"{prefix}low", f"{prefix}high"), shown.ends(of), strict=False)
         named |= dict(ends)
     found = {role: columns.index(name) for role, name in named.items() if name in columns}
-    controls = [
-        {"name": c.name, "column": columns.index(c.name), "meaning": _plain(c.meaning)}
-        for c in shown.controls
-        if c.name in columns
-    ]
-    return {**found, "controls": controls}
+    several = {"controls": shown.controls, "beside": [shown.column(name) for name in shown.beside]}
+    return {
+        **found,
+        **{
+            role: [
+                {"name": c.name, "column": columns.index(c.name), "meaning": _plain(c.meaning)}
+                for c in own
+                if c.name in columns
+            ]
+            for role, own in several.items()
+        },
+    }
 
 
 def _menu(measures: Sequence[dict[str, Any]], series: Sequence[Series]) -> list[dict[str, Any]]:
@@ -163,6 +181,7 @@ def _category(
         "key": f"{shown.table.name}.{shown.value}",
         "name": f"Commonest {shown.kind}",
         "kind": "",
+        "of": "",
         "palette": "category",
         "meaning": f"{shown.kind} with the greatest {shown.value}",
         "parts": [part["key"] for part in parts],

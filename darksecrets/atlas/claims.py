@@ -65,13 +65,25 @@ def links(claim: Claim, series: Sequence[Series]) -> list[dict[str, Any]]:
     """The measures whose heads are behind a claim, with state and heads if it names some."""
     found: list[dict[str, Any]] = []
     for question in claim.questions:
-        direct = [one for one in series if one.shown.table.name in question.sources]
+        direct = [one for one in series if _about(one, question)]
         behind = [one for one in series if {*one.shown.summaries} & {*question.sources}]
         for one in _of_kind(direct or behind, question):
             link = {"measure": one.key, **_state(question), **_heads(question)}
             if link not in found:
                 found.append(link)
     return found[:_SHOWN]
+
+
+def _about(series: Series, question: Question) -> bool:
+    """Whether a question reads the rows that a series shows."""
+    if series.shown.table.name not in question.sources:
+        return False
+    return all(_allows(question, column, value) for column, value in series.shown.fixed.items())
+
+
+def _allows(question: Question, column: str, value: str | int) -> bool:
+    wanted = question.where.get(column, value)
+    return value in (wanted if isinstance(wanted, tuple) else (wanted,))
 
 
 def _of_kind(series: Sequence[Series], question: Question) -> list[Series]:

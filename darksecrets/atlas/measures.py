@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from darksecrets.ablation import shown as ablation
+from darksecrets.faithfulness import shown as faithfulness
 from darksecrets.features import shown as features
 from darksecrets.finetuning import shown as finetuning
 from darksecrets.framenet import shown as framenet
+from darksecrets.importance import shown as importance
 from darksecrets.norms import shown as norms
+from darksecrets.opinions import shown as opinions
 from darksecrets.patterns import shown as patterns
 from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
+from darksecrets.subnetworks import shown as subnetworks
 from darksecrets.syntax import shown as syntax
 
-SHOWN: tuple[Shown, ...] = (
+WHAT_HEADS_DO: tuple[Shown, ...] = (
     *patterns.SHOWN,
-    *finetuning.SHOWN,
-    *ablation.SHOWN,
-    *features.SHOWN,
-    *norms.SHOWN,
     *framenet.SHOWN,
     *syntax.SHOWN,
+    *finetuning.SHOWN,
+    *features.SHOWN,
+    *norms.SHOWN,
 )
-"""A run shows those whose tables it has."""
+"""Measures of attention, with which the importance of heads is compared."""
+
+_SHOWN = (
+    *WHAT_HEADS_DO,
+    *opinions.SHOWN,
+    *ablation.SHOWN,
+    *importance.SHOWN,
+    *subnetworks.SHOWN,
+    *faithfulness.SHOWN,
+)
 
 
-def tables() -> dict[str, Table]:
-    """Tables that the measures are read from, by name."""
-    found = [table for shown in SHOWN for table in (shown.table, shown.over_seeds) if table]
+def _section(shown: Shown) -> str:
+    """Section of the paper that a measure is about."""
+    return shown.group.rpartition("(")[2]
+
+
+SHOWN: tuple[Shown, ...] = tuple(sorted(_SHOWN, key=_section))
+"""In the order of the paper's sections; a run shows those whose tables it has."""
+
+
+def tables(of: Sequence[Shown] = SHOWN) -> dict[str, Table]:
+    """Tables that measures are read from, by name.
+
+    Args:
+        of: The measures.
+    """
+    found = [table for shown in of for table in (shown.table, shown.over_seeds) if table]
     return {table.name: table for table in found}

@@ -16,7 +16,9 @@ MEAN_LEVELS = 255
 """The same of 8 bits."""
 MAP_ERROR = 1 / MAP_LEVELS
 """Bound of the error of a weight of a map in 4 bits."""
-FLOAT_ERROR = 2.0**-16
+_DROPPED = 12
+"""Bits of a number in single precision that are dropped: the page shows three digits."""
+FLOAT_ERROR = 2.0 ** (_DROPPED - 24)
 """Bound of the relative error of a number of a table."""
 
 
@@ -50,10 +52,14 @@ def pack_means(maps: npt.NDArray[np.floating]) -> str:
 
 
 def pack_floats(numbers: npt.NDArray[np.floating]) -> str:
-    """Numbers of tables in 24 bits each, NaN for missing ones: all first bytes, then all second."""
+    """Numbers of tables in 20 bits each, NaN for missing ones: all first bytes, then all second.
+
+    The last four bits of each third byte are 0, which compress to nothing.
+    """
     bits = numbers.astype(np.float32).ravel().view(np.uint32).astype(np.uint64)
     missing = np.isnan(numbers).ravel()
-    rounded = np.where(missing, 0x7FC00000, bits + 0x80 & 0xFFFFFF00).astype(np.uint32)
+    unit = 1 << _DROPPED
+    rounded = np.where(missing, 0x7FC00000, bits + unit // 2 & (1 << 32) - unit).astype(np.uint32)
     planes = [(rounded >> shift & 0xFF).astype(np.uint8).tobytes() for shift in (24, 16, 8)]
     return text(b"".join(planes))
 

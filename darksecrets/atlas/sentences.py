@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from darksecrets.run.series import MEAN, Model, Numbers, Series, average
+from darksecrets.run.series import CHOSEN, MEAN, Model, Numbers, Series, average
 from darksecrets.run.shown import LEVEL, Phrase, Shown
 
 _DASH = "–"
+_UNKNOWN = re.compile(r" \[–, –\]| \(95% interval – to –\)|95% interval – to –; ")
 _Columns = Mapping[str, Numbers]
 _Values = Mapping[str, float]
 
@@ -25,26 +27,40 @@ def describe(series: Sequence[Series], task: str, model: Model) -> list[str]:
     Returns:
         Sentences, the heads of layer 1 first; empty for a head of which there is nothing to say.
     """
-    kinds: dict[int, tuple[Shown, dict[str, _Columns]]] = {}
+    kinds: dict[int, tuple[Shown, list[tuple[Series, _Columns]]]] = {}
     for one in series:
         if one.shown.phrases and (columns := _columns(one, task, model)):
             if one.shown.kind == "metric" and one.kind:
                 continue  # only the main metric is said
-            kind = one.kinds.get(task, one.kind)
-            kinds.setdefault(id(one.shown), (one.shown, {}))[1][kind] = columns
+            kinds.setdefault(id(one.shown), (one.shown, []))[1].append((one, columns))
     if not kinds:
         return []
     shape = series[0].values.shape[-2:]
-    return [
-        _sentence(
-            [
-                text
-                for shown, columns in kinds.values()
-                for text in said(shown, {kind: _at(own, place) for kind, own in columns.items()})
-            ]
-        )
-        for place in np.ndindex(shape)
-    ]
+    found = []
+    for place in np.ndindex(shape):
+        texts = [
+            (shown, text)
+            for shown, parts in kinds.values()
+            for text in said(shown, dict(_at(*part, task, place) for part in parts))
+        ]
+        found.append(_sentence(_by_measure(texts, [shown for shown, _ in kinds.values()])))
+    return found
+
+
+def _by_measure(texts: Sequence[tuple[Shown, str]], measured: Sequence[Shown]) -> list[str]:
+    """Each text once; with the measures of attention that it is said by, if there are several."""
+    several = {shown.phrases for shown in measured if shown.by}
+    measures: dict[str, list[str]] = {}
+    for shown, text in texts:
+        own = measures.setdefault(text, [])
+        if shown.phrases in several:
+            own.append(shown.by or "weights")
+    return [f"{text} (by {_list(by)})" if by else text for text, by in measures.items()]
+
+
+def _list(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else f"{last} only"
 
 
 def _columns(series: Series, task: str, model: Model) -> _Columns:
@@ -55,8 +71,15 @@ def _columns(series: Series, task: str, model: Model) -> _Columns:
     return {name: values for name, values in found.items() if values is not None}
 
 
-def _at(columns: _Columns, place: tuple[int, ...]) -> _Values:
-    return {name: float(values[place]) for name, values in columns.items()}
+def _at(
+    series: Series, columns: _Columns, task: str, place: tuple[int, ...]
+) -> tuple[str, _Values]:
+    """The kind of a head's values, or what was chosen for the head; and its values."""
+    values = {name: float(numbers[place]) for name, numbers in columns.items()}
+    chosen = values.get(CHOSEN, np.nan)
+    if np.isnan(chosen):
+        return series.kinds.get(task, series.kind), values
+    return series.choices[int(chosen)], values
 
 
 def _sentence(parts: Sequence[str]) -> str:
@@ -110,13 +133,16 @@ def _filled(phrase: Phrase, shown: Shown, kind: str, values: _Values) -> str:
     """The phrase with its numbers; without an interval that is unknown."""
     low, high = (values.get(name, np.nan) for name in (*shown.ends(shown.value), "", "")[:2])
     numbers = {
-        **{column.name: values.get(column.name, np.nan) for column in shown.controls},
+        **{
+            name: values.get(name, np.nan)
+            for name in (*(c.name for c in shown.controls), *shown.beside)
+        },
         **{"value": values[shown.value], "low": low, "high": high},
         **{"loss": -values[shown.value], "least": -high, "most": -low},
     }
     written = {name: _Number(number) for name, number in numbers.items()}
     text = phrase.text.format(kind=shown.words.get(kind, kind), **written)
-    return text.replace(f" [{_DASH}, {_DASH}]", "")
+    return _UNKNOWN.sub("", text)
 
 
 class _Number(float):

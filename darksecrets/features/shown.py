@@ -53,6 +53,7 @@ SHOWN = (
         "probability",
         "Probable type: {kind}",
         "Where attention goes (4.4)",
+        "probability that the head is of the type (bootstrap over examples)",
         kind="type",
         words={
             "next": "next token",

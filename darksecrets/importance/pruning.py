@@ -32,6 +32,7 @@ from darksecrets.importance.tables import (
     MODE,
     PRUNING_CHOICES,
     PRUNING_ORDERS,
+    REMAINING_HEADS,
     REVERSED,
     SMALLER_MODELS,
 )
@@ -237,3 +238,22 @@ def layer_needs(
         tables.append(places.assign(metric=metric, **columns))
     found = pd.concat(tables).sort_values(["metric", "layer", "kept"], ignore_index=True)
     return found[[name for name in LAYER_NEEDS.names if name in found]]
+
+
+def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Which heads are left at the largest number of removed ones that is tolerated.
+
+    Args:
+        table: The table ``pruning_orders`` of a model.
+        pruned: Rows of the table ``pruned_heads`` of the same model.
+        metric: The score that decides.
+
+    Returns:
+        The table ``remaining_heads`` without the columns of the model.
+    """
+    ordered = table[~table["order"].isin((RANDOM, REVERSED))]
+    removed = pruned[pruned["metric"] == metric].set_index("order")[["tolerated", "heads"]]
+    found = ordered.join(removed, on="order").assign(metric=metric)
+    found["survives"] = found["rank"] > found["tolerated"]
+    found["chance"] = 1 - found["tolerated"] / found["heads"]
+    return found[[name for name in REMAINING_HEADS.names if name in found]]

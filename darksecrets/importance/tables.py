@@ -237,6 +237,31 @@ LAYER_NEEDS = Table(
     key=(*names(*MODEL, METRIC), "layer", "kept"),
 )
 
+REMAINING_HEADS = Table(
+    "remaining_heads",
+    "Which heads are left if as many are removed as the task's first metric tolerates "
+    f"(`tolerated` in `pruned_heads`), in every order but `{RANDOM}` and `{REVERSED}`.",
+    (
+        *MODEL,
+        replace(METRIC, meaning="the task's first metric"),
+        replace(
+            _ORDER, values=tuple(name for name in _ORDER.values if name not in (RANDOM, REVERSED))
+        ),
+        LAYER,
+        HEAD,
+        Column("rank", "integer", "1 is removed first", low=1),
+        Column("survives", "flag", "whether the head is left"),
+        Column(
+            *("chance", "number", "the same if as many heads are removed at random"),
+            low=0,
+            high=1,
+            control_of="survives",
+        ),
+    ),
+    key=(*names(*MODEL), "order", "layer", "head"),
+    every=names(LAYER, HEAD),
+)
+
 IMPORTANT_HEADS = Table(
     "important_heads",
     "Whether the heads that a task needs are those that do something recognisable: rank "
@@ -328,6 +353,6 @@ HEAD_GATES = Table(
 
 TABLES = (
     *(HEAD_IMPORTANCE, MLP_IMPORTANCE, IMPORTANCE_AGREEMENT),
-    *(PRUNING_CURVES, PRUNED_HEADS, SMALLER_MODELS, LAYER_NEEDS, LEARNED_GATES, HEAD_GATES),
-    IMPORTANT_HEADS,
+    *(PRUNING_CURVES, PRUNED_HEADS, REMAINING_HEADS, SMALLER_MODELS, LAYER_NEEDS),
+    *(LEARNED_GATES, HEAD_GATES, IMPORTANT_HEADS),
 )

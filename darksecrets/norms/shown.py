@@ -14,6 +14,7 @@ _WORDS = {
     FREQUENT: "frequent words",
     OTHER: "other words",
 }
+_FEW = (SPECIAL, FREQUENT, OTHER)
 
 SHOWN = (
     Shown(
@@ -35,6 +36,7 @@ SHOWN = (
         kind="kind",
         words=_WORDS,
         summaries=("norm_levels",),
+        on_card=(SPECIAL, OTHER),
         phrases=(
             Phrase(
                 "norms leave {value:.0%} of its attention to {kind} (95% interval {low:.0%} to "
@@ -50,6 +52,7 @@ SHOWN = (
         "Length of f(x): {kind}",
         _GROUP,
         kind="kind",
+        where={"kind": _FEW},
         words=_WORDS,
         summaries=("norm_levels",),
         on_card=False,
@@ -60,6 +63,7 @@ SHOWN = (
         "Correlation of weight and length: {kind}",
         _GROUP,
         kind="kind",
+        where={"kind": _FEW},
         words=_WORDS,
         palette="effect",
         summaries=("norm_levels",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ _ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undeci
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
 """Tables side by side that the steps are spread over."""
+_LONGEST = 22
+"""Steps that are listed at once, so that the page fits a window; the others are folded."""
 
 _STYLE = """
 .made { font: 12px/1.35 system-ui, sans-serif; color: #1f2937; max-width: 880px; }
@@ -26,6 +28,7 @@ _STYLE = """
 .made .costs { display: flex; flex-wrap: wrap; gap: 0 28px; margin-top: 8px; }
 .made .costs td + td, .made .costs th + th { text-align: right; white-space: nowrap; }
 .made .costs td { border-top: 1px solid #e5e7eb; font-variant-numeric: tabular-nums; }
+.made summary { margin-top: 6px; cursor: pointer; }
 .made p { margin: 6px 0 0; color: #4b5563; }
 """
 
@@ -66,18 +69,31 @@ def _costs(costs: pd.DataFrame) -> str:
         f"<td>{_duration(row['longest'])}</td><td>{row['memory']:.0f} MiB</td></tr>"
         for row in costs.to_dict("records")
     ]
+    others = rows[_LONGEST:]
+    return (
+        f"{_side_by_side(rows[:_LONGEST])}\n"
+        f"<p>Measured steps: {costs['jobs'].sum()} jobs took {_duration(costs['wall'].sum())}, "
+        "some at the same time; "
+        f"memory is that of the largest job, at most {costs['memory'].max():.0f} MiB.</p>\n"
+        f"{_on_request(others) if others else ''}"
+    )
+
+
+def _on_request(rows: Sequence[str]) -> str:
+    """Rows of further steps, folded."""
+    summary = f"<summary>{len(rows)} shorter steps</summary>"
+    return f"<details>{summary}{_side_by_side(rows)}</details>\n"
+
+
+def _side_by_side(rows: Sequence[str]) -> str:
+    """Rows of steps, spread over tables of equal length."""
     head = "<tr>" + "".join(f"<th>{name}</th>" for name in _COSTS) + "</tr>"
     side = -(-len(rows) // _SIDES)
     tables = "".join(
         f"<table>{head}{''.join(rows[start : start + side])}</table>"
         for start in range(0, len(rows), side)
     )
-    return (
-        f'<div class="costs">{tables}</div>\n'
-        f"<p>Measured steps: {costs['jobs'].sum()} jobs took {_duration(costs['wall'].sum())}, "
-        "some at the same time; "
-        f"memory is that of the largest job, at most {costs['memory'].max():.0f} MiB.</p>\n"
-    )
+    return f'<div class="costs">{tables}</div>'
 
 
 def _duration(seconds: float) -> str:

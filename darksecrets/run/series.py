@@ -22,6 +22,8 @@ MEAN = "mean"
 """In place of a seed: the mean over seeds."""
 NO_TASK = ""
 """In place of a task, for tables without tasks."""
+CHOSEN = "chosen"
+"""A column that series have if `Shown.chosen` says so: the number of what was chosen."""
 _ORDER = ("pretrained", FINETUNED, "finetuned-from-normal", RANDOM)
 
 
@@ -44,6 +46,7 @@ class Series:
         models: Models, see `Model`.
         values: [task, model, column, layer, head]; NaN where the table has no row.
         kinds: Kind of every task, where it depends on the task (the main metric).
+        choices: What was chosen for a head, in words, by the number in the column `CHOSEN`.
     """
 
     shown: Shown
@@ -53,12 +56,14 @@ class Series:
     models: tuple[Model, ...]
     values: Numbers
     kinds: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    choices: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """Identity of the series in the page's address."""
-        base = f"{self.shown.table.name}.{self.shown.value}"
-        return f"{base}.{self.kind}" if self.kind else base
+        shown = self.shown
+        fixed = map(str, shown.fixed.values())
+        return ".".join(filter(None, (shown.table.name, shown.value, *fixed, self.kind)))
 
     @property
     def name(self) -> str:
@@ -115,10 +120,15 @@ def of_measure(
     if frame is None or frame.empty:
         return []
     frame = _with_means(shown, frame, tables, shape)
+    for column, values in shown.where.items():
+        frame = frame[frame[column].isin(values if isinstance(values, tuple) else [values])]
+    if frame.empty:
+        return []
     if not shown.kind:
         return [_series(shown, "", frame, metrics, shape)]
-    declared = shown.table.names.index(shown.kind)
-    order = shown.table.columns[declared].values or tuple(frame[shown.kind].unique())
+    declared = shown.column(shown.kind).values or tuple(frame[shown.kind].unique())
+    chosen = shown.where.get(shown.kind)
+    order = chosen if isinstance(chosen, tuple) else declared
     found = set(frame[shown.kind])
     kinds = [kind for kind in order if kind in found]
     parts = [
@@ -142,8 +152,9 @@ def _with_means(
 
 
 def _located(frame: pd.DataFrame, shape: tuple[int, int]) -> pd.DataFrame:
-    """The table with all columns that locate a row: task, state, seed and layer."""
+    """The rows of heads, with all columns that locate them: task, state, seed and layer."""
     missing: dict[str, Any] = {}
+    frame = frame.dropna(subset=[name for name in ("layer", "head") if name in frame])
     if "task" not in frame:
         missing["task"] = NO_TASK
     if "state" not in frame:
@@ -160,8 +171,7 @@ def _located(frame: pd.DataFrame, shape: tuple[int, int]) -> pd.DataFrame:
 def _columns(shown: Shown, frame: pd.DataFrame) -> tuple[str, ...]:
     """Columns of a series, those that the page can use."""
     named = [shown.value, *shown.ends(shown.value), *(c.name for c in shown.controls)]
-    named += [shown.test, shown.over, *shown.ends(shown.over)]
-    named += ["examples"] if "examples" in shown.table.names else []
+    named += [*shown.beside, shown.test, shown.over, *shown.ends(shown.over), CHOSEN]
     return tuple(name for name in named if name and name in frame)
 
 
@@ -173,6 +183,10 @@ def _series(
     shape: tuple[int, int],
 ) -> Series:
     """The rows of one kind, as an array."""
+    frame, choices = _chosen(shown, frame)
+    if shown.tested:
+        complete = [frame[name].isin(values) for name, values in shown.tested.items()]
+        frame = frame.assign(**{shown.test: frame[shown.test].where(np.all(complete, axis=0))})
     columns = _columns(shown, frame)
     tasks = tuple(task for task in (*metrics, NO_TASK) if task in set(frame["task"]))
     models = _models(frame)
@@ -185,7 +199,25 @@ def _series(
     heads = known["layer"].to_numpy(np.int64) - 1, known["head"].to_numpy(np.int64) - 1
     for i, column in enumerate(columns):
         values[*places, i, *heads] = known[column].to_numpy(np.float64, na_value=np.nan)
-    return Series(shown, kind, columns, tasks, models, values)
+    return Series(shown, kind, columns, tasks, models, values, choices=choices)
+
+
+def _chosen(shown: Shown, frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """One row for every head, if several are to be chosen from; and what was chosen, in words.
+
+    The same is chosen for all seeds of a state.
+    """
+    if not shown.chosen:
+        return frame, ()
+    model, place, chosen = ["task", "state"], ["layer", "head"], [*shown.chosen]
+    means = frame.groupby([*model, *chosen, *place], sort=False)[shown.chosen_by].mean()
+    rest = means - means.groupby([*model, *chosen], sort=False).transform("mean")
+    best = rest.reset_index().sort_values(shown.chosen_by, kind="stable", ascending=False)
+    best = best.drop_duplicates([*model, *place])[[*model, *place, *chosen]]
+    found = frame.merge(best, on=list(best.columns))
+    words = found[chosen].astype(str).apply(lambda column: column.replace(dict(shown.words)))
+    numbers, choices = pd.factorize(words.agg(", ".join, axis=1), sort=True)
+    return found.assign(**{CHOSEN: numbers}), tuple(choices)
 
 
 def _models(frame: pd.DataFrame) -> tuple[Model, ...]:

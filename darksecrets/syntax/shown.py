@@ -4,9 +4,44 @@ from __future__ import annotations
 
 from darksecrets.run.shown import Phrase, Shown
 from darksecrets.syntax.coreference_tables import COREFERENCE_HEADS, NOMINAL, PRONOUN, PROPER
-from darksecrets.syntax.tables import ALL, ATTENTION_TREES, DEPENDENT_TO_HEAD, HEAD_TO_DEPENDENT
+from darksecrets.syntax.tables import (
+    ALL,
+    ATTENTION_TREES,
+    DEPENDENT_TO_HEAD,
+    HEAD_TO_DEPENDENT,
+    NO,
+    SYNTACTIC_HEADS,
+    YES,
+)
 
 SHOWN = (
+    Shown(
+        SYNTACTIC_HEADS,
+        "over_offset",
+        "Best relation, over distance",
+        "Syntax (4.2)",
+        "share of a relation's arcs that it finds, less that of the best fixed distance. A head's "
+        "relation is that in which it exceeds the mean head most, on other sentences",
+        chosen=("label", "direction"),
+        chosen_by="selecting",
+        words={
+            ALL: "all relations",
+            DEPENDENT_TO_HEAD: "dependent to head",
+            HEAD_TO_DEPENDENT: "head to dependent",
+        },
+        beside=("accuracy", "at_offset"),
+        test="q_value",
+        tested={"syntactic": (YES, NO)},
+        palette="effect",
+        phrases=(
+            Phrase(
+                "follows {kind}, beyond all controls (finds {accuracy:.0%} of them; the best fixed "
+                "distance, {at_offset:.0%})",
+                significant=True,
+                sign=1,
+            ),
+        ),
+    ),
     Shown(
         ATTENTION_TREES,
         "uuas",
@@ -26,6 +61,7 @@ SHOWN = (
         "accuracy",
         "Antecedents: {kind}",
         "Coreference (4.2)",
+        "share of the expressions from which it attends most to a right antecedent",
         kind="kind",
         words={
             ALL: "all expressions",

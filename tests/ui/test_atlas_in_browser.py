@@ -1,5 +1,6 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
+import csv
 import json
 from xml.etree import ElementTree
 
@@ -12,6 +13,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from darksecrets.atlas import measures
+from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
 
 pytestmark = needs("chromium", "chromedriver")
@@ -89,6 +92,16 @@ class Atlas:
             " #thumbnails')].every((e) => e.dataset.painted)"
         )
 
+    def taken_away(self, button):
+        """The file that a button gives."""
+        return self.run(
+            "const real = URL.createObjectURL; let kept = null;"
+            "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
+            "document.querySelector(arguments[0]).click(); URL.createObjectURL = real;"
+            "return kept.text()",
+            button,
+        )
+
     def press(self, *keys):
         ActionChains(self.browser).send_keys(*keys).perform()
 
@@ -138,6 +151,100 @@ def test_every_measure_is_drawn_in_every_state_without_errors(browser, file):
     assert atlas.complaints() == []
 
 
+def test_every_measure_has_the_numbers_of_its_table(browser, file):
+    """Read from the page's table, and looked up in the run's by what the menu names."""
+    made = tables(shape=SHAPE)
+    atlas = Atlas(browser, file)
+    read = atlas.run(
+        """
+        const found = {};
+        for (const option of document.querySelectorAll("#measure option")) {
+          const address = {measure: option.value, state: "finetuned", seed: 1, view: "table"};
+          location.hash = new URLSearchParams(address);
+          dispatchEvent(new HashChangeEvent("hashchange"));
+          const rows = [...document.querySelectorAll("#table tr")];
+          const note = document.querySelector("#note").textContent;
+          const instead = note.includes("not measured in this state");
+          const texts = rows.map((row) => [...row.children].map((cell) => cell.textContent));
+          found[option.value] = [instead, ...texts];
+        }
+        return found;
+        """
+    )
+    compared = {"pattern_heads.share"}  # computed by the page, from its kinds
+    for shown in SHOWN:
+        frame = made[shown.table.name]
+        fixed = map(str, shown.fixed.values())
+        kinds = shown.where.get(shown.kind) or set(frame[shown.kind] if shown.kind else [""])
+        named = {kind: kind for kind in kinds}
+        if shown.kind == "metric":
+            named[""] = "f1"  # the main metric of the first task
+        for name, kind in named.items():
+            key = ".".join(filter(None, [shown.table.name, shown.value, *fixed, name]))
+            _compare(shown, frame, kind, *read[key])
+            compared.add(key)
+    assert compared == {*read}
+
+
+def _compare(shown, frame, kind, instead, names, *rows):
+    """Compare the page's table of a measure with rows of the first task in the run's table."""
+    wanted = {shown.kind: kind, "task": "one", "seed": 1, "state": "finetuned"}
+    wanted |= shown.fixed
+    if instead:
+        wanted |= {"state": "pretrained", "seed": None}
+    for name, value in wanted.items():
+        if name in frame:
+            frame = frame[frame[name].isna() if value is None else frame[name] == value]
+    for row in rows:
+        texts = dict(zip(names, row, strict=True))
+        layer, head = (int(part[1:]) for part in row[0].split(" "))
+        own = frame[frame["head"] == head]
+        if "layer" in frame:
+            own = own[own["layer"] == layer]
+        elif layer < SHAPE[0]:
+            assert texts["value"] == "–", "of the last layer only"
+            continue
+        if shown.chosen:
+            label, direction = texts["chosen"].split(", ")
+            own = own[(own["label"] == label) & (own["direction"] == direction.replace(" ", "_"))]
+        (expected,) = own[shown.value].astype(float)
+        found = float(texts["value"].replace("−", "-"))
+        assert found == pytest.approx(expected, rel=6e-3, abs=5.1e-5), shown.name
+
+
+def test_a_second_opinion_is_a_click_away(browser, file):
+    atlas = Atlas(browser, file, "measure=token_pairs.weight.verb to subject")
+    assert atlas.texts(".opinions button") == ["weights", "norms", "effective attention"]
+    atlas.find("#by-norms").click()
+    assert atlas.address["measure"] == "token_pairs_by_measure.weight.norms.verb to subject"
+    assert atlas.find("#title").text == "Pair by norms: verb to subject"
+    assert atlas.run("return document.activeElement.id") == "by-norms", "the focus stays"
+    assert atlas.find("#by-norms").get_attribute("aria-pressed") == "true"
+    atlas.choose("measure", "cosine.similarity")
+    assert atlas.texts(".opinions button") == []
+
+
+def test_a_head_has_its_best_relation(browser, file):
+    atlas = Atlas(browser, file, "measure=syntactic_heads.over_offset&state=pretrained")
+    cells = atlas.texts("#grid [data-head] text")
+    assert len(cells) == 12
+    assert set(cells) <= {"all", "det", "nsubj", "<i>"}
+    drawn = browser.find_elements(By.CSS_SELECTOR, "#grid [data-head]")
+    for cell, text in zip(drawn, cells, strict=True):
+        _, choice, *_ = cell.get_attribute("aria-label").split("; ")
+        assert choice.split(", ")[0] == text
+        assert choice.split(", ")[1] in ("dependent to head", "head to dependent")
+    first, *rows = csv.reader(atlas.taken_away("#csv").splitlines())
+    assert first[6:11] == ["chosen", "value", "low", "high", "accuracy"]
+    assert [row[6].split(", ")[0] for row in rows] == cells
+    groups = atlas.run(
+        "return [...document.querySelectorAll('#measure optgroup')].map((e) => e.label)"
+    )
+    sections = [group.rpartition("(")[2] for group in groups]
+    assert sections == sorted(sections), "in the paper's order"
+    assert len(groups) == len(set(groups))
+
+
 def test_numbers_are_those_of_the_table_and_a_click_opens_the_right_head(browser, file):
     frame = tables(shape=SHAPE)["equal_words"]
     rows = frame[(frame["task"] == "one") & (frame["state"] == "finetuned") & (frame["seed"] == 2)]
@@ -151,7 +258,8 @@ def test_numbers_are_those_of_the_table_and_a_click_opens_the_right_head(browser
     }
     assert len(shown) == 12
     for row in rows.itertuples():
-        assert shown[f"L{row.layer} H{row.head}"] == pytest.approx(row.weight, rel=6e-3)
+        found = shown[f"L{row.layer} H{row.head}"]
+        assert found == pytest.approx(row.weight, rel=6e-3, abs=5.1e-5), "at most four decimals"
     atlas.find("#view input[value=grid]").find_element(By.XPATH, "..").click()
     atlas.find("#grid [data-head='6']").click()
     atlas.wait("return document.querySelector('.card h3')?.textContent === 'Layer 2, head 3'")
@@ -229,11 +337,7 @@ def test_awkward_tokens_are_text(browser, file):
     assert atlas.run("return document.querySelectorAll('.card i, #task b').length") == 0
     atlas.choose("task", "<b>two</b>")
     assert atlas.address["task"] == "<b>two</b>"
-    text = atlas.run(
-        "const real = URL.createObjectURL; let kept = null;"
-        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
-        "document.querySelector('#csv').click(); URL.createObjectURL = real; return kept.text()"
-    )
+    text = atlas.taken_away("#csv")
     lines = text.splitlines()
     assert len(lines) == 13
     assert lines[1].startswith("<b>two</b>,finetuned,mean,")
@@ -242,14 +346,8 @@ def test_awkward_tokens_are_text(browser, file):
 
 def test_a_drawing_can_be_taken_away(browser, file):
     atlas = Atlas(browser, file, "measure=head_ablation.delta&head=1.1")
-    keep = (
-        "const real = URL.createObjectURL; let kept = null;"
-        "URL.createObjectURL = (blob) => { kept = blob; return real.call(URL, blob); };"
-        "document.querySelector(arguments[0]).click(); URL.createObjectURL = real;"
-        "return kept.text()"
-    )
     for button, shapes in (("#svg", "rect"), ("#svg-scatter", "path")):
-        root = ElementTree.fromstring(atlas.run(keep, button))
+        root = ElementTree.fromstring(atlas.taken_away(button))
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(root.findall(f".//{{*}}{shapes}")) >= 12
         assert all("class" not in each.attrib for each in root.iter())
@@ -297,8 +395,13 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
 
 
 @pytest.mark.parametrize("view", ["grid", "maps", "table"])
-def test_a_phone_has_no_horizontal_scroll(browser, file, view):
-    atlas = Atlas(browser, file, f"head=1.1&claims=all&view={view}&pins=2.2", width=390)
+@pytest.mark.parametrize(
+    "measure",
+    ["pattern_heads.share", "syntactic_heads.over_offset", "stripes_by_measure.weight.norms.[SEP]"],
+)
+def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
+    chosen = f"head=1.1&claims=all&view={view}&pins=2.2&measure={measure}"
+    atlas = Atlas(browser, file, chosen, width=390)
     atlas.drawn()
     width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert atlas.run(width) == 0
@@ -313,6 +416,8 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view):
 def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
+    few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
+    few += ("syntactic_heads", "head_importance", "remaining_heads", "subnetworks", "faithfulness")
     path = tmp_path / "atlas.html"
     text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
     path.write_text(text, encoding="utf-8")
@@ -321,7 +426,7 @@ def test_a_run_with_little_works(browser, tmp_path):
     names = " ".join(atlas.texts("#measure option"))
     assert "Pattern" in names
     assert "Effect" not in names
-    assert "Frames" not in names
+    assert not {"Frames", "norms", "relation", "Importance"} & set(names.split())
     assert atlas.texts("#seed option") == ["Seed 3"]
     assert "Effect of disabling" not in atlas.find(".card").text
     assert atlas.complaints() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ AWKWARD = (
     "{{style}}",
 )
 LABELS = ("no", "<i>yes</i>")
+PLACES = ("task", "seed", "layer", "head")
 METRICS: Mapping[str, Sequence[str]] = {"one": ["f1", "accuracy"], "<b>two</b>": ["accuracy"]}
 
 
@@ -44,23 +46,28 @@ def table(
         models = models[1:-1]
     if "task" not in names:
         models = [models[0], models[-1]]
-    kinds = {c.name: c.values for c in declared.columns if c.name in names and c.values}
+    by_name = {c.name: c for c in declared.columns}
+    if "seed" in names and not by_name["seed"].optional:
+        models = [model for model in models if model[0] == "finetuned"]
     of_others = {"state", "metric", *(["kind"] if declared is SEED_EFFECTS else [])}
-    kind = [name for name in kinds if name not in of_others]
+    kinds = {
+        c.name: c.values or ((1, 2) if c.kind == "integer" else ("det", "nsubj", "<i>"))
+        for c in declared.columns
+        if c.name in names and c.name not in (*of_others, *PLACES)
+    }
+    heads = [*itertools.product(range(1, shape[0] + 1), range(1, shape[1] + 1))]
+    if "layer" in names and by_name["layer"].optional:
+        heads += [(1, None), (None, None)]
     rows = []
-    for task, (state, seed), name, layer, head in itertools.product(
-        tasks if "task" in names else [""],
-        models,
-        kinds[kind[0]] if kind else [""],
-        range(1, shape[0] + 1),
-        range(1, shape[1] + 1),
+    for task, (state, seed), values, (layer, head) in itertools.product(
+        tasks if "task" in names else [""], models, itertools.product(*kinds.values()), heads
     ):
         row = {"task": task, "state": state, "seed": seed, "layer": layer, "head": head}
-        row |= {kind[0]: name} if kind else {}
-        scored = tasks[task] if "metric" in names else [""]
-        rows += [row | {"metric": metric} for metric in scored]
+        row |= dict(zip(kinds, values, strict=True))
+        scored = [{"metric": metric} for metric in tasks[task]] if "metric" in names else [{}]
+        rows += [row | metric for metric in scored]
     frame = pd.DataFrame(rows)
-    if declared.name == "cls_attention":
+    if "layer" not in names:
         frame = frame[frame["layer"] == shape[0]]
     if declared.name == "seed_effects":
         frame = frame.drop_duplicates(["task", "state", "metric", "layer", "head"])
@@ -81,8 +88,10 @@ def table(
 def _values(column, size, rng):
     if column.kind == "flag":
         return rng.random(size) < 0.5
+    if column.kind == "text":
+        return rng.choice(column.values or ["made up"], size)
     if column.kind == "integer":
-        return rng.integers(max(2, int(max(column.low, 0))), 50, size)
+        return rng.integers(max(2, int(max(column.low, 0))), min(50, column.high + 1), size)
     low, high = max(column.low, -5), min(column.high, 5)
     return rng.uniform(low, high, size)
 
@@ -92,10 +101,17 @@ def tables(
     seeds: Sequence[int] = (1, 2),
     shape: tuple[int, int] = (3, 4),
 ) -> dict[str, pd.DataFrame]:
-    """All tables of the atlas's measures."""
-    rng = np.random.default_rng(1)
+    """All tables of the atlas's measures; they are shared, so tests change copies only."""
+    return dict(_tables(tuple((task, *own) for task, own in metrics.items()), tuple(seeds), shape))
+
+
+@functools.cache
+def _tables(
+    metrics: tuple[tuple[str, ...], ...], seeds: tuple[int, ...], shape: tuple[int, int]
+) -> Mapping[str, pd.DataFrame]:
+    rng, tasks = np.random.default_rng(1), {task: own for task, *own in metrics}
     found = {
-        name: table(declared, metrics, seeds, shape, rng)
+        name: table(declared, tasks, seeds, shape, rng)
         for name, declared in measures.tables().items()
         if declared is not SEED_EFFECTS or len(seeds) > 1
     }

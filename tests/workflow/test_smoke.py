@@ -585,6 +585,8 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     assert (ends == 1).all()
     pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
     assert (pruned["tolerated"] <= 36).all()
+    left = pd.read_csv(run / "tables" / "remaining_heads.csv")
+    assert left.groupby(["seed", "order"]).size().unique().tolist() == [36]
     important = pd.read_csv(run / "tables" / "important_heads.csv")
     assert set(important["task"]) == {"RTE"}
     assert important["measure"].nunique() > 50

@@ -11,8 +11,8 @@ TABLES_OF_ATLAS = [
 # What heads do, beside what disabling them does; see importance.smk.
 TABLES_OF_HEADS = [
     str(RESULTS / "tables" / table.file)
-    for table in measures_of_atlas.tables().values()
-    if table.name not in TABLES_LEFT_OUT and table not in tables_of_ablation.TABLES
+    for table in measures_of_atlas.tables(measures_of_atlas.WHAT_HEADS_DO).values()
+    if table.name not in TABLES_LEFT_OUT
 ]
 
 

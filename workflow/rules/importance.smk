@@ -1,20 +1,21 @@
 # Section 4.6, further: how important is each head, and how many can be removed for good?
 
 
-IMPORTANCE = "Section 4.6, further: importance of heads"
+IMPORTANCE = "Section 4.6: importance and removal of heads"
 MEASURED = config["importance"]["tasks"] if SWEPT else []
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]
 TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
 LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
 TABLES_OF_GATES = ("learned_gates", "head_gates")
-TABLES_OF_PRUNING = ("pruning_curves", "pruned_heads", "smaller_models", "layer_needs")
+TABLES_OF_PRUNING = (
+    *("pruning_curves", "pruned_heads", "remaining_heads", "smaller_models", "layer_needs"),
+)
 for importance_rule in ("measure_importance", "learn_gates"):
     CHECKS[importance_rule] = of_ablation.check_run
 for importance_rule, key in (
     ("collect_importance", "importance.tasks"),
     ("collect_pruning", "importance.pruning.tasks"),
-    ("pruned_models", "importance.pruning.tasks"),
     ("collect_gates", "importance.learned_gates.tasks"),
 ):
     CHECKS[importance_rule] = partial(

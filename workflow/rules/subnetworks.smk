@@ -1,7 +1,7 @@
 # Section 4.6, further: which heads and MLPs are enough, and which are not? (Prasanna et al. 2020)
 
 
-SUBNETWORKS = "Section 4.6, further: subnetworks"
+SUBNETWORKS = "Section 4.6: subnetworks"
 SEARCH = config["subnetworks"]
 SEARCHED = SEARCH["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
 TABLES_OF_MODEL = ("subnetworks", "subnetwork_scores", "magnitude_pruning")

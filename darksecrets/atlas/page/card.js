@@ -45,7 +45,7 @@ function percentileRow(measure, shown, i) {
   const expected = control ? percentile(shown.values, control.values[i]) : NaN;
   const shape = shapeOf(shown, i);
   const words = spoken(shown, i);
-  return h("li", { title: words.join("\n"), class: address.measure === measure.key ? "chosen" : "" },
+  return h("li", { title: [titleOf(shown), ...words].join("\n"), class: address.measure === measure.key ? "chosen" : "" },
     h("button", { type: "button", class: "link", onclick: () => update({ measure: measure.key }) }, titleOf(shown)),
     h("span", { class: "track", role: "img", "aria-label": `above ${percent(share)} of heads; ${words.join("; ")}` },
       h("span", { class: "share", css: { width: percent(share) } }),

@@ -81,10 +81,10 @@ function inState(measure, task, state, seed) {
     low: alone(roles.low), high: alone(roles.high),
     test: get(roles.test, "max"),
     over: get(roles.over), overlow: alone(roles.overlow), overhigh: alone(roles.overhigh),
-    examples: get(roles.examples),
-    controls: roles.controls
-      .map((control) => ({ ...control, values: get(control.column) }))
-      .filter((control) => control.values),
+    chosen: get(roles.chosen),
+    ...Object.fromEntries(["controls", "beside"].map((role) => [role, roles[role]
+      .map((each) => ({ ...each, values: get(each.column) }))
+      .filter((each) => each.values)])),
   };
 }
 
@@ -99,7 +99,7 @@ function resolve(key, { task, state, seed }) {
     if (after && before) {
       return {
         ...after, state, values: minus(after.values, before.values), difference: true, after, before,
-        low: null, high: null, test: null, over: null, overlow: null, overhigh: null, controls: [],
+        low: null, high: null, test: null, over: null, overlow: null, overhigh: null, chosen: null, controls: [], beside: [],
         note: "fine-tuned − pre-trained; differences of single heads are not tested",
       };
     }
@@ -123,7 +123,7 @@ function resolveCategory(measure, choice) {
     return shares.some(Number.isNaN) ? NaN : shares.indexOf(Math.max(...shares));
   });
   const values = commonest(parts);
-  const found = { ...parts[0], measure, values, parts, category: true, low: null, high: null, test: null, over: null, controls: [] };
+  const found = { ...parts[0], measure, values, parts, category: true, low: null, high: null, test: null, over: null, chosen: null, controls: [], beside: [] };
   if (choice.state !== "difference") return found;
   const before = measure.parts.map((key) => resolve(key, { ...choice, state: "pretrained" }));
   if (!before.every(Boolean) || before[0].state !== "pretrained") return found;
@@ -148,12 +148,20 @@ function percentile(values, value) {
   return known ? below / known : NaN;
 }
 
-const unitOf = (measure) => ({ "× 100": "points", attention: "of attention", "share of maps": "of the maps" }[measure.unit] ?? measure.unit);
+const unitOf = (measure) => ({ "× 100": "points", attention: "of attention", "share of maps": "of the maps", share: "" }[measure.unit] ?? measure.unit);
 const kindOf = (measure, task) => measure.kinds[task] ?? "";
 function nameOf(measure, task) {
   const kind = kindOf(measure, task);
   return kind ? `${measure.name}: ${kind}` : measure.name;
 }
+
+const wordsOf = (column) => column.name.replaceAll("_", " ");
+
+// What was chosen for a head, such as the relation that its values are about.
+const choiceOf = (shown, i) => (shown.chosen && Number.isFinite(shown.chosen[i]) ? shown.measure.choices[shown.chosen[i]] : "");
+
+// The same by other measures of attention.
+const opinionsOn = (measure) => CONTENT.measures.filter((each) => each.of === measure.of);
 
 // The measure of what is shown; with its state, if it is not the chosen one.
 function titleOf(shown) {
@@ -172,9 +180,10 @@ function spoken(shown, i) {
   }
   const value = `${number(shown.values[i])} ${unitOf(shown.measure)}`.trim();
   const interval = shown.low && Number.isFinite(shown.low[i]) ? ` [${number(shown.low[i])}, ${number(shown.high[i])}]` : "";
-  const lines = [value + interval];
-  for (const control of shown.controls) {
-    if (Number.isFinite(control.values[i])) lines.push(`${control.name.replaceAll("_", " ")}: ${number(control.values[i])}`);
+  const choice = choiceOf(shown, i);
+  const lines = [...(choice ? [choice] : []), value + interval];
+  for (const each of [...shown.beside, ...shown.controls]) {
+    if (Number.isFinite(each.values[i])) lines.push(`${wordsOf(each)}: ${number(each.values[i])}`);
   }
   if (shown.over && Number.isFinite(shown.over[i])) {
     const ends = shown.overlow ? ` [${number(shown.overlow[i])}, ${number(shown.overhigh[i])}]` : "";

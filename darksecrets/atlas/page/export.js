@@ -27,12 +27,13 @@ function cell(value) {
 }
 
 function csvOf(shown) {
-  const digits = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)) : "");
+  const digits = (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : "");
   const columns = shown.category
     ? [["pattern", (i) => shown.measure.labels[shown.values[i]] ?? ""], ...shown.parts.map((part, k) => [shown.measure.labels[k], (i) => digits(part.values[i])])]
-    : [["value", (i) => digits(shown.values[i])],
+    : [...(shown.chosen ? [["chosen", (i) => choiceOf(shown, i)]] : []),
+      ["value", (i) => digits(shown.values[i])],
       ...["low", "high"].filter((name) => shown[name]).map((name) => [name, (i) => digits(shown[name][i])]),
-      ...shown.controls.map((control) => [control.name, (i) => digits(control.values[i])]),
+      ...[...shown.beside, ...shown.controls].map((each) => [each.name, (i) => digits(each.values[i])]),
       ...(shown.over ? [["over control", (i) => digits(shown.over[i])]] : []),
       ...(shown.test ? [["corrected p", (i) => digits(shown.test[i])]] : [])];
   const about = [["task", shown.task], ["state", shown.state], ["seed", address.seed], ["measure", nameOf(shown.measure, address.task)]];

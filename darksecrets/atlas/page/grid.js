@@ -52,8 +52,16 @@ function drawCell(shown, scale, i, { x, y, cell, tall }, chosen, focus) {
       "font-size": Math.min(tall * 0.5, (cell * 0.8) / text.length * 1.25, 14),
     }, text));
   }
+  const choice = cell > 30 ? choiceOf(shown, i).split(",")[0] : "";
+  if (choice) {
+    content.push(s("text", {
+      x: x + cell / 2, y: y + tall / 2, dy: "0.35em", "text-anchor": "middle", css: { fill: inked },
+      "font-size": Math.min(12, (cell * 0.9) / choice.length * 1.7),
+    }, choice));
+  }
   const shape = shapeOf(shown, i);
-  if (shape) content.push(mark(shape, x + cell / 2, y + tall / 2, Math.max(2, Math.min(cell, tall) * 0.17), { css: { fill: inked } }));
+  const place = choice ? [x + cell - 7, y + 7, 3.5] : [x + cell / 2, y + tall / 2, Math.max(2, Math.min(cell, tall) * 0.17)];
+  if (shape) content.push(mark(shape, ...place, { css: { fill: inked } }));
   const dim = chosen.size && !chosen.has(i);
   const open = opened() === i || pins().includes(i);
   return s("g", {

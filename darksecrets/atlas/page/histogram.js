@@ -11,6 +11,7 @@ function drawHistogram(shown, scale, width) {
   const counts = binned(shown.values, low, high);
   const control = controlOf(shown);
   const expected = control ? binned(control.values, low, high) : null;
+  const outside = control ? control.values.filter((value) => value < low || value > high).length : 0;
   const most = Math.max(...counts, ...(expected ?? [0]), 1);
   const y = (count) => 56 - (count / most) * 50;
   const step = (high - low) / BINS;
@@ -39,7 +40,7 @@ function drawHistogram(shown, scale, width) {
   const unit = unitOf(shown.measure);
   return h("div", {}, svg, h("p", { class: "quiet small" },
     `${shown.difference ? "fine-tuned − pre-trained" : shown.measure.meaning}${unit ? ` (${unit})` : ""}.`,
-    expected ? ` Line: ${control.words}.` : ""));
+    expected ? ` Line: ${control.words}${outside ? `, but ${outside} outside of the axis` : ""}.` : ""));
 }
 
 // What the distribution would be without what is measured: of random weights, or the first control.
@@ -54,7 +55,7 @@ function controlOf(shown) {
 function binned(values, low, high) {
   const counts = Array(BINS).fill(0);
   for (const value of values) {
-    if (Number.isFinite(value)) counts[Math.max(0, Math.min(BINS - 1, Math.floor(((value - low) / (high - low)) * BINS)))] += 1;
+    if (value >= low && value <= high) counts[Math.min(BINS - 1, Math.floor(((value - low) / (high - low)) * BINS))] += 1;
   }
   return counts;
 }

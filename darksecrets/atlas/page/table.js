@@ -11,9 +11,10 @@ function tableColumns(shown) {
     ];
   }
   const columns = [{ key: "value", title: shown.difference ? "difference" : "value", text: text(shown.values), sort: (i) => shown.values[i] }];
+  if (shown.chosen) columns.push({ key: "chosen", title: "chosen", text: (i) => choiceOf(shown, i) || "–", sort: (i) => shown.chosen[i] });
   if (shown.low) columns.push({ key: "interval", title: "95% interval", text: (i) => `${number(shown.low[i])} to ${number(shown.high[i])}`, sort: (i) => shown.high[i] - shown.low[i] });
-  for (const control of shown.controls) {
-    columns.push({ key: control.name, title: control.name.replaceAll("_", " "), text: text(control.values), sort: (i) => control.values[i] });
+  for (const each of [...shown.beside, ...shown.controls]) {
+    columns.push({ key: each.name, title: wordsOf(each), text: text(each.values), sort: (i) => each.values[i] });
   }
   if (shown.over) columns.push({ key: "over", title: "beyond control", text: text(shown.over), sort: (i) => shown.over[i] });
   if (shown.test) {

@@ -5,14 +5,17 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from atlas_run import AWKWARD, claims, page, tables
+from atlas_run import AWKWARD, METRICS, claims, page, tables
 
-from darksecrets.atlas import html
+from darksecrets.atlas import html, packing
 from darksecrets.atlas.claims import content, links
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
+from darksecrets.claims.registry import Question
 from darksecrets.run.series import of_measure
 
 
@@ -90,6 +93,15 @@ def test_a_page_of_a_limited_size_has_the_first_examples(text):
     assert whole < html.LIMIT
 
 
+def test_numbers_of_144_heads_leave_room_for_maps():
+    """Seven tasks with two metrics and five seeds; random numbers compress badly."""
+    metrics = {f"task {n}": ["f1", "accuracy"] for n in range(7)}
+    made = tables(metrics, (1, 2, 3, 4, 5), (12, 1))
+    series = [one for each in SHOWN for one in of_measure(each, made, metrics, (12, 1))]
+    packed = packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))
+    assert len(packed) * 12 < 0.6 * html.LIMIT
+
+
 def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     metrics = {"RTE": ["accuracy"], "MRPC": ["f1"]}
     made = tables(metrics)
@@ -107,9 +119,9 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     shown = {claim.id: len(links(claim, series)) for other in others for claim in other.claims}
     assert {name: count for name, count in shown.items() if count} == {
         **{f"N{number}": 3 for number in range(1, 5)},
-        **{f"S{number}": 1 for number in range(5, 8)},
-        "T1": 1,
-        **{"B1": 2, "B2": 2, "B3": 1, "B4": 1},
+        **{f"S{number}": 1 for number in range(1, 8)},
+        **dict.fromkeys(("T1", "T2", "J1", "P1", "V1", "L1", "L2", "L3", "L4"), 1),
+        **{"B1": 2, "B2": 2, "B3": 1, "B4": 1, "B5": 1},
     }
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
     rows = content([paper], claims().assign(of="RTE [SEP]"), series, figures, metrics)
@@ -119,3 +131,30 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     assert found["1"]["figures"] == ["figures/figure8.svg"], "of the heads behind it"
     assert found["20"]["figures"] == ["figures/figure5.svg"]
     assert found["1"]["links"][0]["task"] == "RTE"
+
+
+def test_a_claim_about_norms_leads_to_norms():
+    made = tables()
+    series = [one for each in SHOWN for one in of_measure(each, made, METRICS, (3, 4))]
+    where = {"relation": "verb to subject"}
+    opinions = "token_pairs_by_measure"
+    found = {
+        measure: [
+            link["measure"]
+            for link in links(
+                SimpleNamespace(questions=(Question(opinions, where=where | measured),)), series
+            )
+        ]
+        for measure, measured in (
+            ("norms", {"attention": "norms"}),
+            ("both", {"attention": ("norms", "effective")}),
+            ("any", {}),
+            ("weights", {"attention": "weights"}),
+        )
+    }
+    norms, effective = (
+        f"{opinions}.weight.{name}.verb to subject" for name in ("norms", "effective")
+    )
+    assert found["norms"] == [norms]
+    assert found["both"] == found["any"] == [norms, effective]
+    assert found["weights"] == []

@@ -19,6 +19,7 @@ from darksecrets.importance.pruning import (
     layer_needs,
     of_layers,
     plan,
+    remaining_heads,
     settings,
     smaller_models,
 )
@@ -48,6 +49,7 @@ from darksecrets.importance.tables import (
     PRUNING_CHOICES,
     PRUNING_CURVES,
     PRUNING_ORDERS,
+    REMAINING_HEADS,
     REVERSED,
     SCORE,
     SIGNED,
@@ -381,6 +383,26 @@ def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
         assert row["noninferior"] == (row["ci_low"] >= -5)
         assert row["ci_low"] <= row["delta"] <= row["ci_high"]
     assert len(needs) == 2 * LAYERS * (HEADS - 1)
+
+
+def test_the_heads_that_survive_are_those_removed_last(
+    table: pd.DataFrame, result: SweepResult, tmp_path
+) -> None:
+    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    _, pruned = joint_effects(result, planned, task, tolerance=20, resamples=50, seed=1)
+    left = remaining_heads(table, pruned, "f1")
+    REMAINING_HEADS.write(identify(left, "MRPC", MODEL), tmp_path / "left.csv")
+    assert set(left["order"]) == {*DEFINITIONS, GREEDY}
+    for order in planned.orders:
+        if order.name in (RANDOM, REVERSED):
+            continue
+        rows = pruned[(pruned["order"] == order.name) & (pruned["metric"] == "f1")]
+        (removed,) = rows["tolerated"]
+        own = left[left["order"] == order.name].set_index(["layer", "head"])
+        gone = {place for place, survives in own["survives"].items() if not survives}
+        assert gone == set(order.heads[:removed])
+        assert (own["chance"] == 1 - removed / (LAYERS * HEADS)).all()
+    assert 0 < left["survives"].mean() < 1, "some are removed"
 
 
 def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:

@@ -3,6 +3,7 @@
 import json
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from darksecrets.run import history, opening
@@ -104,6 +105,11 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
     assert ["Data", "files in <b>&"] in rows
     assert ["finetune", "2", "2.5 min", "1.5 min", "900 MiB"] in rows
     assert ["claims", "1", "2.0 s", "2.0 s", "300 MiB"] in rows
+    many = pd.concat([history.costs(run)] * 20, ignore_index=True)
+    assert len(Cells(opening.html(facts, many)).rows) > len(many), "none is lost"
+    at_once, folded = opening.html(facts, many).split("<details>")
+    assert at_once.count("<tr><td>") == 22
+    assert f"{len(many) - 22} shorter steps" in folded
     nothing = opening.html(facts, history.costs(run / "none"))
     assert "not recorded here" in nothing
 

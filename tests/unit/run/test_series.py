@@ -4,6 +4,7 @@ import base64
 import zlib
 
 import numpy as np
+import pandas as pd
 import pytest
 from atlas_run import METRICS, claims, tables
 
@@ -11,7 +12,8 @@ from darksecrets.atlas import building, packing
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
-from darksecrets.run.series import MEAN, NO_TASK, Model, average, of_measure, shape_of
+from darksecrets.importance.tables import HEAD_IMPORTANCE
+from darksecrets.run.series import CHOSEN, MEAN, NO_TASK, Model, average, of_measure, shape_of
 from darksecrets.run.shown import Shown
 
 SHAPE = (3, 4)
@@ -27,31 +29,60 @@ def series_of(made, name, value="", metrics=METRICS):
     return of_measure(shown, made, metrics, SHAPE)
 
 
-def rows_of(frame, series, task, model):
-    """Rows of the table, found one by one."""
+def rows_of(rows, series, task, model):
+    """Rows of the table that a series shows, found one by one."""
     kind = series.kinds.get(task, series.kind)
-    for row in frame.to_dict("records"):
+    fixed = series.shown.fixed
+    for row in rows:
         seed = row.get("seed", None)
         seed = None if seed is None or np.isnan(float(seed)) else int(seed)
         same = row.get("task", NO_TASK) == task and row.get("state", "finetuned") == model.state
-        if same and seed == model.seed and row.get(series.shown.kind or "", "") in (kind, ""):
+        same &= row.get(series.shown.kind or "", "") in (kind, "")
+        same &= all(row[name] == value for name, value in fixed.items())
+        of_head = not pd.isna([row.get("layer", 1), row["head"]]).any()
+        if same and of_head and seed == model.seed:
             yield row
+
+
+def chosen_of(rows, columns, by):
+    """For every head the row whose number is most beyond the mean head's, by plain loops."""
+    rows, found = list(rows), {}
+    for row in rows:
+        alike = [other[by] for other in rows if all(other[c] == row[c] for c in columns)]
+        beyond = row[by] - sum(alike) / len(alike)
+        place = row["layer"], row["head"]
+        if place not in found or beyond > found[place][0]:
+            found[place] = beyond, row
+    return [row for _, row in found.values()]
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda s: f"{s.table.name}.{s.value}")
 def test_every_number_is_that_of_the_table(shown, made):
     frame, compared = made[shown.table.name], 0
+    records = frame.to_dict("records")
     for series in of_measure(shown, made, METRICS, SHAPE):
         for task in series.tasks:
             for model in series.models:
                 if model.seed == MEAN:
                     continue
-                for row in rows_of(frame, series, task, model):
-                    place = row.get("layer", SHAPE[0]) - 1, row["head"] - 1
+                rows = rows_of(records, series, task, model)
+                if shown.chosen:
+                    rows = chosen_of(rows, shown.chosen, shown.chosen_by)
+                for row in rows:
+                    place = int(row.get("layer", SHAPE[0]) - 1), int(row["head"] - 1)
+                    complete = all(row[name] in values for name, values in shown.tested.items())
+                    row |= {} if complete else {shown.test: np.nan}
+                    if shown.chosen:
+                        words = [shown.words.get(row[name], row[name]) for name in shown.chosen]
+                        row |= {CHOSEN: series.choices.index(", ".join(words))}
                     for column in series.columns:
-                        assert series.of(task, model, column)[place] == row[column]
+                        found = series.of(task, model, column)[place]
+                        assert found == row[column] or np.isnan([found, row[column]]).all()
                         compared += 1
-    assert compared >= len(frame)
+    heads = SHAPE[1] * (SHAPE[0] if "layer" in frame else 1)
+    parts = [shown.kind] if shown.kind and shown.kind not in shown.where else []
+    models = frame[[name for name in ("task", "state", "seed", *parts) if name in frame]]
+    assert compared >= heads * len(models.drop_duplicates())
 
 
 def test_what_has_no_rows_is_missing(made):
@@ -140,5 +171,10 @@ def test_a_declaration_that_does_not_fit_its_table_is_refused():
     cosine = next(s for s in SHOWN if s.table.name == "cosine").table
     with pytest.raises(ValueError, match="no columns wight"):
         Shown(cosine, "wight", "name", "group")
+    with pytest.raises(ValueError, match="a head: which definition, mode"):
+        Shown(HEAD_IMPORTANCE, "importance", "name", "group")
+    two = {"mode": ("zero", "uniform")}
+    with pytest.raises(ValueError, match="several rows for a head: choose one"):
+        Shown(HEAD_IMPORTANCE, "importance", "name", "group", kind="definition", where=two)
     with pytest.raises(ValueError, match="no rows of heads"):
         Shown(CLAIMS, "value", "name", "group")

@@ -1,0 +1,60 @@
+"""What the atlas shows of the importance of heads, and of their removal."""
+
+from __future__ import annotations
+
+from darksecrets.importance.tables import (
+    ABSOLUTE,
+    ACCUMULATED,
+    EXACT,
+    GREEDY,
+    HEAD_IMPORTANCE,
+    INTEGRATED,
+    MODE,
+    PER_TOKEN,
+    REMAINING_HEADS,
+    SIGNED,
+)
+from darksecrets.run.shown import Shown
+
+_GROUP = "Importance and removal (4.6)"
+_MAGNITUDES = (ABSOLUTE, PER_TOKEN, ACCUMULATED)
+_SUMMARIES = ("importance_agreement", "important_heads")
+_SIGNED = (EXACT, SIGNED, INTEGRATED)
+
+SHOWN = (
+    Shown(
+        HEAD_IMPORTANCE,
+        "importance",
+        "Importance: {kind}",
+        _GROUP,
+        kind="definition",
+        where={"mode": MODE, "definition": _SIGNED},
+        palette="effect",
+        summaries=_SUMMARIES,
+        on_card=(EXACT,),
+    ),
+    Shown(
+        HEAD_IMPORTANCE,
+        "importance",
+        "Importance: {kind}",
+        _GROUP,
+        kind="definition",
+        where={"mode": MODE, "definition": _MAGNITUDES},
+        summaries=_SUMMARIES,
+        on_card=False,
+    ),
+    Shown(
+        REMAINING_HEADS,
+        "survives",
+        "Survives removal: {kind}",
+        _GROUP,
+        "whether the head is left if as many heads are removed as the task tolerates; of several "
+        "seeds, the share for which it is",
+        kind="order",
+        where={"order": (ABSOLUTE, EXACT, GREEDY)},
+        words={EXACT: "by exact effect", ABSOLUTE: "by absolute gradient"},
+        beside=("rank",),
+        summaries=("pruned_heads", "pruning_curves"),
+        on_card=(ABSOLUTE,),
+    ),
+)

@@ -1,0 +1,23 @@
+"""What the atlas shows of subnetworks."""
+
+from __future__ import annotations
+
+from darksecrets.importance.tables import HEADS
+from darksecrets.run.shown import Shown
+from darksecrets.subnetworks.tables import GOOD, SUBNETWORKS
+
+SHOWN = (
+    Shown(
+        SUBNETWORKS,
+        "kept",
+        "Survives in the good subnetwork",
+        "Subnetworks (4.6)",
+        "whether the good subnetwork keeps the head; of several seeds, the share of those that do",
+        where={"subnetwork": GOOD, "draw": 1, "part": HEADS},
+        beside=("step",),
+        summaries=(
+            *("subnetwork_scores", "subnetwork_agreement", "subnetwork_overlap"),
+            "surviving_heads",
+        ),
+    ),
+)

@@ -1,0 +1,98 @@
+"""A head's sentence names a relation, or coreference, only if the corrected test of the table does.
+
+Tried on heads that know nothing: those that look at one place, one distance or anywhere, and those
+of an encoder with random weights, both as if they were of the pre-trained encoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up_coreference import IGNORANT, read_by, right
+from made_up_syntax import anywhere, guesses, offset, place, read, relation
+
+from darksecrets.atlas.measures import SHOWN
+from darksecrets.atlas.sentences import describe
+from darksecrets.models.loading import Draw
+from darksecrets.run.files import RESOURCES
+from darksecrets.run.series import Model, of_measure, shape_of
+from darksecrets.run.tables import identify
+from darksecrets.syntax import antecedents, coreference, heads
+from darksecrets.syntax.coreference_statistics import tables as of_coreference
+from darksecrets.syntax.coreference_tables import COREFERENCE_HEADS
+from darksecrets.syntax.measuring import measure, tables
+from darksecrets.syntax.tables import ATTENTION_TREES, OPEN, SYNTACTIC_HEADS, YES
+
+METRICS = {"RTE": ["accuracy"]}
+RULES = [relation("dobj"), offset(1), offset(-1), place(0), place(-1), *[anywhere] * 7]
+PRETRAINED = Model("pretrained", None)
+TINY = RESOURCES / "tiny-bert"
+
+
+def sentences(made: Mapping[str, pd.DataFrame]) -> list[str]:
+    shape = shape_of(made)
+    series = [one for shown in SHOWN for one in of_measure(shown, made, METRICS, shape)]
+    return describe(series, "RTE", PRETRAINED)
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    found = read(300, 1)
+    guessed = guesses(found, RULES, np.random.default_rng(0))
+    return identify(heads.table(found, guessed, 5), None, "pretrained")
+
+
+def test_only_the_head_that_follows_a_relation_is_said_to(table: pd.DataFrame) -> None:
+    (planted, *others) = sentences({SYNTACTIC_HEADS.name: table})
+    assert planted.startswith("Follows dobj, ")
+    assert "finds 100% of them; the best fixed distance, " in planted
+    assert set(others) == {""}, "a place, a distance and chance are no syntax"
+
+
+def test_a_relation_is_not_said_if_the_test_is_incomplete(table: pd.DataFrame) -> None:
+    undecided = table.assign(syntactic=table["syntactic"].replace(YES, OPEN))
+    assert (undecided["q_value"] < 0.05).any()
+    assert set(sentences({SYNTACTIC_HEADS.name: undecided})) == {""}
+    uncorrected = table.assign(q_value=0.05)
+    assert set(sentences({SYNTACTIC_HEADS.name: uncorrected})) == {""}
+
+
+def test_what_chose_the_relation_is_not_its_score(table: pd.DataFrame) -> None:
+    """The relation that 7 heads that guess are best at has no better score by being chosen."""
+    (shown,) = (each for each in SHOWN if each.table is SYNTACTIC_HEADS)
+    (series,) = of_measure(shown, {SYNTACTIC_HEADS.name: table}, METRICS, (1, len(RULES)))
+    chosen = series.of("RTE", PRETRAINED, "accuracy")
+    assert chosen is not None
+    guessing = table[table["head"] > 5]
+    greatest = guessing.groupby("head")["accuracy"].max()
+    assert chosen[0, 5:].mean() < greatest.mean() - 0.02, "the greatest would flatter"
+
+
+def test_only_the_head_that_knows_is_said_to_find_antecedents() -> None:
+    resolved = read_by((*IGNORANT, right), coreference.builtin(60, 11), np.random.default_rng(0))
+    found, _ = of_coreference(resolved, 1)
+    (*others, planted) = sentences({COREFERENCE_HEADS.name: identify(found, None, "pretrained")})
+    assert planted.startswith("Finds the antecedents of 100% of the pronouns")
+    assert set(others) == {""}
+
+
+def test_random_weights_have_no_such_sentence() -> None:
+    """Their tables, as if they were those of the pre-trained encoder."""
+    trees = [each.sentence for each in read(200, 2)]
+    draw = Draw(1, 0.02)
+    options = {"max_length": 128, "batch_size": 32, "draw": draw}
+    measured = measure(TINY, trees, **options)
+    made = {
+        table.name: rows
+        for table, rows in tables({"pretrained": measured}, "pretrained", 5).items()
+        if table in (SYNTACTIC_HEADS, ATTENTION_TREES)
+    }
+    resolved = antecedents.resolve_all(coreference.builtin(40, 3), TINY, **options)
+    found, _ = of_coreference(resolved, 1)
+    made[COREFERENCE_HEADS.name] = identify(found, None, "pretrained")
+    said = sentences(made)
+    assert len(said) == 36
+    assert set(said) == {""}

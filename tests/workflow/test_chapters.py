@@ -1,0 +1,19 @@
+"""Chapters of the report: Snakemake sorts them by name, which must give the paper's order."""
+
+import re
+
+CHAPTER = re.compile(r'^[A-Z_]+ = "(Section ([\d.]+)\b[^"]+)"$', re.MULTILINE)
+
+
+def test_chapters_are_in_the_papers_order(root):
+    """Sorted, sections keep their order, and the paper's own chapter is the first of a section."""
+    main = (root / "Snakefile").read_text("utf-8")
+    files = re.findall(r'^include: "(workflow/rules/\w+\.smk)"', main, re.MULTILINE)
+    found = [each for file in files for each in CHAPTER.findall((root / file).read_text("utf-8"))]
+    assert len(found) >= 11
+    numbers = [number for _, number in sorted(found)]
+    assert numbers == sorted(numbers)
+    own = {number: name for name, number in reversed(found)}  # the paper's rules come first
+    for number, name in own.items():
+        assert name == min(other for other, of in found if of == number)
+    assert max(len(name) for name, _ in found) <= 47, "room for the tables of the first page"
