@@ -50,7 +50,6 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 INNER = {
     "models/hooks.py": "the seam: observes and intervenes on any encoder",
     "models/mlps.py": "finds the MLPs by the order of the calls of modules",
-    "models/mixing.py": "finds the parameters of layers and heads, and mixes them",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
     "models/shrinking.py": "drops BERT's top layers",
@@ -321,8 +320,8 @@ def test_a_section_that_imports_another_is_found(tmp_path) -> None:
 
 def test_a_package_without_a_place_is_named(tmp_path) -> None:
     text = "from darksecrets.run import files"
-    found = made(tmp_path, {"landscape/values.py": text, "run/files.py": ""})
-    with pytest.raises(LookupError, match="'landscape' has no place"):
+    found = made(tmp_path, {"scenery/values.py": text, "run/files.py": ""})
+    with pytest.raises(LookupError, match="'scenery' has no place"):
         upward(found)
 
 
