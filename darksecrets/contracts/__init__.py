@@ -45,7 +45,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.6, further: how important heads are": importance.TABLES,
         "Section 4.6, further: subnetworks": subnetworks.TABLES,
         "Section 5, second opinion: attention and decisions": faithfulness.TABLES,
-        "Section 5, further: smaller models": compression.TABLES,
+        "Section 5: smaller models": compression.TABLES,
         "Claims of papers": claims.TABLES,
     }
 )

@@ -1,4 +1,4 @@
-# Section 5, further: how much smaller can the overparametrised model be made? Beside published compressed models.
+# Section 5: how much smaller can the overparametrised model be made? Beside published compressed models.
 
 
 COMPRESSION = "Section 5: smaller models"
