@@ -18,6 +18,7 @@ import torch
 
 from darksecrets.data import metrics
 from darksecrets.data.batches import by_length
+from darksecrets.importance.claims import ACCURACY
 from darksecrets.importance.gates import Gates, MlpGates
 from darksecrets.importance.gradients import BATCH_SIZE
 from darksecrets.importance.without import logits_under
@@ -108,7 +109,7 @@ def search(
     Args:
         model: A classifier, on the device to use.
         split: Encoded training examples.
-        task: Their task; its first metric is the score.
+        task: Their task; `deciding_metric` is the score.
         examples: Which examples measure and decide.
         share: Share of the whole model's score that is kept.
 
@@ -132,6 +133,14 @@ def search(
             scores.append(score)
             important = importance(model, split, task, examples.measuring, good)
     return Found(good, heads, mlps, scores)
+
+
+def deciding_metric(task: Task) -> str:
+    """Accuracy, as in the paper, or the first metric of a task that has none.
+
+    F1 would not do: always predicting the frequent class has nine tenths of it on MRPC.
+    """
+    return ACCURACY if ACCURACY in task.metrics else task.metrics[0]
 
 
 def _without_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) -> Parts | None:
@@ -215,7 +224,7 @@ def predictions(
 def _score(
     model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int], parts: Parts
 ) -> float:
-    """The first metric of the task."""
+    """The score that decides."""
     (predicted,) = predictions(model, split, task, rows, [parts.removal()])
-    metric = metrics.METRICS[task.metrics[0]]
+    metric = metrics.METRICS[deciding_metric(task)]
     return metric.plain(predicted, split.labels[list(rows)])

@@ -237,6 +237,12 @@ def test_results_of_disabling_in_a_run_that_disables_nothing(refused, target):
         assert word in message
 
 
+def test_gates_of_a_run_that_trains_none(refused):
+    message = refused(configuration(), "learned_gates")
+    for word in ("trains no gates", "importance.learned_gates.tasks: []", "expected names of"):
+        assert word in message
+
+
 def _tsv(tmp_path, rows):
     folder = tmp_path / "glue" / "SST-2"
     folder.mkdir(parents=True)

@@ -30,7 +30,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert jobs["extract_attention"] == 16
     assert (jobs["sweep_joint"], jobs["sweep_pruned"]) == (2, 1), "one task, to save time"
     assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (4, 1, 1)
-    assert (jobs["collect_importance"], jobs["collect_pruning"]) == (3, 4)
+    assert (jobs["collect_importance"], jobs["collect_pruning"]) == (3, 5)
     assert jobs["importance_agreement"] == jobs["pruning_curves"] == 1
     assert (jobs["learn_gates"], jobs["collect_gates"], jobs["learned_gates"]) == (1, 2, 1)
     assert jobs["compare_important_heads"] == 1

@@ -56,7 +56,7 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
         *("sweep_joint_chunk", "sweep_joint"),
         "restore_layers",
         *("measure_importance", "order_heads", "sweep_pruned_chunk", "sweep_pruned"),
-        "find_subnetworks",
+        *("find_subnetworks", "retrain_subnetwork"),
         "learn_gates",
     }
 

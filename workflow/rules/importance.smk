@@ -16,7 +16,6 @@ for importance_rule in ("measure_importance", "learn_gates"):
 for importance_rule, key in (
     ("collect_importance", "importance.tasks"),
     ("collect_pruning", "importance.pruning.tasks"),
-    ("pruned_models", "importance.pruning.tasks"),
     ("collect_gates", "importance.learned_gates.tasks"),
 ):
     CHECKS[importance_rule] = partial(

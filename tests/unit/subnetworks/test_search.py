@@ -23,7 +23,14 @@ from darksecrets.run.tables import identify
 from darksecrets.subnetworks.finding import predicted, subnetworks
 from darksecrets.subnetworks.magnitude import matrices, pruned
 from darksecrets.subnetworks.parts import Parts
-from darksecrets.subnetworks.search import Examples, Found, importance, predictions, search
+from darksecrets.subnetworks.search import (
+    Examples,
+    Found,
+    deciding_metric,
+    importance,
+    predictions,
+    search,
+)
 from darksecrets.subnetworks.steps import most_steps, shares_left
 from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, SUBNETWORKS
 
@@ -335,6 +342,11 @@ def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
         broken.classifier.register_forward_hook(lambda *given: given[2] * torch.nan)
     with pytest.raises(InputError, match="not finite"):
         search(broken, case.split, case.task, ROWS, 0.9)
+
+
+def test_accuracy_decides_where_a_task_has_it() -> None:
+    named = {name: deciding_metric(TASKS[name]) for name in ("MRPC", "RTE", "STS-B")}
+    assert named == {"MRPC": "accuracy", "RTE": "accuracy", "STS-B": "pearson"}
 
 
 def test_examples_that_measure_do_not_decide() -> None:
