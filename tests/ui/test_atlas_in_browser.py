@@ -174,7 +174,7 @@ def test_every_measure_has_the_numbers_of_its_table(browser, file):
     compared = {"pattern_heads.share"}  # computed by the page, from its kinds
     for shown in SHOWN:
         frame = made[shown.table.name]
-        fixed = map(str, shown.fixed.values())
+        fixed = [str(value) for value in shown.fixed.values()]
         kinds = shown.where.get(shown.kind) or set(frame[shown.kind] if shown.kind else [""])
         named = {kind: kind for kind in kinds}
         if shown.kind == "metric":
