@@ -28,7 +28,6 @@ from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.importance import preflight as of_importance
 from darksecrets.landscape import preflight as of_landscape
-from darksecrets.landscape import tables as tables_of_landscape
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
 from darksecrets.opinions import preflight as of_opinions

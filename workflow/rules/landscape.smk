@@ -3,7 +3,10 @@
 
 LANDSCAPE = "Section 4.3, further: what fine-tuning does"
 RESTORED = [] if config["landscape_left_out"] else config["landscape"]["tasks"]
-TABLES_OF_LANDSCAPE = tuple(table.name for table in tables_of_landscape.TABLES)
+TABLES_OF_LANDSCAPE = (
+    *("restored_layers", "restored_heads", "restored_means"),
+    *("interpolation", "change_and_cost"),
+)
 CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
 
 
