@@ -120,13 +120,25 @@ class Trial:
         for path in paths or shown(self.finished):
             if not path.name.endswith(NAME_TIMES):
                 assert (self.folder / path).exists(), path
-                assert fingerprint(self.folder / path) == fingerprint(self.finished / path), path
+                new, old = self.folder / path, self.finished / path
+                assert fingerprint(new) == fingerprint(old), difference(new, old)
 
 
 def shown(folder: Path) -> list[Path]:
     """All tables and figures of a run, from its working directory."""
     found = [path for name in ("tables", "figures") for path in visible(folder / RESULTS / name)]
     return [path.relative_to(folder) for path in found]
+
+
+def difference(new: Path, old: Path) -> str:
+    """Where two results differ first: the file, and the lines of a text."""
+    for file in visible(old) if old.is_dir() else [old]:
+        other = new / file.relative_to(old) if old.is_dir() else new
+        pairs = zip(other.read_bytes().splitlines(), file.read_bytes().splitlines(), strict=False)
+        for number, (found, expected) in enumerate(pairs, 1):
+            if found != expected:
+                return f"{other}, line {number}: found {found[:500]!r}, expected {expected[:500]!r}"
+    return f"{new}: found other files or lengths than in {old}"
 
 
 def check_message(output: str) -> None:
