@@ -1,5 +1,7 @@
 """Fine-tune a subnetwork from the pre-trained weights (Prasanna et al. 2020)."""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from _job import Job, script
@@ -15,18 +17,19 @@ def main(job: Job) -> dict[str, Any]:
 
     table, chosen = SUBNETWORKS.read(job.input.subnetworks), job.wildcards
     mine = (table["subnetwork"] == chosen.subnetwork) & (table["draw"] == int(chosen.draw))
-    details = finetune(
-        job.input.model,
-        job.input.dataset,
-        job.output.model,
-        task=Task.from_entry(chosen.task, job.params.task),
-        state=FINETUNED,
-        seed=int(chosen.seed),
-        settings=Settings(**job.params.fine_tuning),
-        threads=job.threads,
-        scores=job.output.scores,
-        predictions=job.output.predictions,
-        curve=job.output.curve,
-        removal=Parts.from_table(table[mine]).removal(),
-    )
+    with tempfile.TemporaryDirectory() as unused:  # scores and curve: the predictions say enough
+        details = finetune(
+            job.input.model,
+            job.input.dataset,
+            job.output.model,
+            task=Task.from_entry(chosen.task, job.params.task),
+            state=FINETUNED,
+            seed=int(chosen.seed),
+            settings=Settings(**job.params.fine_tuning),
+            threads=job.threads,
+            scores=Path(unused) / "scores.csv",
+            predictions=job.output.predictions,
+            curve=Path(unused) / "curve.csv",
+            removal=Parts.from_table(table[mine]).removal(),
+        )
     return {"training": details}

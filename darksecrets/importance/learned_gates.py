@@ -93,7 +93,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
     below: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom"}
     for row in learned.to_dict("records"):
         at, name = 100 * row["share"], f"λ {row['penalty']:g}"
-        axes.text(at, 0.02, name, ha="center", rotation=90, fontsize=5, **below)
+        axes.text(at, 0.02, name, ha="center", rotation=90, fontsize=6, **below)
     axes.margins(y=0.2)  # room for these
     axes.set_title(title(rows))
     axes.set_xlim(-3, 103)

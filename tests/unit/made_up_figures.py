@@ -36,7 +36,7 @@ SHAPE = (3, 4)
 SEEDS = (1, 2)
 _STEPS = (1, 2, 3)
 _INPUT = re.compile(r'(\w+)="<results>/tables/(\w+)\.(csv|parquet|npz)"')
-_SHIPPED = re.compile(r'(\w+)=shipped\("([\w/.]+)"\)')
+_SHIPPED = re.compile(r'(\w+)=shipped\("([\w/.]+)"\),')  # in every run, not only the paper's
 
 
 def names(root: Path) -> list[str]:

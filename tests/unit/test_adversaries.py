@@ -59,6 +59,10 @@ ELSEWHERE = {
     "stripe_tokens": {"over_control"},  # tests/unit/patterns/test_columns.py
     "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/patterns/test_repetition.py
     "claims": {"value"},  # of the tables; see verdict
+    # tests/unit/compression/test_statistics.py
+    "compression": {"score", "delta", "retention", "above_chance"},
+    # tests/unit/syntax/test_changes.py
+    "syntactic_changes": {"change", "best_change", "[pq]_value"},
 }
 """Columns whose statements are those of others, or none, or whose nulls are in another test."""
 

@@ -11,6 +11,7 @@ def test_chapters_are_in_the_papers_order(root):
     files = re.findall(r'^include: "(workflow/rules/\w+\.smk)"', main, re.MULTILINE)
     found = [each for file in files for each in CHAPTER.findall((root / file).read_text("utf-8"))]
     assert len(found) >= 11
+    assert not [name for name, _ in found if ":" in name], "a link's name ends there"
     numbers = [number for _, number in sorted(found)]
     assert numbers == sorted(numbers)
     own = {number: name for name, number in reversed(found)}  # the paper's rules come first

@@ -378,7 +378,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
         *("collect_features", "collect_ablation", "collect_pattern_maps"),
         *("estimate_pattern_shares", "count_stripe_tokens", "compare_attention", "compare_scores"),
         *("compare_seeds", "compare_rankings", "link_ablation", "claims"),
-        "compare_important_heads",
+        *("compare_important_heads", "compare_surviving_heads"),
         *("compare_layers", "summarize_redundancy", "collect_norms", "atlas", "describe_run"),
         *("compare_opinions", "decide_by_measure"),
         *("classify_heads", "collect_faithfulness"),

@@ -1,7 +1,7 @@
 # Section 4.6: what if a head, or a whole layer, is disabled?
 
 
-DISABLING = "Section 4.6: disabling heads and layers"
+DISABLING = "Section 4.6, disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]
 SWEPT_TASKS = config["ablation"]["tasks"]

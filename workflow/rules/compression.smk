@@ -1,7 +1,7 @@
 # Section 5: how much smaller can the overparametrised model be made? Beside published compressed models.
 
 
-COMPRESSION = "Section 5: smaller models"
+COMPRESSION = "Section 5, smaller models"
 COMPRESSED = config["compression"]["tasks"]
 TABLES_OF_COMPRESSION = ("compression", "compression_times")
 UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")

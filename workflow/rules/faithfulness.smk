@@ -1,7 +1,7 @@
 # Section 5, second opinion: does attention explain decisions?
 
 
-FAITHFULNESS = "Section 5: what decisions depend on"
+FAITHFULNESS = "Section 5, what decisions depend on"
 TABLES_OF_FAITHFULNESS = ("attention_gradients", "faithfulness", "erasure")
 EXPLAINED = bool(config["faithfulness"]["tasks"]) and not config["norms_left_out"]
 # Both need value vectors.

@@ -1,9 +1,9 @@
 # Sections 4.4, 4.5 and 5: do heads attend to linguistic features and to related tokens?
 
 
-STRIPES = "Section 4.4: vertical stripes"
-TOKENS = "Section 4.5: token to token"
-REDUNDANCY = "Section 5: redundancy of heads"
+STRIPES = "Section 4.4, vertical stripes"
+TOKENS = "Section 4.5, token to token"
+REDUNDANCY = "Section 5, redundancy of heads"
 SEVERAL_HEADS = not of_features.has_one_head(config, RESULTS / "models" / "pretrained")
 CHECKS["measure_redundancy"] = of_features.check_heads
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]

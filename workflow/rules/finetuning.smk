@@ -1,7 +1,7 @@
 # Sections 3 and 4.3: the states of the model, their scores, and what fine-tuning changes in the attention.
 
 
-CHANGES = "Section 4.3: what fine-tuning changes"
+CHANGES = "Section 4.3, what fine-tuning changes"
 
 
 rule finetune:

@@ -1,7 +1,7 @@
 # Section 4.2: do heads attend along frame-semantic links?
 
 
-RELATIONS = "Section 4.2: heads and frame-semantic relations"
+RELATIONS = "Section 4.2, heads and frame-semantic relations"
 LINKS = config["framenet"]
 LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
 

@@ -1,7 +1,7 @@
 # Section 4.6, further: how important is each head, and how many can be removed for good?
 
 
-IMPORTANCE = "Section 4.6: importance and removal of heads"
+IMPORTANCE = "Section 4.6, importance and removal of heads"
 MEASURED = config["importance"]["tasks"] if SWEPT else []
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]

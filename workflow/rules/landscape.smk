@@ -1,7 +1,7 @@
 # Section 4.3, further: what does fine-tuning do? Layers restored, and paths between two models.
 
 
-LANDSCAPE = "Section 4.3: what fine-tuning does"
+LANDSCAPE = "Section 4.3, what fine-tuning does"
 RESTORED = [] if config["landscape_left_out"] else config["landscape"]["tasks"]
 TABLES_OF_LANDSCAPE = (
     *("restored_layers", "restored_heads", "restored_means", "interpolation"),

@@ -1,7 +1,7 @@
 # Section 4.4, second opinion: stripes by weights, and by the lengths of the vectors that are weighted.
 
 
-NORMS = "Section 4.4: weights and norms"
+NORMS = "Section 4.4, weights and norms"
 TABLES_OF_NORMS = ("norm_statistics", "norm_levels")
 CHECKS["measure_norms"] = partial(of_norms.check_run, left_out=config["norms_left_out"])
 

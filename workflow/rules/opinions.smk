@@ -1,7 +1,7 @@
 # Sections 4.2, 4.4, 4.5 and 5, second opinions: the same analyses on norms and on effective attention.
 
 
-OPINIONS = "Sections 4.2 to 5: second opinions"
+OPINIONS = "Sections 4.2 to 5, second opinions"
 OTHER_MEASURES = of_opinions.measures(config, config["norms_left_out"])
 OPINIONS_OF_HEADS = [name for name in MEASURES if tasks_of(name)]
 OPINIONS_OF_MODELS = [of_weights(table) for table in tables_of_opinions.OF_MODELS]

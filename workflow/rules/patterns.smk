@@ -1,7 +1,7 @@
 # Section 4.1: which patterns do the heads show?
 
 
-PATTERNS = "Section 4.1: patterns of self-attention"
+PATTERNS = "Section 4.1, patterns of self-attention"
 
 
 rule sample_maps:

@@ -1,7 +1,7 @@
 # Section 4.6, further: which heads and MLPs are enough, and which are not? (Prasanna et al. 2020)
 
 
-SUBNETWORKS = "Section 4.6: subnetworks"
+SUBNETWORKS = "Section 4.6, subnetworks"
 SEARCH = config["subnetworks"]
 SEARCHED = SEARCH["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
 TABLES_OF_MODEL = ("subnetworks", "subnetwork_scores", "magnitude_pruning")
@@ -61,9 +61,7 @@ rule retrain_subnetwork:
         subnetworks="<results>/subnetworks/{task}/seed-{seed}/subnetworks.csv",
     output:
         model=temp(directory("<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}")),
-        scores=temp("<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}.scores.csv"),
         predictions="<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}.csv",
-        curve=temp("<results>/retrained/{task}/seed-{seed}/{subnetwork}-{draw}.curve.csv"),
     log:
         "<logs>/retrain_subnetwork/{task}/seed-{seed}/{subnetwork}-{draw}.log",
     benchmark:

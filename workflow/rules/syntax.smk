@@ -1,7 +1,7 @@
 # Second opinion on section 4.2: do heads follow the relations of a treebank?
 
 
-SYNTAX = "Section 4.2: heads and syntactic relations"
+SYNTAX = "Section 4.2, heads and syntactic relations"
 TREEBANK = config["treebank"]
 SILVER = any(task.data for task in TASKS.values())
 TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK, parsed=SILVER)}"
@@ -207,7 +207,7 @@ figure(
 )
 
 
-COREFERENCE = "Section 4.2: references and their antecedents"
+COREFERENCE = "Section 4.2, references and their antecedents"
 TABLES_OF_COREFERENCE = ("coreference_heads", "coreference_methods")
 
 
