@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from darksecrets import __version__
 from darksecrets.plotting.colours import PATTERNS as PATTERNS
@@ -40,6 +41,7 @@ COLUMN = 3.03
 PAGE = 6.3
 """Width of both columns, in inches."""
 DPI = 300
+_PLACES = 6  # decimals of positions, as shares of the figure
 SMALL = 6.0
 """Size of the small print, in points. Figures are drawn at the width that they are meant for, so no
 text may be smaller."""
@@ -238,6 +240,13 @@ def _lay_out(figure: Figure) -> None:
     figure.set_dpi(DPI)  # on a screen, letters have other widths than in print
     figure.draw_without_rendering()
     figure.set_layout_engine(None)  # with any other, even "none", each format is drawn twice
+    # The solver's last digits depend on where its variables lie in memory.
+    for axes in figure.axes:
+        bounds = axes.get_position(original=True).bounds
+        axes.set_position(Bbox.from_bounds(*(round(each, _PLACES) for each in bounds)))
+    for text in figure.texts:
+        across, up = text.get_position()
+        text.set_position((round(across, _PLACES), round(up, _PLACES)))
 
 
 def _metadata(suffix: str, creator: str, title: str, description: str) -> dict[str, str | None]:

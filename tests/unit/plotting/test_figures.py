@@ -18,6 +18,7 @@ from PIL import Image
 from darksecrets.finetuning.figure5 import figure5
 from darksecrets.finetuning.learning_curves import learning_curves
 from darksecrets.plotting import style
+from darksecrets.plotting.style import label_run, new_figure, save
 from darksecrets.run.errors import InputError
 
 
@@ -382,3 +383,20 @@ def test_an_unknown_format_is_refused_and_leaves_nothing(tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"\.jpg"):
         style.save(figure, [tmp_path / "f.jpg"], script="s", title="d")
     assert not list(Path(tmp_path).iterdir())
+
+
+def test_positions_have_few_digits(tmp_path):
+    """The last ones of the layout's solver differ from process to process."""
+    figure = new_figure(width=3, height=2)
+    for axes in figure.subplots(2, 3).flat:
+        axes.set_title("panel")
+    figure.suptitle("all")
+    label_run(figure, "run")
+    save(figure, [tmp_path / "figure.svg"], script="test", title="positions")
+    places = [axes.get_position().bounds for axes in figure.axes]
+    places += [text.get_position() for text in figure.texts]
+    assert len(places) == 8
+    assert all(
+        each == pytest.approx(round(each, 6), abs=1e-15) for place in places for each in place
+    )
+    assert len({place[:2] for place in places}) == 8
