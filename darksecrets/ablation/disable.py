@@ -19,13 +19,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from darksecrets.models import checkpoints
-from darksecrets.models.hooks import Call, Intervention, intervene, require_reachable, shape_of
+from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.selectors import Heads
 from darksecrets.run.errors import InputError
 
@@ -115,15 +113,3 @@ def check_mode(mode: str) -> None:
     """Refuse a mode that is not in `INTERVENTIONS`."""
     if mode not in INTERVENTIONS:
         raise InputError(f"Found the mode {mode!r}, expected one of {', '.join(INTERVENTIONS)}.")
-
-
-def unreachable(folder: Path) -> str:
-    """Why heads of a checkpoint cannot be disabled; empty if they can.
-
-    This is found on a small random model of the checkpoint's architecture.
-    """
-    try:
-        require_reachable(checkpoints.trial_model(folder))
-    except InputError as error:
-        return f"{folder}: {error}"
-    return ""

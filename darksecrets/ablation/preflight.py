@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from darksecrets.ablation import sets
-from darksecrets.data import hub
 from darksecrets.models import checkpoints
+from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.models.selectors import Shape
-from darksecrets.models.size import config_file, read_size
+from darksecrets.models.size import read_size
 from darksecrets.run.errors import InputError
-from darksecrets.run.libraries import can_import
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 MODES = ("uniform", "zero")
 """Modes that need no check, the default first: checking others loads torch, which slows plans."""
@@ -48,39 +50,17 @@ def check_run(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: See `check`; or its heads cannot be disabled; or the Hub does not have it.
     """
-    model = config["model"]
-    if model["source"] == "builtin":  # tests check it
-        return
-    folder = known_folder(model)
+    folder = known_folder(config["model"])
     if folder is None:
         return
-    if model["source"] == "hub":
+    if config["model"]["source"] == "hub":
         _check_sets(config["ablation"], folder)
-    if reason := _unreachable(folder):
+    if reason := unreachable(folder):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
             f"{reason} Start the run again{without}: the sweep over the heads is then left out "
             "from the start, and everything else runs."
         )
-
-
-def known_folder(model: Mapping[str, Any]) -> Path | None:
-    """The folder with a model's ``config.json``, which is downloaded if only the Hub has it.
-
-    Args:
-        model: Section ``model`` of a configuration.
-
-    Returns:
-        None if the Hub cannot be asked, because ``huggingface_hub`` is missing.
-
-    Raises:
-        InputError: The Hub does not have the model.
-    """
-    if model["source"] != "hub":
-        return checkpoints.folder_of(model)
-    if not can_import("huggingface_hub"):
-        return None
-    return hub.download(model["id"], model["revision"], ["config.json"], "model")
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:
@@ -91,21 +71,19 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
         fetched: Folder into which the run downloads a model from the Hub. A model that is neither
             there nor in the Hub's cache is not known yet.
     """
-    model = config["model"]
-    file = config_file(model, fetched)
-    # Tests check the shipped model.
-    if model["source"] == "builtin" or not file or not config["ablation"]["states"]:
-        return ""
-    return _unreachable(file.parent)
+    folder = local_folder(config["model"], fetched)
+    return unreachable(folder) if folder and config["ablation"]["states"] else ""
 
 
-def _unreachable(folder: Path) -> str:
+def unreachable(folder: Path) -> str:
     """Why the heads of a model cannot be disabled; empty if they can, or if torch is missing."""
-    if importlib.util.find_spec("torch") is None:
-        return ""
-    from darksecrets.ablation import disable
 
-    return disable.unreachable(folder)
+    def require(model: PreTrainedModel) -> None:
+        from darksecrets.models.hooks import require_reachable
+
+        require_reachable(model)
+
+    return refusal(folder, require)
 
 
 def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from darksecrets.ablation.preflight import check_states, known_folder
-from darksecrets.models import checkpoints
+from darksecrets.ablation.preflight import check_states
+from darksecrets.models.preflight import known_folder, refusal
 from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 _PARTS = {
     "importance.tasks": "measures no importance",
@@ -69,22 +71,17 @@ def check_removable(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: They cannot; or the Hub does not have the model.
     """
-    folder = None if config["model"]["source"] == "builtin" else known_folder(config["model"])
+    folder = known_folder(config["model"])
     if folder and (reason := unremovable(folder)):
         raise InputError(f"{reason} Leave out the target `pruned_models`; everything else runs.")
 
 
 def unremovable(folder: Path) -> str:
-    """Why heads of a checkpoint cannot be removed; empty if they can, or if torch is missing.
+    """Why heads of a checkpoint cannot be removed; empty if they can, or if torch is missing."""
 
-    This is found on a small random model of the checkpoint's architecture.
-    """
-    if importlib.util.find_spec("torch") is None:
-        return ""
-    from darksecrets.models.removal import require_removable
+    def require(model: PreTrainedModel) -> None:
+        from darksecrets.models.removal import require_removable
 
-    try:
-        require_removable(checkpoints.trial_model(folder))
-    except InputError as error:
-        return f"{folder}: {error}"
-    return ""
+        require_removable(model)
+
+    return refusal(folder, require)

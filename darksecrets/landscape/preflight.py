@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from darksecrets.data import hub
 from darksecrets.landscape.points import check_points
-from darksecrets.models import checkpoints
-from darksecrets.models.size import config_file
+from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.run.errors import InputError
-from darksecrets.run.libraries import can_import
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -32,12 +31,8 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
         fetched: Folder into which the run downloads a model from the Hub. A model that is neither
             there nor in the Hub's cache is not known yet; `check_run` checks it.
     """
-    model = config["model"]
-    file = config_file(model, fetched)
-    # Tests check the shipped model.
-    if model["source"] == "builtin" or not file or not config["landscape"]["tasks"]:
-        return ""
-    return inseparable(file.parent)
+    folder = local_folder(config["model"], fetched)
+    return inseparable(folder) if folder and config["landscape"]["tasks"] else ""
 
 
 def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
@@ -52,10 +47,9 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     Raises:
         InputError: They cannot; or the Hub does not have the model.
     """
-    model = config["model"]
     reason = left_out
-    if model["source"] == "hub" and not reason and can_import("huggingface_hub"):
-        reason = inseparable(hub.download(model["id"], model["revision"], ["config.json"], "model"))
+    if not reason and (folder := known_folder(config["model"])):
+        reason = inseparable(folder)
     if reason:
         raise InputError(
             f"{reason} Everything else runs: set landscape.tasks to [], or leave out the tables "
@@ -64,13 +58,11 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
 
 
 def inseparable(folder: Path) -> str:
-    """Why the layers of a model cannot be restored; empty if they can, or if torch is missing.
+    """Why the layers of a model cannot be restored; empty if they can, or if torch is missing."""
 
-    This is found on a small random model of the checkpoint's architecture.
-    """
-    if importlib.util.find_spec("torch") is None:
-        return ""
-    from darksecrets.models import mixing
+    def require(model: PreTrainedModel) -> None:
+        from darksecrets.models.mixing import require_separable
 
-    reason = mixing.inseparable(checkpoints.trial_model(folder))
-    return f"{folder}: {reason}" if reason else ""
+        require_separable(model)
+
+    return refusal(folder, require)

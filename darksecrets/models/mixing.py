@@ -66,8 +66,7 @@ class Mixture:
     """
 
     def __init__(self, start: PreTrainedModel, end: PreTrainedModel) -> None:
-        if problem := inseparable(end):
-            raise InputError(problem)
+        require_separable(end)
         _require_alike(start, end)
         self.start, self.end, self.layers = start, end, shape_of(end).layers
         self.model = copy.deepcopy(end)
@@ -156,15 +155,19 @@ class Mixture:
             mixed.copy_((1 - share) * start + share * end)
 
 
-def inseparable(model: PreTrainedModel) -> str:
-    """Why the layers of a model cannot be exchanged one by one; empty if they can."""
-    if _layers(model):
-        return ""
-    return (
-        f"{type(model).__name__}: the layers of this model cannot be restored one by one, because "
-        "they share their weights or are not in a list. Use a checkpoint of BERT, RoBERTa, "
-        "DistilBERT, ModernBERT or another encoder whose layers have weights of their own."
-    )
+def require_separable(model: PreTrainedModel) -> None:
+    """Check that the layers of a model can be exchanged one by one.
+
+    Raises:
+        InputError: They share their weights or are not in a list.
+    """
+    if not _layers(model):
+        raise InputError(
+            f"{type(model).__name__}: the layers of this model cannot be restored one by one, "
+            "because they share their weights or are not in a list. Use a checkpoint of BERT, "
+            "RoBERTa, DistilBERT, ModernBERT or another encoder whose layers have weights of "
+            "their own."
+        )
 
 
 def has_separate_heads(model: PreTrainedModel) -> bool:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib.util
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from darksecrets.data import hub
 from darksecrets.models import checkpoints, loading
+from darksecrets.models.size import config_file
+from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -34,3 +41,56 @@ def check_hub(config: Mapping[str, Any]) -> None:
     """
     if config["model"]["source"] == "hub" and can_import("huggingface_hub"):
         checkpoints.check_hub(config["model"])
+
+
+def local_folder(model: Mapping[str, Any], fetched: Path) -> Path | None:
+    """The folder with a model's ``config.json``, if it is on this machine; nothing is downloaded.
+
+    Args:
+        model: Section ``model`` of a configuration.
+        fetched: Folder into which the run downloads a model from the Hub.
+
+    Returns:
+        None also for the shipped model, of which the tests know what can be done with it.
+    """
+    file = None if model["source"] == "builtin" else config_file(model, fetched)
+    return file.parent if file else None
+
+
+def known_folder(model: Mapping[str, Any]) -> Path | None:
+    """The folder with a model's ``config.json``, which is downloaded if only the Hub has it.
+
+    Args:
+        model: Section ``model`` of a configuration.
+
+    Returns:
+        None if the Hub cannot be asked, because ``huggingface_hub`` is missing; and for the shipped
+        model, see `local_folder`.
+
+    Raises:
+        InputError: The Hub does not have the model.
+    """
+    if model["source"] == "builtin":
+        return None
+    if model["source"] == "folder":
+        return checkpoints.folder_of(model)
+    if not can_import("huggingface_hub"):
+        return None
+    return hub.download(model["id"], model["revision"], ["config.json"], "model")
+
+
+def refusal(folder: Path, require: Callable[[PreTrainedModel], object]) -> str:
+    """Why something cannot be done with a checkpoint; empty if it can, or if torch is missing.
+
+    Args:
+        folder: The checkpoint; ``config.json`` is enough.
+        require: Raises an `InputError` for a model with which it cannot be done. It gets a small
+            random model of the checkpoint's architecture, and may import torch.
+    """
+    if importlib.util.find_spec("torch") is None:
+        return ""
+    try:
+        require(checkpoints.trial_model(folder))
+    except InputError as error:
+        return f"{folder}: {error}"
+    return ""

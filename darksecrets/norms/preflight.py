@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from darksecrets.data import hub
-from darksecrets.models import checkpoints
-from darksecrets.models.size import config_file
+from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.run.errors import InputError
-from darksecrets.run.libraries import can_import
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:
@@ -22,11 +21,8 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
         fetched: Folder into which the run downloads a model from the Hub. A model that is neither
             there nor in the Hub's cache is not known yet; `check_run` checks it.
     """
-    model = config["model"]
-    file = config_file(model, fetched)
-    if model["source"] == "builtin" or not file:  # tests check the shipped model
-        return ""
-    return unobserved(file.parent)
+    folder = local_folder(config["model"], fetched)
+    return unobserved(folder) if folder else ""
 
 
 def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
@@ -46,16 +42,8 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
             f"{left_out} Norms, effective attention and faithfulness cannot be measured for this "
             "model; everything else can."
         )
-    model = config["model"]
-    if model["source"] == "builtin":
-        return
-    if model["source"] == "folder":
-        folder = checkpoints.folder_of(model)
-    elif can_import("huggingface_hub"):
-        folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
-    else:
-        return
-    if reason := unobserved(folder):
+    folder = known_folder(config["model"])
+    if folder and (reason := unobserved(folder)):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
             f"{reason} Start the run again{without}: norms, second opinions and faithfulness are "
@@ -64,16 +52,11 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
 
 
 def unobserved(folder: Path) -> str:
-    """Why the values of a model cannot be observed; empty if they can, or if torch is missing.
+    """Why the values of a model cannot be observed; empty if they can, or if torch is missing."""
 
-    This is found on a small random model of the checkpoint's architecture.
-    """
-    if importlib.util.find_spec("torch") is None:
-        return ""
-    from darksecrets.models.hooks import require_projections
+    def require(model: PreTrainedModel) -> None:
+        from darksecrets.models.hooks import require_projections
 
-    try:
-        require_projections(checkpoints.trial_model(folder))
-    except InputError as error:
-        return f"{folder}: {error}"
-    return ""
+        require_projections(model)
+
+    return refusal(folder, require)

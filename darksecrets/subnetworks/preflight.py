@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from darksecrets.ablation import preflight as ablation
-from darksecrets.models import checkpoints
+from darksecrets.models.preflight import known_folder, refusal
 from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -40,10 +42,7 @@ def check_run(config: Mapping[str, Any]) -> None:
         InputError: They cannot; the message says what to do.
     """
     ablation.check_run(config)
-    model = config["model"]
-    if model["source"] == "builtin":  # tests check it
-        return
-    folder = ablation.known_folder(model)
+    folder = known_folder(config["model"])
     if folder and (problem := _unreachable(folder)):
         raise InputError(
             f"{problem} To run everything else, set `subnetworks: {{tasks: []}}` in the "
@@ -72,16 +71,11 @@ def check_tasks(config: Mapping[str, Any], left_out: str = "") -> None:
 
 
 def _unreachable(folder: Path) -> str:
-    """Why the MLPs of a checkpoint cannot be disabled; empty if they can, or if torch is missing.
+    """Why the MLPs of a model cannot be disabled; empty if they can, or if torch is missing."""
 
-    This is found on a small random model of the checkpoint's architecture.
-    """
-    if importlib.util.find_spec("torch") is None:
-        return ""
-    from darksecrets.models.mlps import linear_maps_of
+    def require(model: PreTrainedModel) -> None:
+        from darksecrets.models.mlps import linear_maps_of
 
-    try:
-        linear_maps_of(checkpoints.trial_model(folder))
-    except InputError as error:
-        return f"{folder}: {error}"
-    return ""
+        linear_maps_of(model)
+
+    return refusal(folder, require)

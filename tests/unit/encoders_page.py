@@ -21,7 +21,8 @@ from encoders import FAMILIES, PAIRS, SENTENCES
 from glue import TASKS
 from transformers import AutoConfig
 
-from darksecrets.ablation.disable import Disable, unreachable
+from darksecrets.ablation.disable import Disable
+from darksecrets.ablation.preflight import unreachable
 from darksecrets.ablation.sweep import choose_backend
 from darksecrets.attention.extraction import extract
 from darksecrets.attention.store import AttentionStore

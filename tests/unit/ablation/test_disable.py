@@ -6,8 +6,8 @@ from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from darksecrets.ablation import disable as module
 from darksecrets.ablation.disable import disable
+from darksecrets.ablation.preflight import unreachable
 from darksecrets.models import hooks
 from darksecrets.models.hooks import shape_of
 from darksecrets.run.errors import InputError
@@ -206,7 +206,7 @@ def test_attention_that_cannot_be_reached_is_refused(family, words, tmp_path):
     model = AutoModelForSequenceClassification.from_config(config).eval()
     with pytest.raises(InputError, match=words), disable(model, 1):
         pass
-    reason = module.unreachable(tmp_path)
+    reason = unreachable(tmp_path)
     assert reason.startswith(str(tmp_path))
     assert ": the heads of this model cannot be disabled" in reason, "what a user wants to know"
     assert "cannot be reached" in reason
@@ -228,4 +228,4 @@ def test_a_function_that_computes_something_else_is_refused(tmp_path, monkeypatc
 
 
 def test_the_shipped_model_can_be_disabled(root):
-    assert module.unreachable(RESOURCES / "tiny-bert") == ""
+    assert unreachable(RESOURCES / "tiny-bert") == ""

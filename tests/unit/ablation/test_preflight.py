@@ -6,6 +6,7 @@ import pytest
 from transformers import AutoConfig
 
 from darksecrets.ablation import preflight
+from darksecrets.data import hub
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from workflow.lib.configuration import resolve
@@ -31,7 +32,7 @@ def on_hub(monkeypatch):
             assert patterns == ["config.json"]
             return folder
 
-        monkeypatch.setattr(preflight.hub, "download", download)
+        monkeypatch.setattr(hub, "download", download)
 
     return serve
 

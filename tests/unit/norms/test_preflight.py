@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from encoders import FAMILIES
 
+from darksecrets.data import hub
 from darksecrets.models.checkpoints import trial_model
 from darksecrets.models.hooks import require_projections
 from darksecrets.norms import preflight
@@ -45,13 +46,13 @@ def test_a_model_that_hides_its_values_leaves_norms_out(deberta: Path, tmp_path:
 
 
 def test_a_model_of_the_hub_is_known_once_it_is_fetched(deberta: Path, tmp_path: Path) -> None:
-    hub = configured(HUB)
-    assert preflight.left_out(hub, tmp_path / "none") == ""
-    assert "observed" in preflight.left_out(hub, deberta)
+    own = configured(HUB)
+    assert preflight.left_out(own, tmp_path / "none") == ""
+    assert "observed" in preflight.left_out(own, deberta)
 
 
 def test_a_model_of_the_hub_that_hides_its_values_stops_the_run_once(deberta, monkeypatch) -> None:
-    monkeypatch.setattr(preflight.hub, "download", lambda *_: deberta)
+    monkeypatch.setattr(hub, "download", lambda *_: deberta)
     with pytest.raises(InputError, match="Start the run again: norms, second opinions"):
         preflight.check_run(configured(HUB))
     with pytest.raises(InputError, match="Start the run again without the key `text`"):
