@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from snakemake.benchmark import benchmarked
@@ -21,10 +22,13 @@ from snakemake.exceptions import WorkflowError
 from snakemake.io import report, sourcecache_entry
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
+from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 from snakemake.settings.enums import Quietness
 
 from darksecrets.run.errors import InputError
+
+_exit_gracefully = JobScheduler.exit_gracefully
 
 
 def in_place(path: str | Path) -> str:
@@ -104,6 +108,20 @@ def lift_rate_limit(workflow: Any) -> None:  # noqa: ANN401
     would use that core, this took a tenth of the demonstration's CPU time.
     """
     workflow.scheduler.job_rate_limiter = None
+
+
+def let_signals_wait() -> None:
+    """Let SIGTERM end a run at any moment; called before the scheduler is made.
+
+    Snakemake's handler runs in the main thread and takes the scheduler's lock. If this thread holds
+    it already, as it does while it looks after finished jobs, Snakemake 9.27 waits for itself for
+    ever. Here another thread waits.
+    """
+
+    def exit_gracefully(scheduler: JobScheduler, *arguments: object) -> None:
+        Thread(target=_exit_gracefully, args=(scheduler, *arguments)).start()
+
+    JobScheduler.exit_gracefully = exit_gracefully
 
 
 def replace_script_start(start: Callable[[Any, str], bool]) -> None:

@@ -104,6 +104,7 @@ if workflow.is_main_process and terminal.is_own(workflow):
         compat.replace_lock(
             partial(locks.holding, results=RESULTS, elsewhere=not workflow.local_exec)
         )
+compat.let_signals_wait()
 parent.announce()
 
 
