@@ -109,6 +109,8 @@ def _run_to_its_end(main: Main, snakemake: Snakemake) -> None:
         described = traceback.format_exc()
         lacking = shortage(error, described, Path(snakemake.output[0]).parent)
         _log.error("%s", described if lacking is None else STOPPED + lacking)
+        if lacking is not None:  # what libraries do at the end of a process may fail for it, too
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
         sys.exit(1)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from faults.trial import EQUAL, MESSAGE, NAME_TIMES, RESULTS, Trial, check_message
+from faults.trial import EQUAL, MESSAGE, RESULTS, Trial, check_message, names_times
 
 from darksecrets.run import verifying
 from darksecrets.run.files import fingerprint, remove, visible
@@ -130,7 +130,7 @@ def remade_as_advised(trial: Trial, found: verifying.Found) -> list[str]:
 def is_as_before(trial: Trial, file: Path) -> bool:
     """Whether a file was made again; one that names the time need only be as it was written."""
     new, old = trial.folder / file, trial.finished / file
-    if file.name.endswith(NAME_TIMES):
+    if names_times(file):
         result = trial.folder / (result_of(trial, file) or file)
         return new not in {each.file for each in damages_of(result, verify=True)}
     return new.is_file() and fingerprint(new) == fingerprint(old)

@@ -19,14 +19,15 @@ import processes
 import psutil
 from hub.client import ROOT
 
+from darksecrets.run import hashes
 from darksecrets.run.files import PROVENANCE, fingerprint, visible
 
 CONFIG = Path(__file__).parent / "run.yaml"
 RESULTS = Path("results/faults")
 OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
 SEED = 2019
-NAME_TIMES = (PROVENANCE, "report.html", "run.html", "run.json", "atlas.html")
-"""Ends of the names of results that tell times or commits, which differ."""
+ENDS = (PROVENANCE, "report.html", "run.html", "run.json", "atlas.html")
+"""Ends of the names of results that tell times or commits, beside those of measured times."""
 LONGEST = 900
 """Seconds after which a call counts as one that never ends."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -118,10 +119,15 @@ class Trial:
         """Compare results with the undisturbed run's; tables and figures if no files are named."""
         paths = [Path(str(name)) for name in targets if "/" in str(name)]
         for path in paths or shown(self.finished):
-            if not path.name.endswith(NAME_TIMES):
+            if not names_times(path):
                 assert (self.folder / path).exists(), path
                 new, old = self.folder / path, self.finished / path
                 assert fingerprint(new) == fingerprint(old), difference(new, old)
+
+
+def names_times(path: Path) -> bool:
+    """Whether a result tells times or commits, which differ from run to run."""
+    return path.name.endswith(ENDS) or path.stem in hashes.TIMED
 
 
 def shown(folder: Path) -> list[Path]:

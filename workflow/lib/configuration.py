@@ -352,8 +352,8 @@ def _read_origin(record: Path) -> dict[str, Any]:
         problem = f"found no origin with a digest in JSON ({error!r}), expected one"
     raise InputError(
         f"{record}: {problem}. The file says where the data and the model of this run came from. "
-        "If they are those of the configuration, remove the file, and the next run writes it "
-        "again; if you do not know, remove the folder."
+        "Remove the file if they are those of the configuration: the next run writes it again. "
+        "If you do not know, remove the folder."
     )
 
 

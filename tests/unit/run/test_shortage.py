@@ -2,6 +2,8 @@
 
 import errno
 import resource
+import subprocess
+import sys
 import traceback
 from pathlib import Path
 
@@ -63,3 +65,31 @@ def test_what_libraries_say_without_memory_is_understood(tmp_path, said):
 def test_other_errors_are_not_explained_away(tmp_path):
     assert explained(lambda: 1 / 0, tmp_path) is None
     assert explained((tmp_path / "none").read_text, tmp_path) is None
+
+
+# A job that runs out of memory, as do the libraries that it used, at its end.
+JOB = """
+import atexit, sys
+from pathlib import Path
+from types import SimpleNamespace
+
+folder = Path(sys.argv[1])
+sys.path.insert(0, "scripts")
+import _job
+
+def run_out(*_, **__):
+    raise MemoryError
+
+atexit.register(run_out)
+given = {"log": [folder / "job.log"], "input": [], "output": [folder / "result"], "config": {}}
+_job.integrity.check = run_out
+_job._run_to_its_end(run_out, SimpleNamespace(**given))
+"""
+
+
+def test_a_log_ends_with_what_was_lacking(tmp_path, root):
+    done = subprocess.run([sys.executable, "-c", JOB, tmp_path], cwd=root, check=False)
+    assert done.returncode == 1
+    log = (tmp_path / "job.log").read_text()
+    assert "Memory ran out" in log
+    assert "Traceback" not in log
