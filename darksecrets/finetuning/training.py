@@ -36,6 +36,7 @@ from transformers import (
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
 from darksecrets.finetuning.evaluation import batch_size_for, evaluate, write_results
+from darksecrets.finetuning.snapshots import Recorder, snapshot_steps
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.hooks import intervene
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.data.tasks import Task
+    from darksecrets.finetuning.snapshots import Wanted
     from darksecrets.models.hooks import Intervention
 
 FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
@@ -95,6 +97,7 @@ def finetune(
     predictions: Path,
     curve: Path,
     removal: Intervention | None = None,
+    snapshots: Wanted | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> dict[str, Any]:
     """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
@@ -117,6 +120,7 @@ def finetune(
         predictions: File for the final predictions.
         curve: File for the learning curve, see `learning_curve`.
         removal: What removes parts of the model, in training and scoring; its text identifies it.
+        snapshots: Weights to keep on the way; they make no difference to the results.
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
@@ -148,15 +152,18 @@ def finetune(
         "data": [train.fingerprint(), validation.fingerprint()],
     }
     with resuming(output, identity, _CHECKPOINTS) as checkpoints:
-        last = next(reversed(_checkpoints(checkpoints)), None)
         without = intervene(model, removal) if removal else contextlib.nullcontext()
         with deterministic(seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
+            recorder = trainer.record(snapshots.number, identity) if snapshots else None
+            last = _last_of(checkpoints, recorder)
             trainer.run(last, checkpoint_seconds)
         values = write_results(
             trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
         )
         LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
+        if recorder and snapshots:
+            recorder.save(snapshots.folder)
         with atomic(output) as temporary, quiet():
             model.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
@@ -231,11 +238,23 @@ class FineTuner(Trainer):
         )
         self.remove_callback(PrinterCallback)
 
+    @property
+    def steps(self) -> int:
+        """Steps of the whole training."""
+        return int(self.steps_per_epoch * self.details["epochs"])
+
+    def record(self, number: int, identity: Mapping[str, Any]) -> Recorder:
+        """Keep snapshots of the weights, see `darksecrets.finetuning.snapshots`."""
+        model: Any = self.model
+        steps = snapshot_steps(self.steps, number)
+        recorder = Recorder(model, steps, self.checkpoints, identity)
+        self.add_callback(recorder)
+        return recorder
+
     def run(self, checkpoint: Path | None, checkpoint_seconds: float) -> None:
         """Train from the start or from a checkpoint; afterwards, ``logits`` are the final ones."""
-        steps = self.steps_per_epoch * self.details["epochs"]
         self.add_callback(_Checkpoints(self.steps_per_epoch, checkpoint_seconds))
-        with progress(f"Fine-tuning {self.task.name}", steps, "steps") as advance:
+        with progress(f"Fine-tuning {self.task.name}", self.steps, "steps") as advance:
             self.add_callback(_Progress(advance))
             self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
@@ -408,6 +427,14 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
 def _checkpoints(folder: Path) -> list[Path]:
     """Checkpoints in a folder, the last one last."""
     return sorted(folder.glob(_CHECKPOINTS), key=_step)
+
+
+def _last_of(folder: Path, recorder: Recorder | None) -> Path | None:
+    """The checkpoint to resume from: the last one up to which no snapshot is lost, if any."""
+    for checkpoint in reversed(_checkpoints(folder)):
+        if recorder is None or recorder.usable(_step(checkpoint)):
+            return checkpoint
+    return None
 
 
 def _step(checkpoint: Path) -> int:

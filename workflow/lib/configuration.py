@@ -220,6 +220,8 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
     choose(config["treebank"], "treebank.tasks", config["tasks"])
     choose(config["landscape"], "landscape.tasks", config["tasks"])
+    followed = config["landscape"]["trajectories"]
+    choose(followed, "landscape.trajectories.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

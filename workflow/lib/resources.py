@@ -179,6 +179,19 @@ def finetuning(work: Work) -> Need:
     )
 
 
+def finetuning_with_snapshots(work: Work) -> Need:
+    """A fine-tuning that keeps weights on the way, until they are measured."""
+    need, weights = finetuning(work), work.model.weights
+    number = int(work.config["landscape"]["trajectories"]["snapshots"])
+    return dataclasses.replace(
+        need,
+        memory=need.memory + 12 * weights / MB,
+        host=need.host + 12 * weights / MB,
+        seconds=need.seconds + 2e-8 * number * weights,
+        passing=need.passing + 4 * number * weights / MB,  # twice: of the training, and kept
+    )
+
+
 def frozen(work: Work) -> Need:
     """One pass of all examples through the encoder, and training a classifier on its outputs."""
     settings, examples = work.config["fine_tuning"], _rows(work)

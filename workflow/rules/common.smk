@@ -192,6 +192,14 @@ def measured_models(task: str) -> list[str]:
     return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
 
 
+def followed_seeds(task: str | None = None) -> list[int]:
+    """Fine-tuning seeds whose training is followed: of a task, or those of any."""
+    chosen = config["landscape"]["trajectories"]["seeds"]
+    entries = [config["tasks"][task]] if task else config["tasks"].values()
+    every = sorted({seed for entry in entries for seed in entry["seeds"]})
+    return [seed for seed in every if chosen is None or seed in chosen]
+
+
 def finetuned_folders(wildcards) -> list[str]:
     """The fine-tuned models of a task, one for each seed."""
     return expand(

@@ -32,6 +32,38 @@ rule finetune:
         "../../scripts/finetune.py"
 
 
+if FOLLOWED := config["landscape"]["trajectories"]["tasks"]:
+
+    use rule finetune as finetune_with_snapshots with:
+        output:
+            model=directory("<results>/models/{task}/{state}/seed-{seed}"),
+            scores="<results>/scores/{task}/{state}/seed-{seed}.csv",
+            predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
+            curve="<results>/curves/{task}/{state}/seed-{seed}.csv",
+            snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
+        log:
+            "<logs>/finetune_with_snapshots/{task}/{state}/seed-{seed}.log",
+        benchmark:
+            "<benchmarks>/finetune_with_snapshots/{task}/{state}/seed-{seed}.tsv"
+        wildcard_constraints:
+            task="|".join(map(re.escape, FOLLOWED)),
+            state="|".join(config["landscape"]["states"]),
+            seed="|".join(map(str, followed_seeds())),
+        resources:
+            **ask(resources.finetuning_with_snapshots, gpu=True),
+        params:
+            task=entry_of_task(*OF_EXAMPLES),
+            fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+            snapshots=lookup(dpath="landscape/trajectories/snapshots", within=config),
+
+    ruleorder: finetune_with_snapshots > finetune
+
+    compat.describe(
+        rules.finetune_with_snapshots,
+        "Fine-tune on a task whose training is followed: keep its weights at some steps until they are measured.",
+    )
+
+
 rule evaluate_pretrained:
     """Score the pre-trained weights with an untrained classifier, and with a trained one."""
     input:

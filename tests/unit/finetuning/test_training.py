@@ -19,6 +19,18 @@ from datasets import load_from_disk
 from glue import TASKS
 from hub.client import ROOT
 from safetensors.torch import load_file
+from small_training import (
+    STEPS_PER_EPOCH,
+    TRAIN,
+    VALIDATION,
+    InterruptedHereError,
+    break_off,
+    finetune,
+    flip,
+    same,
+    save_inputs,
+    weights,
+)
 from tiny_models import save_classifier
 from toy_data import save_bert, save_dataset
 
@@ -29,44 +41,11 @@ from darksecrets.finetuning import evaluation, training
 from darksecrets.models import loading
 from darksecrets.run.errors import InputError
 
-TRAIN, VALIDATION = 39, 21
-SETTINGS = {"batch_size": 4, "learning_rate": 3e-3, "max_length": 32, "precision": "float32"}
-STEPS_PER_EPOCH = math.ceil(TRAIN / SETTINGS["batch_size"])
-
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of ``model`` and of a data set per task."""
-    folder = tmp_path_factory.mktemp("inputs")
-    save_bert(folder / "model")
-    for name in ("MRPC", "STS-B", "SST-2"):
-        save_dataset(folder / name, TASKS[name], TRAIN, VALIDATION)
-    return folder
-
-
-def finetune(
-    inputs: Path,
-    folder: Path,
-    task: str = "MRPC",
-    state: str = "finetuned",
-    seed: int = 3,
-    checkpoint_seconds: float = 300.0,
-    **settings: Any,
-) -> dict[str, Any]:
-    return training.finetune(
-        inputs / "model",
-        inputs / task,
-        folder / "model",
-        task=TASKS[task],
-        state=state,
-        seed=seed,
-        settings=training.Settings(**{**SETTINGS, **settings}),
-        threads=1,
-        scores=folder / "scores.csv",
-        predictions=folder / "predictions.csv",
-        curve=folder / "curve.csv",
-        checkpoint_seconds=checkpoint_seconds,
-    )
+    return save_inputs(tmp_path_factory.mktemp("inputs"))
 
 
 @pytest.fixture(scope="module")
@@ -74,21 +53,6 @@ def uninterrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     folder = tmp_path_factory.mktemp("uninterrupted")
     finetune(inputs, folder)
     return folder
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / "model" / "model.safetensors")
-
-
-def same(one: Path, other: Path) -> bool:
-    """Whether two runs ended with the same bits and the same tables."""
-    a, b = weights(one), weights(other)
-    tables = ("scores.csv", "predictions.csv", "curve.csv")
-    return (
-        a.keys() == b.keys()
-        and all(torch.equal(a[name], b[name]) for name in a)
-        and all((one / t).read_bytes() == (other / t).read_bytes() for t in tables)
-    )
 
 
 def one_by_one(folder: Path, data: Path, task: Task) -> np.ndarray:
@@ -288,8 +252,7 @@ def test_logits_depend_on_the_batch_by_rounding_alone(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-sys.path.insert(0, {tests!r})
-import test_training
+import small_training
 from darksecrets.finetuning import training
 save = training._Checkpoints.on_save
 def on_save(self, args, state, control, **others):
@@ -299,7 +262,7 @@ def on_save(self, args, state, control, **others):
     if kill:
         os.kill(os.getpid(), signal.SIGKILL)
 training._Checkpoints.on_save = on_save
-test_training.finetune(Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0.0)
+small_training.finetune(Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0.0)
 """
 
 
@@ -317,18 +280,12 @@ def test_killed_and_resumed_is_the_same_as_uninterrupted(
 ) -> None:
     """Same bits of all weights, same tables."""
     code = KILLED.format(
-        tests=str(Path(__file__).parent),
         step=step,
         unfinished=unfinished,
         inputs=str(inputs),
         folder=str(tmp_path),
     )
-    path = [
-        str(ROOT),
-        str(ROOT / "tests"),
-        str(ROOT / "tests" / "unit"),
-        str(Path(__file__).parent),
-    ]
+    path = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "unit")]
     environment = {"PYTHONPATH": ":".join(path), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert done.returncode == -9, done.stderr.decode()
@@ -337,22 +294,6 @@ def test_killed_and_resumed_is_the_same_as_uninterrupted(
     assert same(tmp_path, uninterrupted)
     names = {"model", "scores.csv", "predictions.csv", "curve.csv"}
     assert {path.name for path in tmp_path.iterdir()} == names
-
-
-class InterruptedHereError(Exception):
-    pass
-
-
-def break_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break training off at the checkpoint of step 5."""
-    save = training._Checkpoints.on_save
-
-    def on_save(self: Any, args: Any, state: Any, control: Any, **others: Any) -> None:
-        save(self, args, state, control, **others)
-        if state.global_step == 5:
-            raise InterruptedHereError
-
-    monkeypatch.setattr(training._Checkpoints, "on_save", on_save)
 
 
 @pytest.fixture
@@ -403,12 +344,6 @@ def interrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def halve(file: Path) -> None:
     content = file.read_bytes()
     file.write_bytes(content[: len(content) // 2])
-
-
-def flip(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
 
 
 @pytest.mark.parametrize(
