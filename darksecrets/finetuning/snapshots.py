@@ -237,8 +237,13 @@ class Snapshots:
         Parameters that have not moved are left out.
         """
         for each in self.listed:
-            with _opened(self.folder / _name(each.step)) as content:
-                yield each.step, {name: content.get_tensor(name).float() for name in content.keys()}  # noqa: SIM118 - no mapping
+            yield each.step, self.at(each.step)
+
+    def at(self, step: int) -> dict[str, Tensor]:
+        """Differences from the start, float32, of the snapshot of one step."""
+        with _opened(self.folder / _name(step)) as content:
+            names = content.keys()
+            return {name: content.get_tensor(name).float() for name in names}
 
     def along(self, model: PreTrainedModel) -> Iterator[int]:
         """Give a model the weights of one snapshot after the other, and yield the step.

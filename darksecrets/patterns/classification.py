@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.attention.store import AttentionStore, HalfArray
+from darksecrets.attention.store import HalfArray, Maps
 from darksecrets.models import devices
 from darksecrets.patterns.classes import PATTERNS, READINGS
 from darksecrets.patterns.classifier import Classifier
@@ -28,15 +28,13 @@ GPU_BATCH = 2**14
 _log = logging.getLogger(__name__)
 
 
-def batch_size_for(store: AttentionStore, device: torch.device) -> int:
+def batch_size_for(store: Maps, device: torch.device) -> int:
     """Batch size for the maps of a store on a device."""
     longest = _map_bytes(int(store.lengths.max()))
     return devices.batch_size(device, longest, cpu=BATCH, gpu=GPU_BATCH)
 
 
-def classify(
-    store: AttentionStore, classifier: Classifier, batch_size: int | None = None
-) -> pd.DataFrame:
+def classify(store: Maps, classifier: Classifier, batch_size: int | None = None) -> pd.DataFrame:
     """Classify all maps of a store.
 
     Args:
@@ -77,7 +75,7 @@ def _map_bytes(length: int) -> int:
 
 def _classified(
     classifier: Classifier,
-    store: AttentionStore,
+    store: Maps,
     examples: range,
     maps: HalfArray,
     batch_size: int,
@@ -99,7 +97,7 @@ def _classified(
 
 
 def _table(
-    store: AttentionStore, patterns: npt.NDArray[np.int8], sure: npt.NDArray[np.float32]
+    store: Maps, patterns: npt.NDArray[np.int8], sure: npt.NDArray[np.float32]
 ) -> pd.DataFrame:
     examples, layers, heads = np.indices(patterns.shape[1:])
     wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(READINGS), -1)]

@@ -1,0 +1,86 @@
+"""Maps of a few examples in memory, exactly as the store would have them, for models on the way."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.attention.extraction import Inputs, maps_of, write_maps
+from darksecrets.attention.store import DTYPE, AttentionWriter, HalfArray, Maps, Windows
+from darksecrets.models.hooks import shape_of
+from darksecrets.models.reach import windows_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+@dataclass(frozen=True)
+class KeptMaps(Maps):
+    """Maps of many examples in memory, see `darksecrets.attention.store.Maps`.
+
+    Attributes:
+        layers: Number of layers.
+        heads: Number of heads per layer.
+        table: A row per example.
+        lengths: [examples] tokens of each example, longest first.
+        starts: [examples + 1] offset of each example's maps in the array, and the array's length.
+        numbers: All maps one after the other, half precision.
+        windows: See `darksecrets.attention.store.Maps`.
+    """
+
+    layers: int
+    heads: int
+    table: pd.DataFrame
+    lengths: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    numbers: HalfArray
+    windows: Windows = ()
+
+    @property
+    def origin(self) -> str:
+        """Where the maps are from, for messages."""
+        return "maps in memory"
+
+    def batch(self, examples: range) -> HalfArray:
+        """Maps of consecutive examples of equal length, [example, layer, head, query, key]."""
+        length = int(self.lengths[examples.start])
+        part = self.numbers[self.starts[examples.start] : self.starts[examples.stop]]
+        return part.reshape(len(examples), self.layers, self.heads, length, length)
+
+
+def keep(
+    model: PreTrainedModel,
+    table: pd.DataFrame,
+    inputs: Inputs,
+    batches: Sequence[range],
+    pad_token_id: int,
+) -> KeptMaps:
+    """Run a model on examples and keep its maps, with the checks of the store.
+
+    Args:
+        model: An encoder, with or without a classifier, on the device to use.
+        table: The rows of the examples, see `extraction.encode_longest_first`.
+        inputs: The model's inputs, in the same order.
+        batches: All examples in batches, see `extraction.batches_for`.
+        pad_token_id: The tokenizer's.
+
+    Raises:
+        InputError: The maps are not softmaxed attention over the real tokens.
+    """
+    shape, lengths = shape_of(model), table["tokens"].map(len).to_numpy(np.int64)
+    starts = np.concatenate([[0], np.cumsum(shape.layers * shape.heads * lengths**2)])
+    windows = windows_of(model, int(lengths[0]))
+    stream = io.BytesIO(bytes(int(starts[-1]) * DTYPE.itemsize))  # does not grow by copying
+    writer = AttentionWriter(stream, table, shape.layers, shape.heads, windows)
+    arrays = maps_of(model, inputs, batches, pad_token_id)
+    for batch in batches:
+        rows = slice(batch.start, batch.stop)
+        write_maps(next(arrays), lengths[rows], table["idx"].iloc[rows], writer)
+    numbers = np.frombuffer(stream.getbuffer(), dtype=DTYPE)
+    return KeptMaps(shape.layers, shape.heads, table, lengths, starts, numbers, windows)
