@@ -10,6 +10,7 @@ from darksecrets.features import shown as features
 from darksecrets.finetuning import shown as finetuning
 from darksecrets.framenet import shown as framenet
 from darksecrets.importance import shown as importance
+from darksecrets.landscape import shown as landscape
 from darksecrets.norms import shown as norms
 from darksecrets.opinions import shown as opinions
 from darksecrets.patterns import shown as patterns
@@ -33,6 +34,7 @@ _SHOWN = (
     *opinions.SHOWN,
     *ablation.SHOWN,
     *importance.SHOWN,
+    *landscape.SHOWN,
     *subnetworks.SHOWN,
     *faithfulness.SHOWN,
 )

@@ -19,6 +19,7 @@ from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
 from darksecrets.importance import tables as importance
 from darksecrets.landscape import tables as landscape
+from darksecrets.landscape import trajectory_tables as trajectories
 from darksecrets.norms import tables as norms
 from darksecrets.opinions import tables as opinions
 from darksecrets.patterns import tables as patterns
@@ -35,7 +36,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.2, syntax: heads and dependency relations": (*syntax.TABLES, *probes.TABLES),
         "Section 4.2, coreference: heads and antecedents": coreference.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
-        "Section 4.3, further: what fine-tuning does": landscape.TABLES,
+        "Section 4.3, further: what fine-tuning does": (*landscape.TABLES, *trajectories.TABLES),
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Sections 4.2, 4.4 and 4.5, second opinions: norms and effective attention": (

@@ -160,6 +160,19 @@ PATHS: tuple[tuple[str, str], ...] = (
         "both models. Read it with `darksecrets.landscape.results.Restored`",
     ),
     (
+        "snapshots/<task>/<state>/seed-<n>/",
+        "weights at some steps of a training, until they are measured: a file a step with the "
+        "differences from the start, bfloat16, and `snapshots.json`, what the training depends on, "
+        "and norms and shapes of the weights that it began with. Read it with "
+        "`darksecrets.finetuning.snapshots.Snapshots`",
+    ),
+    (
+        "trajectories/<task>/<state>/seed-<n>/",
+        "`heads.npz`: what was measured of every head's maps at these steps, example by example, "
+        "`[snapshots, examples, layers, heads]`. Read it with "
+        "`darksecrets.landscape.followed.Followed`",
+    ),
+    (
         "landscape/<task>/<state>/",
         "their scores over seeds: parts of `restored_layers.csv`, `restored_heads.csv`, "
         "`restored_means.csv`, `interpolation.csv` and `change_and_cost.csv`",

@@ -15,12 +15,43 @@ if TYPE_CHECKING:
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the points of the interpolations.
+    """Check the points of the interpolations, and the trainings that are followed.
 
     Raises:
-        InputError: See `darksecrets.landscape.points.check_points`.
+        InputError: See `darksecrets.landscape.points.check_points` and `check_seeds`.
     """
     check_points(config["landscape"]["points"])
+    check_seeds(config)
+
+
+def check_seeds(config: Mapping[str, Any]) -> None:
+    """Check that trainings to follow are among those of the run.
+
+    Raises:
+        InputError: A task has none of the seeds.
+    """
+    followed = config["landscape"]["trajectories"]
+    for task in followed["tasks"]:
+        own = config["tasks"][task]["seeds"]
+        if followed["seeds"] is not None and not {*own} & {*followed["seeds"]}:
+            raise InputError(
+                f"landscape.trajectories.seeds: found {followed['seeds']}, expected one or more of "
+                f"the seeds of {task}, {own}. Change one of them, or leave {task} out of "
+                "landscape.trajectories.tasks."
+            )
+
+
+def check_followed(config: Mapping[str, Any]) -> None:
+    """Check that a run follows heads through their training, for targets that need it.
+
+    Raises:
+        InputError: It does not.
+    """
+    if not config["landscape"]["trajectories"]["tasks"]:
+        raise InputError(
+            "This run follows no training: found landscape.trajectories.tasks: [], expected names "
+            "of tasks. Change the configuration, or leave out this target."
+        )
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:

@@ -26,7 +26,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == 7
     assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
-    assert jobs["finetune"] == 18
+    assert (jobs["finetune"], jobs["finetune_with_snapshots"]) == (17, 1)
     assert jobs["extract_attention"] == 16
     assert (jobs["sweep_joint"], jobs["sweep_pruned"]) == (2, 1), "one task, to save time"
     assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (4, 1, 1)
@@ -65,6 +65,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
     assert (jobs["restore_layers"], jobs["score_restored"]) == (4, 2), "two tasks, to save time"
     assert (jobs["collect_landscape"], jobs["restored_layers"], jobs["paths"]) == (5, 1, 1)
+    assert jobs["follow_heads"] == jobs["compare_trajectories"] == jobs["head_trajectories"] == 1
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -166,6 +167,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
         ("restored_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
         ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
+        ("head_trajectories", {"finetune", "extract_attention", "restore_layers", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

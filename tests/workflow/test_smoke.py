@@ -407,7 +407,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
         "syntactic_changes",
         *("attention_gradients", "faithfulness"),
-        *("restored_layers", "paths"),
+        *("restored_layers", "paths", "head_trajectories"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -570,6 +570,22 @@ def test_layers_are_restored_in_both_directions(run):
     assert (ends["difference"] == 0).all()
     joined = pd.read_csv(run / "tables" / "change_and_cost.csv")
     assert set(joined["change"]) == {"maps", "weights"}
+
+
+def test_heads_are_followed_through_a_training_whose_snapshots_are_gone(run):
+    """The last cosine with the start is that of Figure 5, of these examples; both models differ."""
+    table = pd.read_csv(run / "tables" / "head_trajectories.csv")
+    assert set(zip(table["task"], table["state"], table["seed"], strict=True)) == {
+        ("RTE", "finetuned", 1)
+    }
+    assert (table.loc[table["step"] == 0, "cosine_to_start"] == 1).all()
+    last = table[table["step"] == table["step"].max()].set_index(["layer", "head"])
+    assert (last["cosine_to_end"] == 1).all()
+    figure5 = pd.read_csv(run / "tables" / "cosine.csv").query("task == 'RTE' and seed == 1")
+    figure5 = figure5.set_index(["layer", "head"])["similarity"]
+    assert np.allclose(last["cosine_to_start"], figure5, atol=1e-5)
+    assert len(pd.read_csv(run / "tables" / "head_halfway.csv")) == 36
+    assert not list((run / "snapshots").rglob("*.safetensors"))
 
 
 def test_heads_removed_in_the_order_of_their_importance(run):

@@ -186,7 +186,7 @@ def finetuning_with_snapshots(work: Work) -> Need:
     return dataclasses.replace(
         need,
         memory=need.memory + 12 * weights / MB,
-        host=need.host + 12 * weights / MB,
+        host=(need.host or 0) + 12 * weights / MB,
         seconds=need.seconds + 2e-8 * number * weights,
         passing=need.passing + 4 * number * weights / MB,  # twice: of the training, and kept
     )
@@ -428,6 +428,33 @@ def restoring(work: Work) -> Need:
         seconds=2 * _LOADING,
         disk=outputs,
     )
+
+
+def following(work: Work) -> Need:
+    """The maps of a model at some steps of its training, on a few examples, and their patterns."""
+    settings, model = work.config["landscape"]["trajectories"], work.model
+    number = int(settings["snapshots"])
+    share = min(1.0, int(settings["examples"]) / max(1, work.sample))
+    of_examples = model.layers * model.heads * share * work.sample
+    maps = all_maps(work)
+    passing = share * work.maps / MB
+    return dataclasses.replace(
+        maps,
+        memory=maps.memory + 6 * passing + 16 * model.weights / MB,
+        operations=number * share * maps.operations,
+        seconds=2 * _LOADING
+        + 2e-8 * number * model.weights
+        + number * (of_examples / _MAPS_PER_SECOND + share * work.maps / _MAP_BYTES_PER_SECOND),
+        disk=8 * 9 * number * of_examples / MB,
+    )
+
+
+def comparing_trajectories(work: Work) -> Need:
+    """Intervals of the heads' steps, of all seeds."""
+    settings = work.config["landscape"]["trajectories"]
+    numbers = int(settings["snapshots"]) * work.model.layers * work.model.heads
+    seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
+    return table(300 + 16 * 1000 * numbers / MB, seconds=2 + 2e-4 * seeds * numbers)
 
 
 def restored_scoring(work: Work) -> Need:

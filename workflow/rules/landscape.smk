@@ -8,6 +8,7 @@ TABLES_OF_LANDSCAPE = (
     "change_and_cost",
 )
 CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
+CHECKS["compare_trajectories"] = of_landscape.check_followed
 
 
 rule restore_layers:
@@ -116,3 +117,95 @@ if RESTORED:
     RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE]
 else:
     TABLES_LEFT_OUT |= set(TABLES_OF_LANDSCAPE)
+
+
+FOLLOWED_MODELS = [
+    (task, state, seed)
+    for task in FOLLOWED
+    for state in config["landscape"]["states"]
+    for seed in followed_seeds(task)
+]
+TABLES_OF_TRAJECTORIES = ("head_trajectories", "head_halfway", "layer_halfway", "halfway_order")
+
+
+rule follow_heads:
+    """Measure the maps of every head at some steps of a training, on a few of the sampled examples."""
+    input:
+        dataset="<results>/data/{task}",
+        sample="<results>/samples/{task}.csv",
+        pretrained="<results>/models/pretrained",
+        finetuned="<results>/models/{task}/{state}/seed-{seed}",
+        snapshots="<results>/snapshots/{task}/{state}/seed-{seed}",
+        classifier="<results>/patterns/classifier",
+    output:
+        heads=directory("<results>/trajectories/{task}/{state}/seed-{seed}"),
+    log:
+        "<logs>/follow_heads/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/follow_heads/{task}/{state}/seed-{seed}.tsv"
+    group:
+        "following"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.following, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        examples=lookup(dpath="landscape/trajectories/examples", within=config),
+        seed=lookup(dpath="samples/seed", within=config),
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+    message:
+        "Follow the heads of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/follow_heads.py"
+
+
+rule compare_trajectories:
+    """Say when the heads and layers of all followed models change, and in which order."""
+    input:
+        heads=[
+            f"<results>/trajectories/{task}/{state}/seed-{seed}"
+            for task, state, seed in FOLLOWED_MODELS
+        ],
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_TRAJECTORIES},
+        provenance="<results>/tables/head_trajectories.provenance.json",
+    log:
+        "<logs>/compare_trajectories.log",
+    benchmark:
+        "<benchmarks>/compare_trajectories.tsv"
+    group:
+        "trajectories"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.comparing_trajectories),
+    params:
+        models=FOLLOWED_MODELS,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Compare when the heads change"
+    script:
+        "../../scripts/compare_trajectories.py"
+
+
+figure(
+    "head_trajectories",
+    "Maps of the heads during fine-tuning: how far they are from their start and end, and what they attend to.",
+    section=LANDSCAPE,
+    label="Heads during training",
+    group="trajectories",
+    of_run=bool(FOLLOWED_MODELS),
+    tasks=FOLLOWED,
+    table="<results>/tables/head_trajectories.csv",
+    halfway="<results>/tables/layer_halfway.csv",
+)
+
+
+if FOLLOWED_MODELS:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_TRAJECTORIES]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_TRAJECTORIES)

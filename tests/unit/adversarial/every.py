@@ -19,6 +19,7 @@ from adversarial import (
     subnets,
     syntax,
     together,
+    trajectories,
     types,
     verdicts,
 )
@@ -58,6 +59,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     subnets.of_masks,
     subnets.of_survivors,
     landscape.restored,
+    trajectories.of_heads,
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,
