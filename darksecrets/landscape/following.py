@@ -288,8 +288,8 @@ def _statistics(half: HalfArray, maps: Maps, rows: range) -> Floats:
 def _patterns(maps: Maps, classifier: Classifier) -> npt.NDArray[np.int8]:
     """[examples, layers, heads] numbers of patterns, in the wide reading."""
     number = {name: place for place, name in enumerate(PATTERNS)}
-    codes = classify(maps, classifier)["pattern"].map(number)
-    return codes.to_numpy(np.int8).reshape(maps.examples, maps.layers, maps.heads)
+    codes = [number[pattern] for pattern in classify(maps, classifier)["pattern"]]
+    return np.array(codes, dtype=np.int8).reshape(maps.examples, maps.layers, maps.heads)
 
 
 def _product(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> float:

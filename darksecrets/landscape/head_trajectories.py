@@ -8,13 +8,14 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from darksecrets.ablation.panels import STATE
 from darksecrets.landscape.trajectory_tables import HEAD_TRAJECTORIES, LAYER_HALFWAY
@@ -46,6 +47,7 @@ ROWS: Mapping[str, str] = {
 
 _MAP, _PALEST = "viridis_r", 0.12
 _HEIGHT = 0.72  # of a panel, in inches
+_PARTS = 4  # between marks of the axis of steps
 
 _HALF: dict[str, Any] = {"marker": "o", "markersize": 3.4, "markeredgecolor": "white"}
 _HALF |= {"markeredgewidth": 0.5, "linestyle": "none"}
@@ -58,8 +60,8 @@ def head_trajectories(
     """Draw a column of panels per task: means over the heads of each layer against the step.
 
     Lines are means over heads and seeds of the fine-tuned models, darker = higher layer. Steps have
-    a logarithmic scale from the second on. On the progress, a dot marks half of each layer's way,
-    and the orange line half of the way of all weights.
+    a square-root scale, as snapshots are denser at the beginning. On the progress, a dot marks half
+    of each layer's way, and the orange line half of the way of all weights.
 
     Args:
         table: `head_trajectories.csv`.
@@ -109,13 +111,18 @@ def _panel(axes: Axes, rows: pd.DataFrame, column: str, halfway: pd.DataFrame) -
         for layer, share in zip(halfway["layer"], halfway["halfway"], strict=True):
             axes.plot(share / 100 * last, 0.5, color=_colour(int(layer), layers), **_HALF)
         axes.set_ylim(min(-0.1, float(means.min().min())), max(1.1, float(means.max().max())))
-    axes.set_xscale("symlog", linthresh=2, linscale=0.4)
+    axes.set_xscale("function", functions=(_root, np.square))
     axes.set_xlim(0, last)
-    marks = [step for step in (0, *(10**power for power in range(1, 7))) if step < last / 2]
-    axes.xaxis.set_major_locator(FixedLocator([*marks, last]))
+    marks = sorted({round(last * (part / _PARTS) ** 2) for part in range(_PARTS + 1)})
+    axes.set_xticks(marks, [f"{step:,}" for step in marks])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticklabels([f"{step:,}" for step in (*marks, last)])
     axes.yaxis.set_major_locator(MaxNLocator(3))
+
+
+def _root(steps: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Square roots; limits of axes may be below 0."""
+    roots: npt.NDArray[np.float64] = np.sqrt(np.maximum(steps, 0))
+    return roots
 
 
 def _colour(layer: int, layers: int) -> tuple[float, float, float, float]:

@@ -16,7 +16,12 @@ from darksecrets.finetuning import training
 from darksecrets.finetuning.snapshots import Wanted
 
 TRAIN, VALIDATION = 39, 21
-SETTINGS = {"batch_size": 4, "learning_rate": 3e-3, "max_length": 32, "precision": "float32"}
+SETTINGS: dict[str, Any] = {
+    "batch_size": 4,
+    "learning_rate": 3e-3,
+    "max_length": 32,
+    "precision": "float32",
+}
 STEPS_PER_EPOCH = math.ceil(TRAIN / SETTINGS["batch_size"])
 
 
