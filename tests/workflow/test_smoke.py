@@ -583,7 +583,7 @@ def test_heads_are_followed_through_a_training_whose_snapshots_are_gone(run):
     assert (last["cosine_to_end"] == 1).all()
     figure5 = pd.read_csv(run / "tables" / "cosine.csv").query("task == 'RTE' and seed == 1")
     figure5 = figure5.set_index(["layer", "head"])["similarity"]
-    assert np.allclose(last["cosine_to_start"], figure5, atol=1e-5)
+    assert np.allclose(last["cosine_to_start"], figure5, atol=1e-4)
     assert len(pd.read_csv(run / "tables" / "head_halfway.csv")) == 36
     assert not list((run / "snapshots").rglob("*.safetensors"))
 
