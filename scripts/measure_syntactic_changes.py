@@ -15,10 +15,9 @@ def main(job: Job) -> None:
 
     sentences, params = treebank.read(job.input.treebank), job.params
     given = {"max_length": params.max_length, "batch_size": params.batch_size}
-    read, before = guess(job.input.pretrained, sentences, **given)
+    before = changes.Before(*guess(job.input.pretrained, sentences, **given), params.seed)
     parts = []
     for model, folder in zip(params.models, job.input.all("finetuned"), strict=True):
         _, after = guess(folder, sentences, **given)
-        found = changes.table(read, before, after, params.seed)
-        parts.append(identify(found, job.wildcards.task, model))
+        parts.append(identify(before.table(after), job.wildcards.task, model))
     SYNTACTIC_CHANGES.write(pd.concat(parts, ignore_index=True), job.output.table)

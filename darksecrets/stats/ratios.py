@@ -7,7 +7,7 @@ clusters that have observations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,80 @@ class Ratio:
     high: Floats
 
 
+@dataclass
+class Sums:
+    """What `ratio` and `share` need of all clusters, which may come in blocks.
+
+    The squares need the ratio, so that all clusters are added twice: first by `add`, then by
+    `add_squares`. They are added one after the other, so that blocks make no difference, not even
+    in the last digit.
+
+    Attributes:
+        sums: [...] sum over clusters of what their observations add up to.
+        sizes: [...] number of observations.
+        clusters: [...] clusters that have observations.
+        squares: [...] sum of the squared deviations from what the ratio predicts of a cluster.
+    """
+
+    sums: Floats = field(default_factory=lambda: np.zeros(()))
+    sizes: Floats = field(default_factory=lambda: np.zeros(()))
+    clusters: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((), np.int64))
+    squares: Floats = field(default_factory=lambda: np.zeros(()))
+
+    def add(self, sums: Floats, sizes: Floats) -> None:
+        """Add [clusters, ...] sums, which are whole numbers or few, and numbers of observations."""
+        self.sums = self.sums + sums.sum(axis=0)
+        self.sizes = self.sizes + sizes.sum(axis=0)
+        self.clusters = self.clusters + (sizes > 0).sum(axis=0)
+
+    def add_squares(self, sums: Floats, sizes: Floats) -> None:
+        """Add the same, after all of them have been given to `add`."""
+        self.squares = added(self.squares, (sums - self.value * sizes) ** 2)
+
+    @property
+    def value(self) -> Floats:
+        """The ratio; NaN without observations."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sums / self.sizes
+
+    def ratio(self) -> Ratio:
+        """See the function of this name."""
+        error, critical = self._linearized()
+        return Ratio(self.value, self.value - critical * error, self.value + critical * error)
+
+    def share(self) -> Ratio:
+        """See the function of this name."""
+        (error, critical), value = self._linearized(), self.value
+        variance = np.maximum(value * (1 - value), 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            independent = np.where(
+                variance > _ROUNDING, np.minimum(self.sizes, variance / error**2), self.clusters
+            )
+            squared = critical**2 / independent
+            centre = (value + squared / 2) / (1 + squared)
+            half = np.sqrt(squared * variance + squared**2 / 4) / (1 + squared)
+        return Ratio(value, centre - half, centre + half)
+
+    def _linearized(self) -> tuple[Floats, Floats]:
+        """The standard error, and the critical value of the interval."""
+        from scipy.stats import t
+
+        clusters = self.clusters
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = np.sqrt(clusters / (clusters - 1) * self.squares) / self.sizes
+        known = clusters > 1
+        critical = np.where(known, t.ppf(1 - LEVEL / 2, np.maximum(clusters - 1, 1)), np.nan)
+        return np.where(known, error, np.nan), critical
+
+
+def added(total: Floats, block: Floats) -> Floats:
+    """A sum and [clusters, ...] more, one after the other, as in one sum over the first axis."""
+    result = total
+    for each in block:
+        result = result + each
+    return result
+
+
 def ratio(sums: Floats, sizes: Floats) -> Ratio:
     """Sum of ``sums`` over sum of ``sizes``, with Student's interval over clusters.
 
@@ -41,8 +115,7 @@ def ratio(sums: Floats, sizes: Floats) -> Ratio:
         sums: [clusters, ...] what a cluster's observations add up to.
         sizes: [clusters, ...] number of observations of each cluster.
     """
-    value, error, critical = _linearized(sums, sizes)
-    return Ratio(value, value - critical * error, value + critical * error)
+    return _of(sums, sizes).ratio()
 
 
 def share(hits: Floats, sizes: Floats) -> Ratio:
@@ -57,17 +130,7 @@ def share(hits: Floats, sizes: Floats) -> Ratio:
         hits: [clusters, ...] observations with the property; parts of one count, too.
         sizes: [clusters, ...] number of observations of each cluster.
     """
-    value, error, critical = _linearized(hits, sizes)
-    variance = np.maximum(value * (1 - value), 0)
-    clusters, observations = (sizes > 0).sum(axis=0), sizes.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        independent = np.where(
-            variance > _ROUNDING, np.minimum(observations, variance / error**2), clusters
-        )
-        squared = critical**2 / independent
-        centre = (value + squared / 2) / (1 + squared)
-        half = np.sqrt(squared * variance + squared**2 / 4) / (1 + squared)
-    return Ratio(value, centre - half, centre + half)
+    return _of(hits, sizes).share()
 
 
 def difference(first: Ratio, second: Ratio) -> Ratio:
@@ -81,15 +144,9 @@ def difference(first: Ratio, second: Ratio) -> Ratio:
     return Ratio(value, value - below, value + above)
 
 
-def _linearized(sums: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
-    """The ratio, its standard error, and the critical value of its interval."""
-    from scipy.stats import t
-
-    clusters, observations = (sizes > 0).sum(axis=0), sizes.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = sums.sum(axis=0) / observations
-        squares = ((sums - value * sizes) ** 2).sum(axis=0)
-        error = np.sqrt(clusters / (clusters - 1) * squares) / observations
-    known = clusters > 1
-    critical = np.where(known, t.ppf(1 - LEVEL / 2, np.maximum(clusters - 1, 1)), np.nan)
-    return value, np.where(known, error, np.nan), critical
+def _of(sums: Floats, sizes: Floats) -> Sums:
+    """All clusters at once."""
+    found = Sums()
+    found.add(sums, sizes)
+    found.squares = np.asarray(((sums - found.value * sizes) ** 2).sum(axis=0))
+    return found

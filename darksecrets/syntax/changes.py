@@ -17,7 +17,8 @@ from darksecrets.stats.paired import sign_bound
 from darksecrets.stats.ratios import Ratio, difference, ratio, share
 from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.relations import Flags, Floats, Numbers, Pairs, pairs_of, same_distance
+from darksecrets.syntax.pairs import Floats, Numbers, Pairs, Treebank
+from darksecrets.syntax.relations import SAME_DISTANCE, Relation, relations
 from darksecrets.syntax.tables import DIRECTIONS, SYNTACTIC_CHANGES
 
 Head = tuple[int, int, int]
@@ -38,28 +39,81 @@ def table(
     Raises:
         InputError: There are too few dependents.
     """
-    pairs = pairs_of(read, seed)
-    before, after = pairs.guessed(pretrained), pairs.guessed(finetuned)
-    found = pd.DataFrame([_of_label(pairs, before, after, label) for label in pairs.shown()])
-    found["q_value"] = benjamini_hochberg(found["p_value"])
-    return found[[name for name in SYNTACTIC_CHANGES.names if name in found]]
+    return Before(read, pretrained, seed).table(finetuned)
 
 
-def _of_label(pairs: Pairs, before: Numbers, after: Numbers, label: str) -> dict[str, Any]:
-    """The row of one label."""
-    arcs = pairs.arcs(label)
-    selecting, scoring = (arcs & (pairs.half == half) for half in (0, 1))
-    head, own = (best_head(pairs, selecting, guessed) for guessed in (before, after))
-    sizes = pairs.sums(scoring)
-    first, second, best = (
-        pairs.found(scoring, guessed[:, *chosen])
-        for guessed, chosen in ((before, head), (after, head), (after, own))
+class Before:
+    """What the pre-trained model finds, to compare several fine-tuned ones with.
+
+    Args:
+        read: The sentences that all models read.
+        guesses: For each, those of the pre-trained model.
+        seed: Seed of the halves.
+
+    Raises:
+        InputError: There are too few dependents.
+    """
+
+    def __init__(self, read: Sequence[Read], guesses: Sequence[Guess], seed: int) -> None:
+        self.treebank = Treebank.of(read, seed)
+        self.relations = relations(self.treebank)
+        self.guesses = guesses
+        self.heads = best_heads(self.treebank, self.relations, guesses)
+
+    def table(self, finetuned: Sequence[Guess]) -> pd.DataFrame:
+        """The table of a fine-tuned model, from its guesses."""
+        own = best_heads(self.treebank, self.relations, finetuned)
+        labels = list(zip(self.relations, self.heads, own, strict=True))
+        found: list[list[Floats]] = [[] for _ in labels]
+        for pairs in self.treebank.blocks():
+            before, after = pairs.guessed(self.guesses), pairs.guessed(finetuned)
+            for parts, label in zip(found, labels, strict=True):
+                parts.append(_found(pairs, before, after, *label))
+        rows = [
+            _of_label(relation, head, best, np.concatenate(parts, axis=1))
+            for (relation, head, best), parts in zip(labels, found, strict=True)
+        ]
+        table = pd.DataFrame(rows)
+        table["q_value"] = benjamini_hochberg(table["p_value"])
+        return table[[name for name in SYNTACTIC_CHANGES.names if name in table]]
+
+
+def _found(
+    pairs: Pairs, before: Numbers, after: Numbers, relation: Relation, head: Head, own: Head
+) -> Floats:
+    """[6, sentences] numbers of dependents, what heads find of them, and of the control.
+
+    Args:
+        pairs: A block.
+        before: [words, ...] see `Pairs.guessed`.
+        after: The same of the fine-tuned model.
+        relation: The label.
+        head: Best head of the pre-trained model.
+        own: Best head of the fine-tuned one.
+
+    Returns:
+        Dependents; those that the head finds before, and after, and the other head after; weights
+        of other pairs at the same distance that the head finds before, and after.
+    """
+    arcs = pairs.arcs(relation.label)
+    scoring, others = arcs & (pairs.half == 1), relation.control(SAME_DISTANCE, pairs, arcs).weights
+    first, second, best = before[:, *head], after[:, *head], after[:, *own]
+    return np.stack(
+        [
+            pairs.sums(scoring),
+            *(pairs.found(scoring, guessed, 1) for guessed in (first, second, best)),
+            *(pairs.found(others, guessed, 1) for guessed in (first, second)),
+        ]
     )
+
+
+def _of_label(relation: Relation, head: Head, own: Head, found: Floats) -> dict[str, Any]:
+    """The row of one label, from [6, sentences]; see `_found`."""
+    sizes, first, second, best, *others = found
     change = second - first
-    others = same_distance(pairs, arcs).weights
-    rates = [pairs.found(others, guessed[:, *head]).sum() for guessed in (before, after)]
+    rates = [each.sum() for each in others]
     return {
-        "label": label,
+        "label": relation.label,
         **_named(head),
         **{"arcs": int(sizes.sum()), "sentences": int((sizes > 0).sum())},
         **_ends("pretrained", share(first, sizes)),
@@ -73,11 +127,18 @@ def _of_label(pairs: Pairs, before: Numbers, after: Numbers, label: str) -> dict
     }
 
 
-def best_head(pairs: Pairs, selecting: Flags, guessed: Numbers) -> Head:
-    """The head and direction that find most of some arcs; of several, the first."""
-    hits = pairs.found(selecting, guessed).sum(axis=0)
-    layer, head, direction = np.unravel_index(int(hits.argmax()), hits.shape)
-    return int(layer), int(head), int(direction)
+def best_heads(
+    treebank: Treebank, known: Sequence[Relation], guesses: Sequence[Guess]
+) -> list[Head]:
+    """The head and direction that find most of each label in the selecting half; or the first."""
+    hits: list[Floats] = [np.zeros(())] * len(known)
+    for pairs in treebank.blocks():
+        guessed = pairs.guessed(guesses)
+        for number, relation in enumerate(known):
+            selecting = pairs.arcs(relation.label) & (pairs.half == 0)
+            hits[number] = hits[number] + pairs.found(selecting, guessed, 0).sum(axis=0)
+    places = [np.unravel_index(int(each.argmax()), each.shape) for each in hits]
+    return [(int(layer), int(head), int(direction)) for layer, head, direction in places]
 
 
 def _named(head: Head) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import pandas as pd
 from darksecrets.stats.ratios import ratio
 from darksecrets.stats.resampling import feasible, group_sums
 from darksecrets.syntax.guesses import Read
-from darksecrets.syntax.relations import Flags, Floats
+from darksecrets.syntax.pairs import Flags, Floats
 from darksecrets.syntax.tables import ANY, DISTRACTORS, MANY
 from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps

@@ -15,7 +15,7 @@ syntactic if it does so more often than
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -24,30 +24,24 @@ import pandas as pd
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, sign_bound
-from darksecrets.stats.ratios import ratio, share
+from darksecrets.stats.ratios import Sums, added
 from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.guesses import Guess, Read
+from darksecrets.syntax.pairs import Flags, Floats, Numbers, Pairs, Treebank
 from darksecrets.syntax.relations import (
+    CONTROLS,
     FEWEST,
-    Control,
-    Floats,
-    Numbers,
-    Pairs,
-    best_offset,
+    OTHER_WORDS,
+    SAME_DISTANCE,
+    SAME_TAGS,
+    Relation,
     first_greatest,
-    other_words,
-    pairs_of,
-    same_distance,
-    same_tags,
+    relations,
 )
 from darksecrets.syntax.tables import DIRECTIONS, NO, OPEN, SYNTACTIC_HEADS, YES
 
-_CONTROLS = {
-    "same_distance": ("over_distance", same_distance),
-    "same_tags": ("over_tags", same_tags),
-    "other_words": ("over_words", other_words),
-}
-"""Columns of each control and of what exceeds it, and the function that finds its pairs."""
+_OVER = {SAME_DISTANCE: "over_distance", SAME_TAGS: "over_tags", OTHER_WORDS: "over_words"}
+"""Column of what exceeds each control."""
 
 
 def table(read: Sequence[Read], guesses: Sequence[Guess], seed: int) -> pd.DataFrame:
@@ -61,10 +55,21 @@ def table(read: Sequence[Read], guesses: Sequence[Guess], seed: int) -> pd.DataF
     Raises:
         InputError: There are too few dependents.
     """
-    pairs = pairs_of(read, seed)
-    guessed = pairs.guessed(guesses)
-    parts = [_of_label(pairs, guessed, label) for label in pairs.shown()]
-    found = pd.concat(parts, ignore_index=True)
+    treebank = Treebank.of(read, seed)
+    return of_model(treebank, relations(treebank), guesses)
+
+
+def of_model(
+    treebank: Treebank, known: Sequence[Relation], guesses: Sequence[Guess]
+) -> pd.DataFrame:
+    """The same of a model that read a treebank whose relations are known."""
+    labels = [_Label(relation) for relation in known]
+    for second in (False, True):
+        for pairs in treebank.blocks():
+            guessed = pairs.guessed(guesses)
+            for label in labels:
+                (label.add_squares if second else label.add)(pairs, guessed)
+    found = pd.concat([label.rows() for label in labels], ignore_index=True)
     found["q_value"] = benjamini_hochberg(found["p_value"])
     compared = found["tags_arcs"] >= FEWEST
     verdicts = np.where(compared, YES, OPEN)
@@ -72,93 +77,143 @@ def table(read: Sequence[Read], guesses: Sequence[Guess], seed: int) -> pd.DataF
     return found[[name for name in SYNTACTIC_HEADS.names if name in found]]
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What exceeds a control.
+@dataclass
+class _Against:
+    """What exceeds a control, of all heads in both directions.
+
+    A sentence's difference is what it adds to the difference of both rates, if both were the
+    control's: the hypothesis that is tested. Its variance is at least that of independent finds.
 
     Attributes:
-        control: [...] how often the control's pairs are found.
-        over: [...] how much more often dependents' heads are.
-        p: [...] p-values.
         arcs: Dependents that are compared.
+        rate: [...] how often the control's pairs are found.
+        sums: [...] sum of the differences of sentences.
+        squares: [...] of their squares.
     """
 
-    control: Floats
-    over: Floats
-    p: Floats
     arcs: int
+    rate: Floats = field(default_factory=lambda: np.zeros(()))
+    sums: Floats = field(default_factory=lambda: np.zeros(()))
+    squares: Floats = field(default_factory=lambda: np.zeros(()))
+
+    def add(self, hits: Floats, others: Floats, sizes: Floats, parts: Floats) -> None:
+        """Add sentences, after `rate` is known of all of them.
+
+        Args:
+            hits: [sentences, ...] compared dependents whose heads are found.
+            others: [sentences, ...] weights of the control's pairs that are found.
+            sizes: [sentences, 1 …] compared dependents.
+            parts: [sentences, 1 …] weights of the control's pairs.
+        """
+        rate, arcs = self.rate, self.arcs
+        differences = (hits - rate * sizes) - arcs * (others - rate * parts)
+        self.sums = added(self.sums, differences)
+        self.squares = added(self.squares, differences**2)
+
+    def columns(self) -> tuple[Floats, Floats, Floats]:
+        """Rate of the control, how much more often dependents' heads are found, and p-values."""
+        if not self.arcs:
+            unknown = np.full(self.rate.shape, np.nan)
+            return unknown, unknown, np.ones(self.rate.shape)
+        least = self.arcs * self.rate * (1 - self.rate)
+        p = sign_bound(self.sums, np.maximum(self.squares, least))
+        return self.rate, self.sums / self.arcs, p
 
 
-def _of_label(pairs: Pairs, guessed: Numbers, label: str) -> pd.DataFrame:
-    """Rows of one label, for all heads in both directions."""
-    arcs = pairs.arcs(label)
-    selecting, scoring = (arcs & (pairs.half == half) for half in (0, 1))
-    hits, chosen = pairs.found(scoring, guessed), pairs.found(selecting, guessed)
-    sizes = pairs.sums(scoring)
-    wide = sizes.reshape(-1, *[1] * (hits.ndim - 1))
-    offset = best_offset(pairs, arcs)
-    at_offset = pairs.sums(scoring & (pairs.distance == offset)).reshape(wide.shape)
-    accuracy, over = share(hits, wide), ratio(hits - at_offset, wide)
-    low, high = feasible([over.low, over.high], -1, 1)
-    selected = chosen.sum(axis=0) / selecting.sum()
-    controls = {
-        name: compare(pairs, guessed, find(pairs, arcs)) for name, (_, find) in _CONTROLS.items()
-    }
-    differences = hits - at_offset
-    p = [sign_bound(differences.sum(axis=0), (differences**2).sum(axis=0))]
-    p += [each.p for name, each in controls.items() if name != "same_tags" or each.arcs >= FEWEST]
-    columns = {
-        "label": label,
-        **_places(selected.shape),
-        "arcs": int(sizes.sum()),
-        "sentences": int((sizes > 0).sum()),
-        **{"accuracy": accuracy.value, "accuracy_low": accuracy.low},
-        "accuracy_high": accuracy.high,
-        "selected": first_greatest(selected),
-        "selecting": selected,
-        **{"offset": offset, "at_offset": at_offset.sum() / sizes.sum()},
-        **{"over_offset": over.value, "over_offset_low": low, "over_offset_high": high},
-        **{name: each.control for name, each in controls.items()},
-        **{_CONTROLS[name][0]: each.over for name, each in controls.items()},
-        "tags_arcs": controls["same_tags"].arcs,
-        "p_value": intersection_union(np.stack(p)),
-    }
-    rows = {
-        name: np.broadcast_to(values, selected.shape).transpose(2, 0, 1).ravel()
-        for name, values in columns.items()
-    }
-    return pd.DataFrame(rows)
+class _Label:
+    """What all heads find of one label in both directions, from blocks that are added twice.
+
+    Args:
+        relation: The label in the whole treebank.
+    """
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+        self.accuracy, self.over = Sums(), Sums()
+        self.chosen: Floats = np.zeros(())
+        self.squares: Floats = np.zeros(())
+        self.at_offset = 0.0
+        self.against = {name: _Against(relation.compared[name]) for name in CONTROLS}
+
+    def add(self, pairs: Pairs, guessed: Numbers) -> None:
+        """Add a block for the first time; ``guessed`` is from `Pairs.guessed`."""
+        selecting = pairs.arcs(self.relation.label) & (pairs.half == 0)
+        self.chosen = self.chosen + pairs.found(selecting, guessed, 0).sum(axis=0)
+        hits, sizes, at_offset = self._scored(pairs, guessed)
+        self.accuracy.add(hits, sizes)
+        self.over.add(hits - at_offset, sizes)
+        self.squares = self.squares + ((hits - at_offset) ** 2).sum(axis=0)
+        self.at_offset += at_offset.sum()
+        for name, against in self.against.items():
+            weights = self._control(name, pairs)[1]
+            found = pairs.found(weights, guessed, 1)[pairs.halves == 1]
+            against.rate = added(against.rate, found)
+
+    def add_squares(self, pairs: Pairs, guessed: Numbers) -> None:
+        """Add it again, after all blocks were added once."""
+        hits, sizes, at_offset = self._scored(pairs, guessed)
+        self.accuracy.add_squares(hits, sizes)
+        self.over.add_squares(hits - at_offset, sizes)
+        own = pairs.halves == 1
+        for name, against in self.against.items():
+            if against.arcs:
+                both = self._control(name, pairs)
+                sums = (pairs.found(each, guessed, 1)[own] for each in both)
+                against.add(*sums, *(_wide(pairs.sums(each)[own], guessed) for each in both))
+
+    def _scored(self, pairs: Pairs, guessed: Numbers) -> tuple[Floats, Floats, Floats]:
+        """[scoring sentences, ...] dependents found by heads, all of them, those at the offset."""
+        own, arcs = pairs.halves == 1, pairs.arcs(self.relation.label) & (pairs.half == 1)
+        at = arcs & (pairs.distance == self.relation.offset)
+        sizes, at_offset = (_wide(pairs.sums(each)[own], guessed) for each in (arcs, at))
+        return pairs.found(arcs, guessed, 1)[own], sizes, at_offset
+
+    def _control(self, name: str, pairs: Pairs) -> tuple[Flags, Floats]:
+        """[pairs] the dependents that are compared, and the weights of what with."""
+        found = self.relation.control(name, pairs, pairs.arcs(self.relation.label))
+        return found.arcs, found.weights
+
+    def rows(self) -> pd.DataFrame:
+        """Rows of the table, after all blocks were added twice."""
+        accuracy, over = self.accuracy.share(), self.over.ratio()
+        low, high = feasible([over.low, over.high], -1, 1)
+        selected = self.chosen / self.relation.sizes[0]
+        compared = {name: each.columns() for name, each in self.against.items()}
+        of_tags = self.against[SAME_TAGS].arcs
+        p = [sign_bound(self.over.sums, self.squares)]
+        p += [
+            found[2] for name, found in compared.items() if name != SAME_TAGS or of_tags >= FEWEST
+        ]
+        columns = {
+            "label": self.relation.label,
+            **_places(selected.shape),
+            "arcs": int(self.accuracy.sizes.sum()),
+            "sentences": int(self.accuracy.clusters.sum()),
+            **{"accuracy": accuracy.value, "accuracy_low": accuracy.low},
+            "accuracy_high": accuracy.high,
+            "selected": first_greatest(selected),
+            "selecting": selected,
+            "offset": self.relation.offset,
+            "at_offset": self.at_offset / self.accuracy.sizes.sum(),
+            **{"over_offset": over.value, "over_offset_low": low, "over_offset_high": high},
+            **{name: found[0] for name, found in compared.items()},
+            **{_OVER[name]: found[1] for name, found in compared.items()},
+            "tags_arcs": of_tags,
+            "p_value": intersection_union(np.stack(p)),
+        }
+        rows = {
+            name: np.broadcast_to(values, selected.shape).transpose(2, 0, 1).ravel()
+            for name, values in columns.items()
+        }
+        return pd.DataFrame(rows)
+
+
+def _wide(sums: Floats, guessed: Numbers) -> Floats:
+    """[sentences] sums for all heads alike."""
+    return sums.reshape(-1, *[1] * (guessed.ndim - 1))
 
 
 def _places(shape: tuple[int, ...]) -> dict[str, npt.NDArray[np.generic]]:
     """Columns that name a head and a direction, [layer, head, direction]."""
     layer, head, direction = np.indices(shape)
     return {"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1}
-
-
-def compare(pairs: Pairs, guessed: Numbers, control: Control) -> Compared:
-    """Compare how often heads find related words, and the pairs of a control.
-
-    A sentence's difference is what it adds to the difference of both rates, if both were the
-    control's: the hypothesis that is tested. Its variance is at least that of independent finds.
-
-    Args:
-        pairs: All pairs of words.
-        guessed: [words, ...] see `Pairs.guessed`.
-        control: The control.
-    """
-    arcs = int(control.arcs.sum())
-    shape = guessed.shape[1:]
-    if not arcs:
-        unknown = np.full(shape, np.nan)
-        return Compared(unknown, unknown, np.ones(shape), 0)
-    hits, others = (pairs.found(each, guessed) for each in (control.arcs, control.weights))
-    sizes, parts = (
-        pairs.sums(each).reshape(-1, *[1] * len(shape)) for each in (control.arcs, control.weights)
-    )
-    rate = others.sum(axis=0)
-    differences = (hits - rate * sizes) - arcs * (others - rate * parts)
-    least = arcs * rate * (1 - rate)
-    squares = np.maximum((differences**2).sum(axis=0), least)
-    sums = differences.sum(axis=0)
-    return Compared(rate, sums / arcs, sign_bound(sums, squares), arcs)

@@ -12,7 +12,9 @@ from darksecrets.models.loading import Draw
 from darksecrets.run.tables import Table, identify
 from darksecrets.syntax import distractors, guesses, heads, trees
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.relations import Floats
+from darksecrets.syntax.pairs import Floats, Treebank
+from darksecrets.syntax.relations import relations
+from darksecrets.syntax.spool import Spool
 from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS, SYNTACTIC_HEADS
 from darksecrets.syntax.treebank import Sentence
 from darksecrets.syntax.trees import Counts
@@ -23,6 +25,9 @@ from darksecrets.syntax.words import word_maps
 class Measured:
     """What one model does with each sentence that it can read whole, in the treebank's order.
 
+    What there is of every head is on disk, so that memory does not grow with the sentences times
+    the heads.
+
     Attributes:
         read: The sentences.
         guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
@@ -31,8 +36,8 @@ class Measured:
     """
 
     read: list[Read]
-    guesses: list[Guess]
-    trees: list[Counts]
+    guesses: Sequence[Guess]
+    trees: Sequence[Counts]
     subjects: list[Floats]
 
 
@@ -45,16 +50,20 @@ def measure(
     draw: Draw | None = None,
 ) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
-    found: dict[int, tuple[Read, Guess, Counts, Floats]] = {}
+    found: dict[int, tuple[Read, Floats]] = {}
+    guessed, counted = Spool(), Spool()
     for batch in word_maps(
         model_folder, sentences, max_length=max_length, batch_size=batch_size, draw=draw
     ):
         cropped = guesses.of_sentences(batch, sentences)
         counts, shares = trees.of_trees(batch, sentences), distractors.of_subjects(batch, sentences)
         for place, number in enumerate(batch.numbers):
-            found[number] = *cropped[place], counts[place], shares[place]
-    columns = zip(*(found[number] for number in sorted(found)), strict=True)
-    return Measured(*map(list, columns))
+            own, guess = cropped[place]
+            found[number] = own, shares[place]
+            guessed.put(number, guess)
+            counted.put(number, counts[place])
+    read, subjects = zip(*(found[number] for number in sorted(found)), strict=True)
+    return Measured(list(read), guessed, counted, list(subjects))
 
 
 def guess(
@@ -63,13 +72,16 @@ def guess(
     *,
     max_length: int,
     batch_size: int,
-) -> tuple[list[Read], list[Guess]]:
+) -> tuple[list[Read], Sequence[Guess]]:
     """The sentences that a model can read whole, and its heads' guesses alone; see `measure`."""
-    found: dict[int, tuple[Read, Guess]] = {}
+    found: dict[int, Read] = {}
+    guessed = Spool()
     for batch in word_maps(model_folder, sentences, max_length=max_length, batch_size=batch_size):
-        found.update(zip(batch.numbers, guesses.of_sentences(batch, sentences), strict=True))
-    read, guessed = zip(*(found[number] for number in sorted(found)), strict=True)
-    return list(read), list(guessed)
+        cropped = guesses.of_sentences(batch, sentences)
+        for number, (own, guess) in zip(batch.numbers, cropped, strict=True):
+            found[number] = own
+            guessed.put(number, guess)
+    return [found[number] for number in sorted(found)], guessed
 
 
 def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table, pd.DataFrame]:
@@ -81,14 +93,16 @@ def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table
         seed: Seed of the halves.
 
     Raises:
-        InputError: See `heads.table`.
+        InputError: See `relations.relations`.
     """
+    treebank = Treebank.of(models[random].read, seed)
+    known = relations(treebank)
     by_chance = distractors.table(models[random].read, models[random].subjects)
     parts: dict[Table, list[pd.DataFrame]] = {}
     for model, found in models.items():
         shares = distractors.table(found.read, found.subjects)
         of_model = {
-            SYNTACTIC_HEADS: heads.table(found.read, found.guesses, seed),
+            SYNTACTIC_HEADS: heads.of_model(treebank, known, found.guesses),
             ATTENTION_TREES: trees.table(found.read, found.trees, seed),
             DISTRACTORS: shares.assign(random=by_chance["share"].to_numpy()),
         }

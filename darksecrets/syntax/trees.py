@@ -7,7 +7,7 @@ it, or after it; without directions, both have the same arcs: those between neig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,12 @@ import pandas as pd
 
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
-from darksecrets.stats.ratios import ratio, share
+from darksecrets.stats.ratios import Sums
 from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.arborescence import arborescences
 from darksecrets.syntax.guesses import Read
-from darksecrets.syntax.relations import Flags, Floats, Numbers, first_greatest, halves
+from darksecrets.syntax.pairs import BLOCK, Flags, Floats, Numbers, halves
+from darksecrets.syntax.relations import first_greatest
 from darksecrets.syntax.tables import ATTENTION_TREES, DIRECTIONS
 from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps
@@ -123,15 +124,27 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         seed: Seed of the halves.
     """
     half, chain = halves(read, seed), chains(read)
-    every = np.stack(trees).astype(np.float64)
-    selecting, scoring = (half == part for part in (0, 1))
-    selected = every[selecting, ..., 0].sum(axis=0) / chain.arcs[selecting].sum()
-    sizes = chain.arcs[scoring][:, None, None, None]
-    either, directed = np.moveaxis(every[scoring], -1, 0)
-    differences = either - chain.neighbours[scoring][:, None, None, None]
-    uuas, uas, over = share(either, sizes), share(directed, sizes), ratio(differences, sizes)
+    selecting, scoring = (np.flatnonzero(half == part) for part in (0, 1))
+    chosen = sum(block[..., 0].sum(axis=0) for block, _ in _blocks(trees, selecting))
+    selected = chosen / chain.arcs[selecting].sum()
+    either, directed, differences = Sums(), Sums(), Sums()
+    squares: Floats = np.zeros(selected.shape)
+    for second in (False, True):
+        for block, own in _blocks(trees, scoring):
+            sizes, neighbours = (
+                of_chains[own][:, None, None, None] for of_chains in (chain.arcs, chain.neighbours)
+            )
+            over_chain = block[..., 0] - neighbours
+            for sums, values in (
+                (either, block[..., 0]),
+                (directed, block[..., 1]),
+                (differences, over_chain),
+            ):
+                (sums.add_squares if second else sums.add)(values, sizes)
+            squares += 0 if second else (over_chain**2).sum(axis=0)
+    uuas, uas, over = either.share(), directed.share(), differences.ratio()
     low, high = feasible([over.low, over.high], -1, 1)
-    p = sign_bound(differences.sum(axis=0), (differences**2).sum(axis=0))
+    p = sign_bound(differences.sums, squares)
     layer, head, direction = np.indices(selected.shape)
     total = chain.arcs[scoring].sum()
     columns = {
@@ -151,3 +164,10 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         for name, values in columns.items()
     }
     return pd.DataFrame(rows)[[name for name in ATTENTION_TREES.names if name in rows]]
+
+
+def _blocks(trees: Sequence[Counts], chosen: Numbers) -> Iterator[tuple[Floats, Numbers]]:
+    """[sentences, layer, head, direction, 2] counts of some of the chosen sentences, and which."""
+    for start in range(0, len(chosen), BLOCK):
+        own = chosen[start : start + BLOCK]
+        yield np.stack([trees[place] for place in own]).astype(np.float64), own

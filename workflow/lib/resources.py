@@ -65,6 +65,7 @@ _OPINION_BYTES_PER_SECOND = 2.0e7  # maps by other measures, made and measured
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
 _WORDS_OF_SENTENCE = 22
+_SENTENCES_OF_BLOCK = 64
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
 _RANKINGS = 0.02  # correlations of an example's rankings
@@ -727,12 +728,16 @@ def treebank(work: Work) -> Need:
 
 
 def syntax(work: Work) -> Need:
-    """Two passes over a treebank, of which the greatest weights are kept, and their statistics."""
+    """Two passes over a treebank, of which the greatest weights wait on disk, and statistics.
+
+    In memory are the treebank, and what heads do with one block of its sentences.
+    """
     one, count = all_maps(work), work.config["treebank"]["sentences"]
     heads = work.model.layers * work.model.heads
-    words = 25 * count
+    words = _WORDS_OF_SENTENCE * count
+    of_block = 120 * _WORDS_OF_SENTENCE * min(count, _SENTENCES_OF_BLOCK) * heads
     return Need(
-        memory=one.memory + 300 * words * heads / MB,
+        memory=one.memory + (of_block + 2e4 * count) / MB,
         operations=2 * work.forward(count),
         start=_START,
         seconds=2 * (one.seconds + 4e-6 * words * heads),

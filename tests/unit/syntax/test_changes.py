@@ -13,7 +13,7 @@ from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import identify
 from darksecrets.syntax import changes, heads, measuring
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.relations import halves
+from darksecrets.syntax.pairs import halves
 from darksecrets.syntax.tables import ALL, SYNTACTIC_CHANGES
 from darksecrets.syntax.treebank import ROOT, builtin
 

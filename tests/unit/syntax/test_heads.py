@@ -16,7 +16,8 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 from darksecrets.syntax import heads
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.relations import OFFSETS, other_words, pairs_of, same_distance, same_tags
+from darksecrets.syntax.pairs import Treebank, halves
+from darksecrets.syntax.relations import CONTROLS, OFFSETS, relations
 from darksecrets.syntax.tables import ALL, OPEN, SYNTACTIC_HEADS, YES
 from darksecrets.syntax.treebank import ROOT, Sentence
 
@@ -90,9 +91,7 @@ def test_a_head_of_the_best_offset_is_exactly_at_its_level(table: pd.DataFrame) 
 
 def scoring(sentences: list[Read]) -> list[int]:
     """The sentences that score."""
-    pairs = pairs_of(sentences, SEED)
-    first = np.unique(pairs.sentence, return_index=True)[1]
-    return np.flatnonzero(pairs.half[first] == 1).tolist()
+    return np.flatnonzero(halves(sentences, SEED) == 1).tolist()
 
 
 @pytest.mark.parametrize("label", ["nsubj", "dobj"])
@@ -147,13 +146,17 @@ _OVER = {"same_distance": "over_distance", "same_tags": "over_tags", "other_word
 
 
 def test_the_weights_of_a_control_add_up_to_one(sentences: list[Read]) -> None:
-    pairs = pairs_of(sentences, SEED)
-    arcs = pairs.arcs("dobj")
-    for find in (same_distance, same_tags, other_words):
-        control = find(pairs, arcs)
-        assert control.weights.sum() == pytest.approx(1)
-        assert not (control.weights[arcs] > 0).any()
-        assert not control.arcs[pairs.half == 0].any()
+    treebank = Treebank.of(sentences, SEED)
+    (relation,) = (each for each in relations(treebank) if each.label == "dobj")
+    totals = dict.fromkeys(CONTROLS, 0.0)
+    for pairs in treebank.blocks():
+        arcs = pairs.arcs("dobj")
+        for name in CONTROLS:
+            control = relation.control(name, pairs, arcs)
+            totals[name] += control.weights.sum()
+            assert not (control.weights[arcs] > 0).any()
+            assert not control.arcs[pairs.half == 0].any()
+    assert totals == pytest.approx(dict.fromkeys(CONTROLS, 1.0))
 
 
 def test_what_selects_does_not_score(sentences: list[Read], guessed: list[Guess]) -> None:
@@ -175,9 +178,11 @@ def test_words_that_share_their_pieces_are_no_pairs(sentences: list[Read]) -> No
         for word, head in _arcs(each, "det"):
             each.apart[word, head] = each.apart[head, word] = False
             lost += 1
-    before, after = (pairs_of(given, SEED) for given in (sentences, together))
-    assert before.arcs("det").sum() == lost > 0 == after.arcs("det").sum()
-    assert "det" not in set(after.shown())
+    before, after = (Treebank.of(given, SEED) for given in (sentences, together))
+    arcs = [sum(pairs.arcs("det").sum() for pairs in of.blocks()) for of in (before, after)]
+    assert arcs == [lost, 0]
+    assert lost > 0
+    assert "det" not in {relation.label for relation in relations(after)}
 
 
 def test_too_few_sentences_are_refused(sentences: list[Read], guessed: list[Guess]) -> None:

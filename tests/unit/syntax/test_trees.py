@@ -12,7 +12,7 @@ from made_up_syntax import read
 from darksecrets.run.tables import identify
 from darksecrets.syntax import trees
 from darksecrets.syntax.guesses import Read
-from darksecrets.syntax.relations import halves
+from darksecrets.syntax.pairs import halves
 from darksecrets.syntax.tables import ATTENTION_TREES
 from darksecrets.syntax.treebank import ROOT, Sentence, builtin
 from darksecrets.syntax.words import WordMaps
