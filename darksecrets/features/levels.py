@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,7 +162,7 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
     """
     check_paired(models)
     states = list(dict.fromkeys(state for of_task in models.values() for state in of_task))
-    parts: list[pd.DataFrame] = []
+    parts: list[dict[str, Any]] = []
     for state in states:
         tasks = [task for task in models if state in models[task]]
         for measure in ATTENTION_MEASURES:
@@ -176,9 +176,16 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
                 one, profiles = found[number], models[task][state]
                 one.columns["greatest_of_tasks"] = of_tasks[number]
                 named = {"task": task, "state": state, "measure": measure, "seeds": len(profiles)}
-                parts += [pd.DataFrame(named | rows) for rows in _rows(one, profiles[0])]
-    table = pd.concat(parts, ignore_index=True)
-    return table.astype({"layer": "Int64"})[list(ATTENTION_LEVELS.names)]
+                parts += [named | rows for rows in _rows(one, profiles[0])]
+    columns = {name: _joined(name, parts) for name in ATTENTION_LEVELS.names}
+    return pd.DataFrame(columns).astype({"layer": "Int64"})
+
+
+def _joined(name: str, parts: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.generic]:
+    """A column of all parts, in one step: a frame for each part would take longer than the rest."""
+    return np.concatenate(
+        [np.broadcast_to(np.asarray(part[name]), len(part["feature"])) for part in parts]
+    )
 
 
 def _rows(one: Level, profiles: Profiles) -> Iterator[dict[str, Any]]:
