@@ -30,10 +30,14 @@ _TITLES = {ANY: "any others", "1": "1 other", "2": "2 others", MANY: f"{MANY} ot
 """Titles of the panels, by the number of other nouns before the verb."""
 _SUBJECT: dict[str, Any] = {"color": MARK, "marker": "o"}
 _OTHERS: dict[str, dict[str, Any]] = {
-    "nearest": {"color": INK, "marker": "<", "linestyle": "--", "linewidth": 0.7},
+    "nearest": {
+        **{"color": INK, "marker": "<", "linestyle": "--", "linewidth": 0.7},
+        **{"markerfacecolor": "none", "markersize": 5.5, "markeredgewidth": 0.7},
+    },
     "random": {"color": GREY, "marker": "x", "linestyle": ":", "linewidth": 0.8},
 }
-"""Lines of the controls that differ between layers."""
+"""Lines of the controls that differ between layers. The nearest noun is often the subject: hollow
+markers show both."""
 _EQUAL: dict[str, Any] = {"color": BASELINE, "linewidth": 1.2}
 _LABELS = ("subject", "nearest noun", "subject, random weights", "equal parts")
 

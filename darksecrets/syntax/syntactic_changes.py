@@ -15,7 +15,6 @@ from darksecrets.plotting.drawing import Sources
 from darksecrets.plotting.style import (
     BASELINE,
     COLUMN,
-    GREY,
     INK,
     MARK,
     PAGE,
@@ -37,7 +36,10 @@ _LOOK_OF_OTHERS: dict[str, Any] = {
     **{"color": BASELINE, "marker": "|", "linestyle": ""},
     **{"markersize": 6, "markeredgewidth": 1.4},
 }
-_LOOK_OF_NEW: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "", "markersize": 3}
+_LOOK_OF_NEW: dict[str, Any] = {
+    **{"color": INK, "marker": "x", "linestyle": ""},
+    **{"markersize": 5.5, "markeredgewidth": 1},
+}
 _NAMED = ["direction", "layer", "head"]
 _NEW = [f"best_{name}" for name in _NAMED]
 _NAMES = (
