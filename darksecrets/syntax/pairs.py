@@ -169,8 +169,9 @@ class Treebank:
         words = np.array([len(each) for each in own])
         first = np.repeat(np.cumsum(words) - words, words**2)
         distance = column - row + self.longest
-        found: Numbers = (distance * len(numbers) + tags[first + row]) * len(numbers)
-        return found + tags[first + column]
+        both = (distance * len(numbers) + tags[first + row]) * len(numbers) + tags[first + column]
+        found: Numbers = both
+        return found
 
     def _labelled(self, own: Sequence[Sentence]) -> Numbers:
         """[pairs] number of the label of a word and its head; −1 for other pairs."""
