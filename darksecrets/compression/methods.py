@@ -128,7 +128,12 @@ def _weights(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Varian
     total = sum(each.weight.numel() for each in shrinking.matrices(model))
     for share in shares:
         detail = f"{round(share * total):,} of {total:,} weights"
-        yield Variant(WEIGHTS, share, detail, partial(shrinking.zero_smallest, share=share))
+        yield Variant(WEIGHTS, share, detail, partial(_zero_smallest, share=share))
+
+
+def _zero_smallest(model: PreTrainedModel, share: float) -> None:
+    """Set the smallest weights of the whole encoder to 0, those of the pooler included."""
+    shrinking.zero_smallest(shrinking.matrices(model), share)
 
 
 def _layers(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:

@@ -45,7 +45,7 @@ def test_a_copy_shares_tensors_and_changes_nothing(tmp_path):
     expected, layers = logits(model, batch_for()), model.config.num_hidden_layers
     for change in (
         shrinking.to_eight_bits,
-        lambda each: shrinking.zero_smallest(each, 0.5),
+        lambda each: shrinking.zero_smallest(shrinking.matrices(each), 0.5),
         lambda each: shrinking.factorise_embeddings(each, 2),
         lambda each: shrinking.drop_layers(each, 1),
     ):
@@ -106,7 +106,7 @@ def test_the_smallest_weights_of_all_layers_are_0(family, share, tmp_path):
     ]
     every = np.sort(np.concatenate([np.abs(own[name]).ravel() for name in maps]))
     count = round(share * len(every))
-    assert shrinking.zero_smallest(model, share) == count
+    assert shrinking.zero_smallest(shrinking.matrices(model), share) == count
     for name, found in model.state_dict().items():
         expected = own[name]
         if name in maps and count:

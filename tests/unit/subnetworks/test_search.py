@@ -9,6 +9,7 @@ import torch
 from encoders import FAMILIES
 from glue import TASKS
 from tiny_models import save_classifier
+from torch.nn.utils import prune
 from transformers import AutoModelForSequenceClassification
 
 from darksecrets.data.batches import EncodedSplit
@@ -312,6 +313,27 @@ def test_the_smallest_weights_of_all_layers_become_0(case: Case) -> None:
             expected = torch.where(weight.abs() <= limit, 0, weight) if name in names else weight
             assert torch.equal(after[name], expected), name
     assert count == len(shares_left()) == 9
+
+
+@pytest.mark.parametrize("family", ["BERT", "ALBERT", "ModernBERT", "ELECTRA"])
+def test_pruned_models_predict_what_those_pruned_by_torch_predict(family: str, tmp_path) -> None:
+    """Bit for bit, in float32 and step by step; also where layers share their weights."""
+    folder = FAMILIES[family].save(tmp_path / "model")
+    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
+    other = copy.deepcopy(model)
+    weights = [(module, "weight") for module in matrices(other)]
+    batch = examples(TASKS["RTE"], model.config.pad_token_id).batch(list(range(EXAMPLES)))
+    del batch["labels"]
+    for left in pruned(model):
+        prune.global_unstructured(weights, prune.L1Unstructured, amount=1 - left)
+        for module, name in weights:
+            prune.remove(module, name)
+        expected = other.state_dict()
+        for name, found in model.state_dict().items():
+            assert torch.equal(found, expected[name]), (name, left)
+        with torch.no_grad():
+            found, same = model(**batch).logits, other(**batch).logits
+        assert found.numpy().tobytes() == same.numpy().tobytes(), left
 
 
 @pytest.mark.parametrize("family", ["ALBERT", "ModernBERT", "ELECTRA"])
