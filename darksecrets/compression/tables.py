@@ -8,9 +8,10 @@ from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import MODEL, names
 from darksecrets.run.tables import Column, Table, interval
 
-METHODS = WHOLE, HEADS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
+METHODS = WHOLE, HEADS, HEADS_AND_MLPS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
     "none",
     "heads removed",
+    "heads and MLPs removed",
     "weights set to 0",
     "layers dropped",
     "embeddings factorised",
@@ -26,7 +27,7 @@ _METHOD = Column(
     "method",
     "text",
     f"`{WHOLE}`: the model as it is; `{HEADS}`: for good, the least important ones on training "
-    f"examples; `{WEIGHTS}`: the smallest of all linear maps of the encoder; `{LAYERS}`: the top "
+    f"examples; `{HEADS_AND_MLPS}`: of both, likewise; `{WEIGHTS}`: the smallest of all linear maps of the encoder; `{LAYERS}`: the top "
     f"ones; `{EMBEDDINGS}`: those of word pieces, a product of two matrices; `{EIGHT_BITS}`: all "
     f"linear maps and embeddings; `{RANDOM}`: the control, a model that learned nothing",
     values=METHODS,
@@ -34,8 +35,8 @@ _METHOD = Column(
 _AMOUNT = Column(
     "amount",
     "number",
-    "as configured: the share of heads, weights or layers, or the rank as a share of the width; 0 "
-    "where there is nothing to choose",
+    "as configured: the share of heads, of heads and of MLPs, of weights or layers, or the rank as a "
+    "share of the width; 0 where there is nothing to choose",
     low=0,
     high=1,
 )

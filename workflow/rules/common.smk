@@ -447,6 +447,13 @@ def orders_of_task(wildcards) -> list[str]:
     return ["<results>/importance/{task}/seed-{seed}/pruning_orders.csv"]
 
 
+def mlps_of_task(wildcards) -> list[str]:
+    """How important the MLPs of a task's model are, where the run orders its heads for removal."""
+    if wildcards.task not in PRUNED:
+        return []
+    return ["<results>/importance/{task}/seed-{seed}/mlp_importance.csv"]
+
+
 def sweep_for_atlas(wildcards) -> list[str]:
     """The sweep over the heads of a task's first fine-tuned model, if there is one."""
     ablation = config["ablation"]
