@@ -17,6 +17,7 @@ from darksecrets.atlas import measures as measures_of_atlas
 from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
 from darksecrets.compression import preflight as of_compression
+from darksecrets.data import preflight as of_data
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation

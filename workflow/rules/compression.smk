@@ -4,6 +4,9 @@
 COMPRESSION = "Section 5, smaller models"
 COMPRESSED = config["compression"]["tasks"]
 TABLES_OF_COMPRESSION = ("compression", "compression_times")
+CHECKS["collect_compression"] = partial(
+    of_data.check_chosen, key="compression.tasks", lacks="compresses no models"
+)
 UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")
 if COMPRESSED and UNCOMPRESSED and workflow.is_main_process:
     logger.warning(UNCOMPRESSED)
