@@ -27,16 +27,17 @@ _METHOD = Column(
     "method",
     "text",
     f"`{WHOLE}`: the model as it is; `{HEADS}`: for good, the least important ones on training "
-    f"examples; `{HEADS_AND_MLPS}`: of both, likewise; `{WEIGHTS}`: the smallest of all linear maps of the encoder; `{LAYERS}`: the top "
-    f"ones; `{EMBEDDINGS}`: those of word pieces, a product of two matrices; `{EIGHT_BITS}`: all "
-    f"linear maps and embeddings; `{RANDOM}`: the control, a model that learned nothing",
+    f"examples; `{HEADS_AND_MLPS}`: the same share of both; `{WEIGHTS}`: the smallest of all "
+    f"linear maps of the encoder; `{LAYERS}`: the top ones; `{EMBEDDINGS}`: those of word pieces, "
+    f"a product of two matrices; `{EIGHT_BITS}`: all linear maps and embeddings; `{RANDOM}`: the "
+    "control, a model that learned nothing",
     values=METHODS,
 )
 _AMOUNT = Column(
     "amount",
     "number",
-    "as configured: the share of heads, of heads and of MLPs, of weights or layers, or the rank as a "
-    "share of the width; 0 where there is nothing to choose",
+    "as configured: the share of heads (and of MLPs), weights or layers, or the rank as a share of "
+    "the width; 0 where there is nothing to choose",
     low=0,
     high=1,
 )

@@ -1,4 +1,4 @@
-"""Heads and MLPs removed for good: a smaller, faster model, and a checkpoint that needs only PyTorch.
+"""Heads and MLPs removed for good: a smaller, faster model that PyTorch alone can run.
 
 `transformers` 5 no longer removes heads, and its configurations cannot say that layers have
 different numbers of them. So a saved model is a program of `torch.export`, with its weights and the

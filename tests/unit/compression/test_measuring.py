@@ -11,7 +11,6 @@ from darksecrets.compression import measuring, methods, storing, tables, timing
 from darksecrets.models.hooks import Intervention, intervene
 from darksecrets.models.loading import Draw
 
-
 MLPS = [2, 1]
 """Layers by how little they need their MLPs."""
 
@@ -40,7 +39,12 @@ def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
     zeros = sizes["weights set to 0"]
     assert zeros.saved == pytest.approx(sizes["none"].saved, rel=0.01)
     assert zeros.packed < zeros.saved * 0.85
-    for smaller in ("heads removed", "heads and MLPs removed", "layers dropped", "embeddings factorised"):
+    for smaller in (
+        "heads removed",
+        "heads and MLPs removed",
+        "layers dropped",
+        "embeddings factorised",
+    ):
         assert sizes[smaller].parameters < sizes["none"].parameters
 
 

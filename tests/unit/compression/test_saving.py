@@ -31,7 +31,9 @@ assert not {"darksecrets", "transformers"} & set(sys.modules)
 def test_saved_models_run_with_pytorch_alone(tmp_path):
     """In a fresh process, for inputs of another size than they were made with."""
     model, folder = classifier(tmp_path)
-    every = methods.variants(model, AMOUNTS, lambda count: {1: frozenset(range(1, count + 1))}, [1, 2], Draw(1, 0.02))
+    every = methods.variants(
+        model, AMOUNTS, lambda count: {1: frozenset(range(1, count + 1))}, [1, 2], Draw(1, 0.02)
+    )
     ways = [way for way in every if way.is_control or way.method in (EIGHT_BITS, HEADS_AND_MLPS)]
     saved = save_all(model, load_tokenizer(folder), ways, tmp_path / "saved")
     slugs = ["heads-and-MLPs-removed-0.5", "8-bits"]

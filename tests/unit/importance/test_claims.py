@@ -145,8 +145,13 @@ def test_shares_are_of_accuracy_where_there_is_one() -> None:
 
 @pytest.mark.parametrize(
     ("delta", "half", "expected"),
-    [(-0.9, 0.05, (0.5, 0.5, 0.5)), (-0.9, 0.3, (0.5, 0, 0.5)), (-1.1, 0.3, (0, 0, 0.5))]
-    + [(-6.0, 3.0, (0, 0, 0)), (-1.0, 0.0, (0.5, 0.5, 0.5))],
+    [
+        (-0.9, 0.05, (0.5, 0.5, 0.5)),
+        (-0.9, 0.3, (0.5, 0, 0.5)),
+        (-1.1, 0.3, (0, 0, 0.5)),
+        (-6.0, 3.0, (0, 0, 0)),
+        (-1.0, 0.0, (0.5, 0.5, 0.5)),
+    ],
 )
 def test_a_share_counts_if_the_validation_score_bears_it_out(
     delta: float, half: float, expected: tuple[float, ...]
