@@ -148,6 +148,7 @@ PUBLISHED = Table(
         Column("retention", "number", "mean score as a share of BERT's", "%", optional=True),
         Column("speedup", "number", "factor; empty if none is given", low=0, optional=True),
         Column("data", "text", "what it is evaluated on"),
+        Column("source", "text", "the model's paper; the numbers are as the survey gives them"),
         Column("note", "text", "what the numbers need to be understood", optional=True),
     ),
     key=("model",),
