@@ -83,12 +83,22 @@ def test_the_control_leaves_the_whole_model_alone(tmp_path):
     assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
 
 
-def test_other_encoders_lack_rows_and_say_why(tmp_path):
-    model, _ = classifier(tmp_path, "distilbert")
-    found = [each.method for each in all_variants(model)]
+@pytest.mark.parametrize("family", ["distilbert", "albert"])
+def test_other_encoders_lack_rows_and_say_why(family, tmp_path):
+    """Of ALBERT, all layers share their weights: all other rows are made, and count these once."""
+    model, _ = classifier(tmp_path, family)
+    ways = all_variants(model)
     lacking = {"heads removed", "heads and MLPs removed", "layers dropped"}
-    assert found == [method for method in tables.METHODS if method not in lacking]
-    assert "DistilBert" in methods.left_out(model, first, MLPS)["layers dropped"]
+    assert [way.method for way in ways] == [m for m in tables.METHODS if m not in lacking]
+    why = methods.left_out(model, first, MLPS)
+    assert set(why) == lacking
+    assert all(type(model).__name__ in each for each in why.values())
+    measured, _ = measuring.measure(model, examples(), ways)
+    assert measured[0].parameters == sum(t.numel() for t in model.parameters())
+    assert all(np.isfinite(one.logits).all() for one in measured)
+
+
+def test_rows_lack_what_the_run_does_not_order(tmp_path):
     own, _ = classifier(tmp_path)
     of_heads = {"heads removed", "heads and MLPs removed"}
     assert set(methods.left_out(own, None, MLPS)) == of_heads

@@ -96,11 +96,13 @@ def test_what_cannot_be_removed_is_named(tmp_path):
             remove_heads(model, heads)
     with pytest.raises(InputError, match=r"MLPs of layers 0, 3 to remove, but the .* 2 layers"):
         remove_mlps(model, [0, 1, 3])
-    other, _ = classifier("distilbert", tmp_path)
-    with pytest.raises(InputError, match=r"DistilBert.* cannot be removed, only disabled"):
-        remove_heads(other, SETS[0])
-    with pytest.raises(InputError, match=r"DistilBert.* cannot be removed, only disabled"):
-        remove_mlps(other, [1])
+    for family in ("albert", "distilbert"):
+        other, _ = classifier(family, tmp_path)
+        message = rf"(?i){family}.* cannot be removed, only disabled"
+        with pytest.raises(InputError, match=message):
+            remove_heads(other, SETS[0])
+        with pytest.raises(InputError, match=message):
+            remove_mlps(other, [1])
 
 
 def test_a_model_without_any_head_or_mlp_still_runs(tmp_path):

@@ -84,9 +84,11 @@ def test_a_layer_is_left(count, tmp_path):
 
 
 def test_what_cannot_be_changed_is_named(tmp_path):
-    model = classifier("distilbert", tmp_path)
-    with pytest.raises(InputError, match=r"DistilBert.* layers of this model cannot be dropped"):
-        shrinking.drop_layers(model, 1)
+    for family in ("albert", "distilbert"):
+        model = classifier(family, tmp_path)
+        message = rf"(?i){family}.* layers of this model cannot be dropped"
+        with pytest.raises(InputError, match=message):
+            shrinking.drop_layers(model, 1)
     model.distilbert.set_input_embeddings(torch.nn.Linear(2, 2))
     with pytest.raises(InputError, match=r"DistilBert.* no matrix of word embeddings"):
         shrinking.factorise_embeddings(model, 2)
