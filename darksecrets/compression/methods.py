@@ -138,7 +138,7 @@ def _heads_and_mlps(
     heads: LeastImportant | None,
     mlps: Sequence[int],
 ) -> Iterator[Variant]:
-    """The same share of both, as McCarley et al. (2019) and Prasanna et al. (2020) prune both."""
+    """The same share of both, as McCarley et al. (2020) and Prasanna et al. (2020) prune both."""
     if heads is None:
         return
     shape = shape_of(model)
