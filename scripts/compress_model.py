@@ -16,8 +16,8 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.compression.tables import TABLES
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
-    from darksecrets.importance.pruning import least_important_first
-    from darksecrets.importance.tables import PRUNING_ORDERS
+    from darksecrets.importance.pruning import least_important_first, least_important_mlps
+    from darksecrets.importance.tables import MLP_IMPORTANCE, PRUNING_ORDERS
     from darksecrets.models.loading import Draw, load_classifier, load_tokenizer
     from darksecrets.run.tables import identify
 
@@ -28,7 +28,9 @@ def main(job: Job) -> dict[str, Any]:
     model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
     orders = job.input.all("orders")
     heads = least_important_first(PRUNING_ORDERS.read(orders[0])).first if orders else None
-    ways = methods.variants(model, params.amounts, heads, Draw(params.seed, params.std))
+    tables = job.input.all("mlps")
+    mlps = least_important_mlps(MLP_IMPORTANCE.read(tables[0])) if tables else []
+    ways = methods.variants(model, params.amounts, heads, mlps, Draw(params.seed, params.std))
     found, models = measure(model, split, ways)
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
     measured = (
@@ -43,4 +45,4 @@ def main(job: Job) -> dict[str, Any]:
     for declared, rows in zip(TABLES, measured, strict=True):
         rows = identify(rows, task.name, f"finetuned/seed-{job.wildcards.seed}")
         declared.write(rows, getattr(job.output, declared.name))
-    return {"left_out": methods.left_out(model, heads)}
+    return {"left_out": methods.left_out(model, heads, mlps)}

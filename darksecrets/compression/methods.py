@@ -15,6 +15,7 @@ from darksecrets.compression.tables import (
     EIGHT_BITS,
     EMBEDDINGS,
     HEADS,
+    HEADS_AND_MLPS,
     LAYERS,
     RANDOM,
     WEIGHTS,
@@ -24,7 +25,7 @@ from darksecrets.models import shrinking
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import is_known
 from darksecrets.models.loading import Draw, draw_from_normal
-from darksecrets.models.removal import remove_heads
+from darksecrets.models.removal import remove_heads, remove_mlps
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -69,24 +70,27 @@ def variants(
     model: PreTrainedModel,
     amounts: Mapping[str, Sequence[float]],
     heads: LeastImportant | None,
+    mlps: Sequence[int],
     random: Draw,
 ) -> list[Variant]:
     """All compressed models of a run, the whole model first.
 
     Args:
         model: The whole model.
-        amounts: Shares of ``heads``, ``weights`` and ``layers``, and ranks (``rank``) as shares of
-            the width of the embeddings.
+        amounts: Shares of ``heads``, of both heads and MLPs (``heads_and_mlps``), of ``weights``
+            and ``layers``, and ranks (``rank``) as shares of the width of the embeddings.
         heads: Gives a number of heads to remove; None if their order is not known.
+        mlps: Layers whose MLPs are to be removed first; none if their order is not known.
         random: How the control is drawn.
 
     Returns:
         Those that the model's architecture can have, see `left_out`.
     """
-    without = left_out(model, heads)
+    without = left_out(model, heads, mlps)
     every = [
         Variant(WHOLE, 0, "", lambda _: None),
         *_heads(model, amounts["heads"], heads),
+        *_heads_and_mlps(model, amounts["heads_and_mlps"], heads, mlps),
         *_weights(model, amounts["weights"]),
         *_layers(model, amounts["layers"]),
         *_embeddings(model, amounts["rank"]),
@@ -96,16 +100,20 @@ def variants(
     return [variant for variant in every if variant.method not in without]
 
 
-def left_out(model: PreTrainedModel, heads: LeastImportant | None) -> dict[str, str]:
+def left_out(
+    model: PreTrainedModel, heads: LeastImportant | None, mlps: Sequence[int]
+) -> dict[str, str]:
     """Methods that a model cannot be compressed by, and why."""
     found = {}
     if not is_known(model):
         name = type(model).__name__
-        found = dict.fromkeys(
-            (HEADS, LAYERS), f"{name} is no classifier of BERT, RoBERTa or ELECTRA"
-        )
+        why = f"{name} is no classifier of BERT, RoBERTa or ELECTRA"
+        found = dict.fromkeys((HEADS, HEADS_AND_MLPS, LAYERS), why)
     elif heads is None:
-        found = {HEADS: "the run does not order the heads of this task by importance"}
+        why = "the run does not order the heads of this task by importance"
+        found = dict.fromkeys((HEADS, HEADS_AND_MLPS), why)
+    elif not mlps:
+        found = {HEADS_AND_MLPS: "the run does not order the MLPs of this task by importance"}
     if shrinking.matrix_of_words(model) is None:
         found[EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
     return found
@@ -124,11 +132,39 @@ def _heads(
         yield Variant(HEADS, share, f"{count} of {total} heads", change)
 
 
+def _heads_and_mlps(
+    model: PreTrainedModel,
+    shares: Sequence[float],
+    heads: LeastImportant | None,
+    mlps: Sequence[int],
+) -> Iterator[Variant]:
+    """The same share of both, as McCarley et al. (2020) and Prasanna et al. (2020) prune both."""
+    if heads is None:
+        return
+    shape = shape_of(model)
+    total = shape.layers * shape.heads
+    for share in shares:
+        of_heads, of_mlps = round(share * total), round(share * shape.layers)
+        change = partial(_remove_both, heads=heads(of_heads), mlps=mlps[:of_mlps])
+        detail = f"{of_heads} of {total} heads, {of_mlps} of {shape.layers} MLPs"
+        yield Variant(HEADS_AND_MLPS, share, detail, change)
+
+
+def _remove_both(model: PreTrainedModel, heads: Heads, mlps: Sequence[int]) -> None:
+    remove_heads(model, heads)
+    remove_mlps(model, mlps)
+
+
 def _weights(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
     total = sum(each.weight.numel() for each in shrinking.matrices(model))
     for share in shares:
         detail = f"{round(share * total):,} of {total:,} weights"
-        yield Variant(WEIGHTS, share, detail, partial(shrinking.zero_smallest, share=share))
+        yield Variant(WEIGHTS, share, detail, partial(_zero_smallest, share=share))
+
+
+def _zero_smallest(model: PreTrainedModel, share: float) -> None:
+    """Set the smallest weights of the whole encoder to 0, those of the pooler included."""
+    shrinking.zero_smallest(shrinking.matrices(model), share)
 
 
 def _layers(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:

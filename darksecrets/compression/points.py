@@ -14,6 +14,7 @@ from darksecrets.compression.tables import (
     EIGHT_BITS,
     EMBEDDINGS,
     HEADS,
+    HEADS_AND_MLPS,
     LAYERS,
     RANDOM,
     WEIGHTS,
@@ -32,6 +33,7 @@ Floats = npt.NDArray[np.float64]
 LOOKS: dict[str, dict[str, Any]] = {
     WHOLE: {"color": INK, "marker": "*"},
     HEADS: {"color": "#0072B2", "marker": "o"},
+    HEADS_AND_MLPS: {"color": "#E69F00", "marker": "^"},
     WEIGHTS: {"color": "#CC79A7", "marker": "D"},
     LAYERS: {"color": "#D55E00", "marker": "v"},
     EMBEDDINGS: {"color": "#009E73", "marker": "s"},

@@ -28,6 +28,6 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     if kind in KNOWN:
         return ""
     return (
-        f"Compressed models with fewer heads or layers are left out: found the model type "
+        f"Compressed models with fewer heads, MLPs or layers are left out: found the model type "
         f"'{kind}', expected one of {', '.join(KNOWN)}. The other rows of compression.csv are made."
     )

@@ -8,9 +8,10 @@ from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import MODEL, names
 from darksecrets.run.tables import Column, Table, interval
 
-METHODS = WHOLE, HEADS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
+METHODS = WHOLE, HEADS, HEADS_AND_MLPS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
     "none",
     "heads removed",
+    "heads and MLPs removed",
     "weights set to 0",
     "layers dropped",
     "embeddings factorised",
@@ -26,16 +27,17 @@ _METHOD = Column(
     "method",
     "text",
     f"`{WHOLE}`: the model as it is; `{HEADS}`: for good, the least important ones on training "
-    f"examples; `{WEIGHTS}`: the smallest of all linear maps of the encoder; `{LAYERS}`: the top "
-    f"ones; `{EMBEDDINGS}`: those of word pieces, a product of two matrices; `{EIGHT_BITS}`: all "
-    f"linear maps and embeddings; `{RANDOM}`: the control, a model that learned nothing",
+    f"examples; `{HEADS_AND_MLPS}`: the same share of both; `{WEIGHTS}`: the smallest of all "
+    f"linear maps of the encoder; `{LAYERS}`: the top ones; `{EMBEDDINGS}`: those of word pieces, "
+    f"a product of two matrices; `{EIGHT_BITS}`: all linear maps and embeddings; `{RANDOM}`: the "
+    "control, a model that learned nothing",
     values=METHODS,
 )
 _AMOUNT = Column(
     "amount",
     "number",
-    "as configured: the share of heads, weights or layers, or the rank as a share of the width; 0 "
-    "where there is nothing to choose",
+    "as configured: the share of heads (and of MLPs), weights or layers, or the rank as a share of "
+    "the width; 0 where there is nothing to choose",
     low=0,
     high=1,
 )
@@ -146,6 +148,7 @@ PUBLISHED = Table(
         Column("retention", "number", "mean score as a share of BERT's", "%", optional=True),
         Column("speedup", "number", "factor; empty if none is given", low=0, optional=True),
         Column("data", "text", "what it is evaluated on"),
+        Column("source", "text", "the model's paper; the numbers are as the survey gives them"),
         Column("note", "text", "what the numbers need to be understood", optional=True),
     ),
     key=("model",),

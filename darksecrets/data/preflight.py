@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,24 @@ def check_hub(config: Mapping[str, Any]) -> None:
         sources.check_hub(on_hub)
         if can_import("datasets"):
             sources.check_hub_columns(on_hub)
+
+
+def check_chosen(config: Mapping[str, Any], key: str, lacks: str) -> None:
+    """Check that some tasks are chosen for a part of a run, for targets that need it.
+
+    Args:
+        config: A resolved configuration.
+        key: The key that chooses them, such as ``compression.tasks``.
+        lacks: What a run without any does not do, such as ``compresses no models``.
+
+    Raises:
+        InputError: There are none.
+    """
+    if not reduce(getitem, key.split("."), config):
+        raise InputError(
+            f"This run {lacks}: found {key}: [], expected names of tasks. Change the "
+            "configuration, or leave out this target."
+        )
 
 
 def _tasks(config: Mapping[str, Any]) -> list[Task]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from darksecrets.ablation.claims import tolerated_shares
 from darksecrets.importance.tables import LEARNED, TRAINED_ON
 
 ACCURACY = "accuracy"
@@ -14,17 +13,30 @@ _MODEL = ["on", "state", "seed"]
 _HETEROGENEOUS = "pattern_heads.share.heterogeneous"
 
 
-def removable_shares(pruned: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the model's heads that can be removed.
+def removable_shares(smaller: pd.DataFrame) -> pd.DataFrame:
+    """Shares of the model's heads that can be removed: chosen by training examples, then scored.
+
+    A share counts if the validation examples, which chose nothing, tolerate what was chosen; else
+    nothing is shown to be removable, and the share is 0.
 
     Args:
-        pruned: The table ``pruned_heads``.
+        smaller: The table ``smaller_models``. Models without training examples that made no order,
+            which could choose, are left out.
 
     Returns:
-        Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, with ``low`` and
-        ``high``. The score is accuracy, or the first metric of a task that has none.
+        Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, and as its ends the
+        share if the drop is significantly smaller than the tolerance, and if it is not
+        significantly greater. The score is accuracy, or the first metric of a task that has none.
     """
-    return tolerated_shares(by_accuracy(pruned))
+    rows = by_accuracy(smaller)
+    rows = rows[rows["chosen_on"] > 0]
+    ends = {"value": "delta", "low": "ci_low", "high": "ci_high"}
+    return rows.assign(
+        **{
+            name: rows["share"].where(rows[column] >= -rows["tolerance"], 0.0)
+            for name, column in ends.items()
+        }
+    )
 
 
 def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.ablation.preflight import check_states
+from darksecrets.data.preflight import check_chosen
 from darksecrets.models.preflight import known_folder, refusal
 from darksecrets.run.errors import InputError
 
@@ -53,11 +52,8 @@ def check_tasks(config: Mapping[str, Any], key: str, left_out: str = "") -> None
         InputError: It has not.
     """
     check_states(config, left_out)
-    if not reduce(getitem, key.split("."), config):
-        raise InputError(
-            f"This run {_PARTS[key]}: found {key}: [], expected names of tasks. Change the "
-            "configuration, or leave out this target."
-        )
+    for each in dict.fromkeys(("importance.tasks", key)):  # the others are among the former
+        check_chosen(config, each, _PARTS[each])
 
 
 def check_removable(config: Mapping[str, Any]) -> None:

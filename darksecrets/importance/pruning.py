@@ -175,6 +175,17 @@ def least_important_first(table: pd.DataFrame) -> Order:
     return next(order for order in plan(table).orders if order.name == ABSOLUTE)
 
 
+def least_important_mlps(table: pd.DataFrame) -> list[int]:
+    """Layers, from 1, that need their MLPs least by the absolute gradient, first.
+
+    Args:
+        table: The table ``mlp_importance`` of one model; empty if its MLPs cannot be reached.
+    """
+    rows = table[table["definition"] == ABSOLUTE].sort_values(["importance", "layer"])
+    layers: list[int] = rows["layer"].tolist()
+    return layers
+
+
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     """Sets that remove the least important heads of one layer, by exact effects, but not all.
 

@@ -7,6 +7,7 @@ from darksecrets.importance.tables import (
     ACCUMULATED,
     EXACT,
     GREEDY,
+    HEAD_GATES,
     HEAD_IMPORTANCE,
     INTEGRATED,
     MODE,
@@ -54,7 +55,19 @@ SHOWN = (
         where={"order": (ABSOLUTE, EXACT, GREEDY)},
         words={EXACT: "by exact effect", ABSOLUTE: "by absolute gradient"},
         beside=("rank",),
-        summaries=("pruned_heads", "pruning_curves"),
+        summaries=("pruned_heads", "pruning_curves", "smaller_models"),
         on_card=(ABSOLUTE,),
+    ),
+    Shown(
+        HEAD_GATES,
+        "gate",
+        "Learned gate: λ = {kind}",
+        _GROUP,
+        "factor of the head's output that a gate has learned, 0 if closed; of several seeds, the "
+        "mean",
+        kind="penalty",
+        beside=("open_probability",),
+        summaries=("learned_gates",),
+        on_card=False,
     ),
 )

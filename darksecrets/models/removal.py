@@ -1,4 +1,4 @@
-"""Heads removed for good: a smaller, faster model, and a checkpoint that needs only PyTorch.
+"""Heads and MLPs removed for good: a smaller, faster model that PyTorch alone can run.
 
 `transformers` 5 no longer removes heads, and its configurations cannot say that layers have
 different numbers of them. So a saved model is a program of `torch.export`, with its weights and the
@@ -12,9 +12,9 @@ tokenizer beside it:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -60,8 +60,45 @@ def remove_heads(model: PreTrainedModel, heads: Heads) -> None:
         _shrink(whole.encoder.layer[layer - 1].attention, chosen)
 
 
+class _NoMlp(torch.nn.Module):
+    """The end of a layer whose MLP is removed: nothing is added before the norm."""
+
+    def __init__(self, norm: torch.nn.Module) -> None:
+        super().__init__()
+        self.LayerNorm = norm
+
+    def forward(self, _: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        normalised: torch.Tensor = self.LayerNorm(attended)
+        return normalised
+
+
+def remove_mlps(model: PreTrainedModel, layers: Collection[int]) -> None:
+    """Remove the MLPs of some layers, in place; outputs are those with the MLPs' outputs at 0.
+
+    What is left of such a layer is its attention, and both norms.
+
+    Args:
+        model: A classifier of BERT, RoBERTa or ELECTRA.
+        layers: The layers, counted from 1; of all of them, if need be.
+
+    Raises:
+        InputError: Parts of this architecture cannot be removed, or the model lacks a layer.
+    """
+    require_removable(model)
+    most, whole = shape_of(model).layers, cast("Any", model.base_model)
+    if absent := sorted(set(layers) - set(range(1, most + 1))):
+        raise InputError(
+            f"Found MLPs of layers {', '.join(map(str, absent))} to remove, but the model has "
+            f"{most} layers."
+        )
+    for layer in layers:
+        module = whole.encoder.layer[layer - 1]
+        module.intermediate = torch.nn.Identity()
+        module.output = _NoMlp(module.output.LayerNorm)
+
+
 def require_removable(model: PreTrainedModel) -> None:
-    """Check that heads can be taken out of the layers of a classifier.
+    """Check that heads and MLPs can be taken out of the layers of a classifier.
 
     Raises:
         InputError: They cannot.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy as copies
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -63,20 +64,20 @@ def matrices(model: PreTrainedModel) -> list[torch.nn.Linear]:
     return [module for module in modules if isinstance(module, torch.nn.Linear)]
 
 
-def zero_smallest(model: PreTrainedModel, share: float) -> int:
-    """Set the weights of the encoder's linear maps to 0 whose magnitudes are smallest.
+def zero_smallest(maps: Sequence[torch.nn.Linear], share: float) -> int:
+    """Set the weights of linear maps to 0 whose magnitudes are smallest (magnitude pruning).
 
-    One threshold is for all layers (global L1 pruning, as in Prasanna et al. 2020). Weights that
-    tie with the last one become 0, too.
+    One threshold is for all maps (global L1 pruning, as in Prasanna et al. 2020). Weights that tie
+    with the last one become 0, too.
 
     Args:
-        model: A classifier.
-        share: The share of these weights to set to 0.
+        maps: Each once; they get new weights.
+        share: The share of these weights to set to 0. Weights that are 0 already are the smallest,
+            so shares of steps on the same maps are of all weights.
 
     Returns:
         How many weights are 0.
     """
-    maps = matrices(model)
     magnitudes = torch.cat([each.weight.detach().abs().flatten() for each in maps])
     count = round(share * len(magnitudes))
     if not count:

@@ -126,6 +126,7 @@ def of_measure(
         return []
     if not shown.kind:
         return [_series(shown, "", frame, metrics, shape)]
+    frame = _with_words(shown, frame)
     declared = shown.column(shown.kind).values or tuple(frame[shown.kind].unique())
     chosen = shown.where.get(shown.kind)
     order = chosen if isinstance(chosen, tuple) else declared
@@ -137,6 +138,14 @@ def of_measure(
     if shown.kind == "metric":
         return [_of_main_metric(shown, frame, metrics, shape), *(parts if len(kinds) > 1 else ())]
     return parts
+
+
+def _with_words(shown: Shown, frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with kinds that people can read, and keys can have: of numbers, their digits."""
+    if shown.column(shown.kind).kind == "text":
+        return frame
+    ordered = frame.sort_values(shown.kind, kind="stable")
+    return ordered.assign(**{shown.kind: ordered[shown.kind].map("{:g}".format)})
 
 
 def _with_means(

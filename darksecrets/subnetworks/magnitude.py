@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torch.nn.utils import prune
-
 from darksecrets.models.mlps import linear_maps_of
+from darksecrets.models.shrinking import zero_smallest
 from darksecrets.subnetworks.steps import shares_left
 
 if TYPE_CHECKING:
@@ -29,12 +28,9 @@ def pruned(model: PreTrainedModel) -> Iterator[float]:
     Raises:
         InputError: See `linear_maps_of`.
     """
-    weights = [(module, "weight") for module in matrices(model)]
+    maps = matrices(model)
     for left in shares_left():
-        # Weights that are 0 already are the smallest, so shares are of all weights.
-        prune.global_unstructured(weights, prune.L1Unstructured, amount=1 - left)
-        for module, name in weights:
-            prune.remove(module, name)  # type: ignore[no-untyped-call]
+        zero_smallest(maps, 1 - left)
         yield left
 
 

@@ -418,6 +418,7 @@ def test_a_run_with_little_works(browser, tmp_path):
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
     few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
     few += ("syntactic_heads", "head_importance", "remaining_heads", "subnetworks", "faithfulness")
+    few += ("head_gates",)
     path = tmp_path / "atlas.html"
     text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
     path.write_text(text, encoding="utf-8")

@@ -28,6 +28,7 @@ AWKWARD = (
     "{{style}}",
 )
 LABELS = ("no", "<i>yes</i>")
+_KEYS = {"integer": (1, 2), "number": (0.03, 0.01), "text": ("det", "nsubj", "<i>")}
 PLACES = ("task", "seed", "layer", "head")
 METRICS: Mapping[str, Sequence[str]] = {"one": ["f1", "accuracy"], "<b>two</b>": ["accuracy"]}
 
@@ -51,7 +52,7 @@ def table(
         models = [model for model in models if model[0] == "finetuned"]
     of_others = {"state", "metric", *(["kind"] if declared is SEED_EFFECTS else [])}
     kinds = {
-        c.name: c.values or ((1, 2) if c.kind == "integer" else ("det", "nsubj", "<i>"))
+        c.name: c.values or _KEYS[c.kind]
         for c in declared.columns
         if c.name in names and c.name not in (*of_others, *PLACES)
     }

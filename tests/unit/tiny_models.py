@@ -61,6 +61,8 @@ def save_classifier(folder: Path, family: str, task: Task) -> Path:
     if family == "distilbert":
         tokenizer.model_input_names = ["input_ids", "attention_mask"]
         sizes["hidden_dim"] = sizes.pop("intermediate_size")
+    if family == "albert":
+        sizes["embedding_size"] = 16
     model = AutoModelForSequenceClassification.from_config(AutoConfig.for_model(family, **sizes))
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

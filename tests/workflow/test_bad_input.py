@@ -243,6 +243,26 @@ def test_gates_of_a_run_that_trains_none(refused):
         assert word in message
 
 
+@pytest.mark.parametrize(
+    ("target", "part", "key", "words"),
+    [
+        ("pruned_models", "pruning", "importance.pruning.tasks", "removes no heads"),
+        ("pruned_models", "importance", "importance.tasks", "measures no importance"),
+        ("compressed_models", "compression", "compression.tasks", "compresses no models"),
+        ("compression", "compression", "compression.tasks", "compresses no models"),
+        ("faithfulness", "faithfulness", "faithfulness.tasks", "compares attention with no"),
+        ("paths", "landscape", "landscape.tasks", "restores no layers"),
+    ],
+)
+def test_targets_of_parts_that_a_run_does_without(refused, target, part, key, words):
+    """One message with the key, where Snakemake would say that nothing is to be done."""
+    none = {"tasks": []}
+    given = {"importance": {"pruning": none}} if part == "pruning" else {part: none}
+    message = refused(configuration(**given), target)
+    for word in (words, f"{key}: []", "expected names of tasks"):
+        assert word in message
+
+
 def _tsv(tmp_path, rows):
     folder = tmp_path / "glue" / "SST-2"
     folder.mkdir(parents=True)

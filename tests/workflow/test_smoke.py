@@ -654,8 +654,9 @@ def test_compressed_models_are_smaller_and_timed(run):
     smaller = table.set_index(["method", "seed"])["smaller"]
     assert smaller["8 bits"].between(3.5, 4).all()
     assert (smaller["heads removed"] > 1.1).all()
+    assert (smaller["heads and MLPs removed"] > smaller["heads removed"]).all()
     times = pd.read_csv(run / "tables" / "compression_times.csv")
-    assert len(times) == len(SEEDS) * 6 * 2
+    assert len(times) == len(SEEDS) * 7 * 2
     assert (times["seconds"] > 0).all()
     for name in ("compression", "compression_times"):
         for suffix in ("pdf", "svg", "png"):

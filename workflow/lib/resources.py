@@ -405,10 +405,13 @@ def compressed_models(work: Work) -> Need:
     return dataclasses.replace(need, seconds=_LOADING + 10 * models, disk=disk)
 
 
+_AMOUNTS = ("heads", "heads_and_mlps", "weights", "layers", "rank")
+
+
 def _compressed(work: Work) -> int:
     """The whole model, that of 8 bits, the control, and those of every configured amount."""
     settings = work.config["compression"]
-    return 3 + sum(len(settings[key]) for key in ("heads", "weights", "layers", "rank"))
+    return 3 + sum(len(settings[key]) for key in _AMOUNTS)
 
 
 def restoring(work: Work) -> Need:

@@ -17,6 +17,7 @@ from darksecrets.atlas import measures as measures_of_atlas
 from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
 from darksecrets.compression import preflight as of_compression
+from darksecrets.data import preflight as of_data
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
@@ -445,6 +446,13 @@ def orders_of_task(wildcards) -> list[str]:
     if wildcards.task not in PRUNED:
         return []
     return ["<results>/importance/{task}/seed-{seed}/pruning_orders.csv"]
+
+
+def mlps_of_task(wildcards) -> list[str]:
+    """How important the MLPs of a task's model are, where the run orders its heads for removal."""
+    if wildcards.task not in PRUNED:
+        return []
+    return ["<results>/importance/{task}/seed-{seed}/mlp_importance.csv"]
 
 
 def sweep_for_atlas(wildcards) -> list[str]:

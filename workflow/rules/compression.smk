@@ -4,13 +4,19 @@
 COMPRESSION = "Section 5, smaller models"
 COMPRESSED = config["compression"]["tasks"]
 TABLES_OF_COMPRESSION = ("compression", "compression_times")
+CHECKS["collect_compression"] = partial(
+    of_data.check_chosen, key="compression.tasks", lacks="compresses no models"
+)
 UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")
 if COMPRESSED and UNCOMPRESSED and workflow.is_main_process:
     logger.warning(UNCOMPRESSED)
 
 
 # How much of each method, and how the control is drawn.
-AMOUNTS = {key: config["compression"][key] for key in ("heads", "weights", "layers", "rank")}
+AMOUNTS = {
+    key: config["compression"][key]
+    for key in ("heads", "heads_and_mlps", "weights", "layers", "rank")
+}
 
 
 rule compress_model:
@@ -22,6 +28,7 @@ rule compress_model:
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
         orders=orders_of_task,
+        mlps=mlps_of_task,
     output:
         **{
             name: f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv"
@@ -59,6 +66,7 @@ rule save_compressed_models:
     input:
         model="<results>/models/{task}/finetuned/seed-{seed}",
         orders=orders_of_task,
+        mlps=mlps_of_task,
     output:
         models=directory("<results>/compressed_models/{task}/seed-{seed}"),
     log:

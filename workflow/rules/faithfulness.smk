@@ -3,6 +3,9 @@
 
 FAITHFULNESS = "Section 5, what decisions depend on"
 TABLES_OF_FAITHFULNESS = ("attention_gradients", "faithfulness", "erasure")
+CHECKS["collect_faithfulness"] = partial(
+    of_data.check_chosen, key="faithfulness.tasks", lacks="compares attention with no decisions"
+)
 EXPLAINED = bool(config["faithfulness"]["tasks"]) and not config["norms_left_out"]
 # Both need value vectors.
 CHECKS["measure_faithfulness"] = CHECKS["measure_norms"]

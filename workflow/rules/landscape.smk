@@ -7,6 +7,9 @@ TABLES_OF_LANDSCAPE = (
     *("restored_layers", "restored_heads", "restored_means", "interpolation"),
     "change_and_cost",
 )
+CHECKS["collect_landscape"] = partial(
+    of_data.check_chosen, key="landscape.tasks", lacks="restores no layers"
+)
 CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
 CHECKS["compare_trajectories"] = of_landscape.check_followed
 

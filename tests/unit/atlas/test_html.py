@@ -16,7 +16,8 @@ from darksecrets.atlas.claims import content, links
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
 from darksecrets.claims.registry import Question
-from darksecrets.run.series import of_measure
+from darksecrets.importance.tables import HEAD_GATES
+from darksecrets.run.series import Model, of_measure
 
 
 class Reader(HTMLParser):
@@ -120,7 +121,7 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     assert {name: count for name, count in shown.items() if count} == {
         **{f"N{number}": 3 for number in range(1, 5)},
         **{f"S{number}": 1 for number in range(1, 8)},
-        **dict.fromkeys(("T1", "T2", "J1", "P1", "V1", "L1", "L2", "L3", "L4"), 1),
+        **dict.fromkeys(("T1", "T2", "J1", "P1", "V1", "V2", "L1", "L2", "L3", "L4"), 1),
         **{"B1": 2, "B2": 2, "B3": 1, "B4": 1, "B5": 1},
     }
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
@@ -131,6 +132,23 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     assert found["1"]["figures"] == ["figures/figure8.svg"], "of the heads behind it"
     assert found["20"]["figures"] == ["figures/figure5.svg"]
     assert found["1"]["links"][0]["task"] == "RTE"
+
+
+def test_a_gate_of_every_penalty_is_a_measure():
+    """Kinds that are numbers, in their order, are words in names, keys and the page's address."""
+    made = tables()
+    (shown,) = (each for each in SHOWN if each.table is HEAD_GATES)
+    series = of_measure(shown, made, METRICS, (3, 4))
+    assert [one.name for one in series] == ["Learned gate: λ = 0.01", "Learned gate: λ = 0.03"]
+    assert [one.key for one in series] == ["head_gates.gate.0.01", "head_gates.gate.0.03"]
+    rows = made["head_gates"]
+    for one, penalty in zip(series, (0.01, 0.03), strict=True):
+        for column in ("gate", "open_probability"):
+            values = one.of("one", Model("finetuned", 2), column)
+            for layer, head in np.ndindex(3, 4):
+                at = (rows["penalty"] == penalty) & (rows["task"] == "one") & (rows["seed"] == 2)
+                at &= (rows["layer"] == layer + 1) & (rows["head"] == head + 1)
+                assert values[layer, head] == rows.loc[at, column].item()
 
 
 def test_a_claim_about_norms_leads_to_norms():

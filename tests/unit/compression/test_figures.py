@@ -91,5 +91,30 @@ def test_published_rows_are_those_of_the_survey():
     assert rows.loc["DistilBERT", ["smaller", "retention", "speedup"]].tolist() == [1.5, 90, 1.6]
     assert rows.loc["BERT-QAT", ["smaller", "retention"]].tolist() == [4, 99]
     assert (rows["kind"].value_counts()["distillation"], rows["speedup"].notna().sum()) == (13, 15)
+    assert rows["source"].notna().all()
     ranges = rows[rows["smaller"].isna()]
     assert ranges["note"].notna().all()
+
+
+TRANSCRIBED = """
+    BERT-small 26 91 -; DistilBERT 66 90 62; BERT6-PKD 62 98 52; BERT3-PKD 41 92 27;
+    BERT-48 1 87 1; BERT-192 17 93 4; TinyBERT 13 96 10; MobileBERT 23 100 25; PD 62 98 40;
+    WaLDORf 22 93 11; MiniLM 60 99 50; MiniBERT 16 98 3; BiLSTM-soft 0.9 91 0.2; Q-BERT-MP 7 98 -;
+    BERT-QAT 25 99 -; GOBO 10 99 -; RPP 58 99 -; Soft_MvP 3 94 -; ALBERT-base 11 97 -;
+    BERT-of-Theseus 62 98 52; PoWER-BERT 100 99 -
+"""
+"""Percent of BERT's size, score and time, as someone else has read and rounded them; no ranges."""
+
+
+def test_published_rows_are_those_that_others_read():
+    rows = PUBLISHED.set_index("model")
+    read = [each.split() for each in TRANSCRIBED.split(";")]
+    assert len(read) == 21
+    for name, size, retention, seconds in read:
+        own = rows.loc[name.replace("_", " ")]
+        assert own["retention"] == float(retention), name
+        assert 100 / own["smaller"] == pytest.approx(float(size), abs=1, rel=0.01), name
+        if seconds == "-":
+            assert np.isnan(own["speedup"]), name
+        else:
+            assert 100 / own["speedup"] == pytest.approx(float(seconds), abs=1, rel=0.01), name

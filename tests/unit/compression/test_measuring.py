@@ -6,8 +6,13 @@ import torch
 from compressed import AMOUNTS, classifier, examples
 from safetensors.torch import load_file, save_file
 
+from darksecrets.ablation.disable import disable
 from darksecrets.compression import measuring, methods, storing, tables, timing
+from darksecrets.models.hooks import Intervention, intervene
 from darksecrets.models.loading import Draw
+
+MLPS = [2, 1]
+"""Layers by how little they need their MLPs."""
 
 
 def first(count: int) -> dict[int, frozenset[int]]:
@@ -16,7 +21,7 @@ def first(count: int) -> dict[int, frozenset[int]]:
 
 
 def all_variants(model):
-    return methods.variants(model, AMOUNTS, first, Draw(1, 0.02))
+    return methods.variants(model, AMOUNTS, first, MLPS, Draw(1, 0.02))
 
 
 def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
@@ -34,7 +39,12 @@ def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
     zeros = sizes["weights set to 0"]
     assert zeros.saved == pytest.approx(sizes["none"].saved, rel=0.01)
     assert zeros.packed < zeros.saved * 0.85
-    for smaller in ("heads removed", "layers dropped", "embeddings factorised"):
+    for smaller in (
+        "heads removed",
+        "heads and MLPs removed",
+        "layers dropped",
+        "embeddings factorised",
+    ):
         assert sizes[smaller].parameters < sizes["none"].parameters
 
 
@@ -42,6 +52,7 @@ def test_details_say_what_was_done(tmp_path):
     model, _ = classifier(tmp_path)
     details = {each.method: each.detail for each in all_variants(model)}
     assert details["heads removed"] == "4 of 8 heads"
+    assert details["heads and MLPs removed"] == "4 of 8 heads, 1 of 2 MLPs"
     assert details["layers dropped"] == "1 of 2 layers"
     assert details["embeddings factorised"] == "rank 8 of 32"
     maps = 2 * (4 * 32 * 32 + 2 * 32 * 64) + 32 * 32
@@ -72,15 +83,65 @@ def test_the_control_leaves_the_whole_model_alone(tmp_path):
     assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
 
 
-def test_other_encoders_lack_rows_and_say_why(tmp_path):
-    model, _ = classifier(tmp_path, "distilbert")
-    found = [each.method for each in all_variants(model)]
-    assert found == [m for m in tables.METHODS if m not in ("heads removed", "layers dropped")]
-    assert "DistilBert" in methods.left_out(model, first)["layers dropped"]
+@pytest.mark.parametrize("family", ["distilbert", "albert"])
+def test_other_encoders_lack_rows_and_say_why(family, tmp_path):
+    """Of ALBERT, all layers share their weights: all other rows are made, and count these once."""
+    model, _ = classifier(tmp_path, family)
+    ways = all_variants(model)
+    lacking = {"heads removed", "heads and MLPs removed", "layers dropped"}
+    assert [way.method for way in ways] == [m for m in tables.METHODS if m not in lacking]
+    why = methods.left_out(model, first, MLPS)
+    assert set(why) == lacking
+    assert all(type(model).__name__ in each for each in why.values())
+    measured, _ = measuring.measure(model, examples(), ways)
+    assert measured[0].parameters == sum(t.numel() for t in model.parameters())
+    assert all(np.isfinite(one.logits).all() for one in measured)
+
+
+def test_rows_lack_what_the_run_does_not_order(tmp_path):
     own, _ = classifier(tmp_path)
-    assert set(methods.left_out(own, None)) == {"heads removed"}
-    without = methods.variants(own, AMOUNTS, None, Draw(1, 0.02))
-    assert "heads removed" not in {each.method for each in without}
+    of_heads = {"heads removed", "heads and MLPs removed"}
+    assert set(methods.left_out(own, None, MLPS)) == of_heads
+    assert methods.left_out(own, first, []) == {
+        "heads and MLPs removed": "the run does not order the MLPs of this task by importance"
+    }
+    for heads, mlps, less in ((None, MLPS, of_heads), (first, [], {"heads and MLPs removed"})):
+        without = methods.variants(own, AMOUNTS, heads, mlps, Draw(1, 0.02))
+        assert {each.method for each in without} == set(tables.METHODS) - less
+
+
+class Disabled(Intervention):
+    """The MLP of one layer adds nothing."""
+
+    def __init__(self, layer: int) -> None:
+        self.layer = layer
+
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
+        return output * (layer != self.layer)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "electra"])
+def test_without_heads_and_mlps_a_model_is_as_with_both_disabled(family, tmp_path):
+    """Within 1e-5 of gates that are 0; exactly the parameters of both are gone."""
+    model, _ = classifier(tmp_path, family)
+    split = examples()
+    (way,) = (each for each in all_variants(model) if each.method == tables.HEADS_AND_MLPS)
+    batch = split.batch(list(range(len(split))))
+    del batch["labels"]
+    with torch.no_grad(), disable(model, first(4), "zero"), intervene(model, Disabled(MLPS[0])):
+        expected = model(**batch).logits
+    with torch.no_grad():
+        intact = model(**batch).logits
+        changed = measuring.compress(model, way)
+        found = changed(**batch).logits
+        assert torch.equal(model(**batch).logits, intact), "the whole model is left as it is"
+    assert torch.allclose(found, expected, rtol=0, atol=1e-5)
+    assert not torch.allclose(found, intact, atol=1e-3)
+    hidden, wide = model.config.hidden_size, model.config.intermediate_size
+    of_heads = 4 * hidden * hidden + 3 * hidden  # all four of layer 1, but the last bias
+    of_mlp = 2 * hidden * wide + hidden + wide
+    counts = [sum(p.numel() for p in each.parameters()) for each in (model, changed)]
+    assert counts[0] - counts[1] == of_heads + of_mlp
 
 
 def test_numbers_come_back_from_the_file_without_zeros(tmp_path):

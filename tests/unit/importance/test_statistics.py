@@ -17,6 +17,7 @@ from darksecrets.importance.definitions import BATCH, definitions, estimates, or
 from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.pruning import (
     layer_needs,
+    least_important_mlps,
     of_layers,
     plan,
     remaining_heads,
@@ -272,6 +273,19 @@ def test_orders_have_every_head_once_the_least_important_first(
         values = of(importance, "zero", name)
         ordered = [values[layer - 1, head - 1] for layer, head in by_name[name][0].heads]
         assert ordered == sorted(ordered)
+
+
+def test_mlps_are_ordered_by_their_absolute_gradients() -> None:
+    """Other definitions, which say the opposite, play no part; without MLPs there is no order."""
+    values = {1: 0.3, 2: 0.1, 3: 0.2}
+    rows = [
+        {"definition": definition, "layer": layer, "importance": sign * value}
+        for definition, sign in ((EXACT, -1), (ABSOLUTE, 1), (SIGNED, -1))
+        for layer, value in values.items()
+    ]
+    found = pd.DataFrame(rows)
+    assert least_important_mlps(found) == sorted(values, key=values.__getitem__) == [2, 3, 1]
+    assert least_important_mlps(found.iloc[:0]) == []
 
 
 def test_tied_heads_are_ordered_at_random(importance: pd.DataFrame) -> None:

@@ -12,7 +12,7 @@ from tiny_models import save_classifier
 
 from darksecrets.ablation.disable import disable
 from darksecrets.models.loading import load_classifier, load_tokenizer
-from darksecrets.models.removal import HEADS, PROGRAM, remove_heads, save_removed
+from darksecrets.models.removal import HEADS, PROGRAM, remove_heads, remove_mlps, save_removed
 from darksecrets.run.errors import InputError
 
 SETS = [
@@ -94,6 +94,28 @@ def test_what_cannot_be_removed_is_named(tmp_path):
     for heads, found in (({3: frozenset({1})}, "layer 3"), ({1: frozenset({5})}, "heads 5")):
         with pytest.raises(InputError, match=rf"{found}.* 2 layers of 4 heads"):
             remove_heads(model, heads)
-    other, _ = classifier("distilbert", tmp_path)
-    with pytest.raises(InputError, match=r"DistilBert.* cannot be removed, only disabled"):
-        remove_heads(other, SETS[0])
+    with pytest.raises(InputError, match=r"MLPs of layers 0, 3 to remove, but the .* 2 layers"):
+        remove_mlps(model, [0, 1, 3])
+    for family in ("albert", "distilbert"):
+        other, _ = classifier(family, tmp_path)
+        message = rf"(?i){family}.* cannot be removed, only disabled"
+        with pytest.raises(InputError, match=message):
+            remove_heads(other, SETS[0])
+        with pytest.raises(InputError, match=message):
+            remove_mlps(other, [1])
+
+
+def test_a_model_without_any_head_or_mlp_still_runs(tmp_path):
+    """What is left of a layer is its biases and norms."""
+    model, tokenizer = classifier("bert", tmp_path)
+    remove_heads(model, dict.fromkeys((1, 2), frozenset({1, 2, 3, 4})))
+    remove_mlps(model, [1, 2])
+    batch = batch_for(tokenizer)
+    with torch.no_grad():
+        hidden = model.base_model.embeddings(batch["input_ids"])
+        for layer in model.base_model.encoder.layer:
+            attention = layer.attention.output
+            hidden = attention.LayerNorm(hidden + attention.dense.bias)
+            hidden = layer.output.LayerNorm(hidden)
+        expected = model.classifier(model.base_model.pooler(hidden))
+        assert torch.allclose(model(**batch).logits, expected, rtol=0, atol=1e-6)

@@ -9,6 +9,7 @@ import torch
 from encoders import FAMILIES
 from glue import TASKS
 from tiny_models import save_classifier
+from torch.nn.utils import prune
 from transformers import AutoModelForSequenceClassification
 
 from darksecrets.data.batches import EncodedSplit
@@ -20,6 +21,7 @@ from darksecrets.models.loading import load_classifier
 from darksecrets.models.selectors import Shape
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
+from darksecrets.subnetworks.claims import over_random
 from darksecrets.subnetworks.finding import predicted, subnetworks
 from darksecrets.subnetworks.magnitude import matrices, pruned
 from darksecrets.subnetworks.parts import Parts
@@ -31,8 +33,16 @@ from darksecrets.subnetworks.search import (
     predictions,
     search,
 )
+from darksecrets.subnetworks.statistics import subnetwork_scores
 from darksecrets.subnetworks.steps import most_steps, shares_left
-from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, SUBNETWORKS
+from darksecrets.subnetworks.tables import (
+    AS_IT_IS,
+    BAD,
+    GOOD,
+    RANDOM,
+    SUBNETWORK_SCORES,
+    SUBNETWORKS,
+)
 
 EXAMPLES = 20
 ROWS = Examples(range(8), range(8, EXAMPLES))
@@ -232,6 +242,43 @@ def found_with(heads: list[list[int]], mlps: list[int]) -> Found:
     return Found(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
 
 
+def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case: Case, tmp_path) -> None:
+    """Then the rest, which is bad, is empty; all are predicted and scored, and say so."""
+    found = search(case.model, case.split, case.task, ROWS, np.inf)
+    assert found.good.size == Parts.every(shape_of(case.model)).size
+    assert found.bad().size == (0, 0)
+    table = subnetworks(case.model, found, draws=2, seed=1)
+    result = predicted(copy.deepcopy(case.model), case.split, case.task, table)
+    whole, good, _, *drawn = result.predictions[:5]
+    assert (good == whole).all()
+    assert all((each == whole).all() for each in drawn), "there is but one of this size"
+    options = {"trained": AS_IT_IS, "resamples": 50, "seed": 1}
+    scores = subnetwork_scores(result, table, case.task, **options)
+    identified = identify(scores, case.task.name, "finetuned/seed-1")
+    SUBNETWORK_SCORES.write(identified, tmp_path / "scores.csv")
+    sizes = scores.groupby("subnetwork")[["heads", "mlps", "same_size"]].first()
+    assert sizes.loc[BAD].tolist() == [0, 0, False]
+    assert sizes.loc[GOOD, "same_size"]
+    kept = over_random(identified)
+    assert set(kept["subnetwork"]) == {GOOD}, "claims leave out what is of another size"
+    assert (kept["low"] <= 0).all(), "and the whole model is no better than itself"
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_layer_without_heads_is_that_of_removed_weights(case: Case, layer: int) -> None:
+    every = Parts.every(shape_of(case.model))
+    heads = every.heads.copy()
+    heads[layer] = False
+    parts = Parts(heads, every.mlps)
+    rows = list(range(EXAMPLES))
+    (found,) = predictions(case.model, case.split, case.task, rows, [parts.removal()])
+    with torch.no_grad():
+        small = without(case, parts)
+        logits = torch.cat([case.logits(small, row) for row in rows]).numpy()
+    own = logits[:, 0] if case.task.is_regression else logits.argmax(axis=1)
+    assert found == pytest.approx(own, abs=1e-6)
+
+
 def test_a_bad_subnetwork_is_what_was_removed_first() -> None:
     found = found_with([[1, 0, 3], [0, 1, 2]], [2, 0])
     bad = found.bad()
@@ -312,6 +359,27 @@ def test_the_smallest_weights_of_all_layers_become_0(case: Case) -> None:
             expected = torch.where(weight.abs() <= limit, 0, weight) if name in names else weight
             assert torch.equal(after[name], expected), name
     assert count == len(shares_left()) == 9
+
+
+@pytest.mark.parametrize("family", ["BERT", "ALBERT", "ModernBERT", "ELECTRA"])
+def test_pruned_models_predict_what_those_pruned_by_torch_predict(family: str, tmp_path) -> None:
+    """Bit for bit, in float32 and step by step; also where layers share their weights."""
+    folder = FAMILIES[family].save(tmp_path / "model")
+    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
+    other = copy.deepcopy(model)
+    weights = [(module, "weight") for module in matrices(other)]
+    batch = examples(TASKS["RTE"], model.config.pad_token_id).batch(list(range(EXAMPLES)))
+    del batch["labels"]
+    for left in pruned(model):
+        prune.global_unstructured(weights, prune.L1Unstructured, amount=1 - left)
+        for module, name in weights:
+            prune.remove(module, name)
+        expected = other.state_dict()
+        for name, found in model.state_dict().items():
+            assert torch.equal(found, expected[name]), (name, left)
+        with torch.no_grad():
+            found, same = model(**batch).logits, other(**batch).logits
+        assert found.numpy().tobytes() == same.numpy().tobytes(), left
 
 
 @pytest.mark.parametrize("family", ["ALBERT", "ModernBERT", "ELECTRA"])
