@@ -18,6 +18,7 @@ from darksecrets.features import tables as features
 from darksecrets.finetuning import tables as finetuning
 from darksecrets.framenet import tables as framenet
 from darksecrets.importance import tables as importance
+from darksecrets.landscape import surface_tables as surfaces
 from darksecrets.landscape import tables as landscape
 from darksecrets.landscape import trajectory_tables as trajectories
 from darksecrets.norms import tables as norms
@@ -36,7 +37,11 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.2, syntax: heads and dependency relations": (*syntax.TABLES, *probes.TABLES),
         "Section 4.2, coreference: heads and antecedents": coreference.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
-        "Section 4.3, further: what fine-tuning does": (*landscape.TABLES, *trajectories.TABLES),
+        "Section 4.3, further: what fine-tuning does": (
+            *landscape.TABLES,
+            *trajectories.TABLES,
+            *surfaces.TABLES,
+        ),
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Sections 4.2, 4.4 and 4.5, second opinions: norms and effective attention": (

@@ -178,6 +178,17 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`restored_means.csv`, `interpolation.csv` and `change_and_cost.csv`",
     ),
     (
+        "surfaces/<task>/seed-<n>/",
+        "losses around a fine-tuned model: parts of `loss_surfaces.csv` and `surface_points.csv`; "
+        "and `loss_surface.npz`, the same as arrays: the `splits`; of the planes `models` and "
+        "`random` and of the `line`, `<plane>_x` `[columns]`, `<plane>_y` `[rows]`, and "
+        "`<plane>_losses` and their standard `<plane>_errors` `[splits, rows, columns]`; the names "
+        "of the `corners`; of these and of the `path` of the training `corner_shares`, "
+        "`corner_distances` `[points, 2]` and so on; `checked` `[splits, points, 2]`, losses of "
+        "some points as computed, and in float32. Read it with "
+        "`darksecrets.landscape.surface.Surface`",
+    ),
+    (
         "pruned_models/<task>/seed-<n>/",
         "a smaller model (target `pruned_models`): `model.pt2`, a program of `torch.export` that "
         "PyTorch alone can run; `heads.json`, the names of its inputs in order, and the removed "
@@ -322,7 +333,7 @@ TARGETS = (
     *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
     *("surviving_parts", "subnetwork_scores"),
     *("compression", "compression_times"),
-    *("restored_layers", "paths"),
+    *("restored_layers", "paths", "loss_surfaces"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,19 +55,37 @@ def evaluate(
     """
     batch_size = batch_size or batch_size_for(model, split)
     _log.info("%s: batch size %d, on %s", description, batch_size, model.device)
+    with progress(description, len(split), "examples") as advance:
+        return outputs(model, split, batch_size, advance)
+
+
+def outputs(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    batch_size: int,
+    advance: Callable[[int], object] = lambda _: None,
+) -> NDArray[np.float32]:
+    """The same as `evaluate`, without a log.
+
+    Args:
+        model: A classifier.
+        split: The examples.
+        batch_size: Examples per batch.
+        advance: Called with the number of examples after each batch.
+    """
     rows_done: list[int] = []
-    outputs: list[NDArray[np.float32]] = []
+    found: list[NDArray[np.float32]] = []
     was_training = model.training
     model.train(False)
-    with torch.inference_mode(), progress(description, len(split), "examples") as advance:
+    with torch.inference_mode():
         for rows in by_length(split.lengths, batch_size):
             batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
             del batch["labels"]
-            outputs.append(model(**batch).logits.cpu().numpy())
+            found.append(model(**batch).logits.float().cpu().numpy())
             rows_done += rows
             advance(len(rows))
     model.train(was_training)
-    return np.concatenate(outputs)[np.argsort(rows_done)]
+    return np.concatenate(found)[np.argsort(rows_done)]
 
 
 def write_results(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darksecrets.landscape.grids import check_grid
 from darksecrets.landscape.points import check_points
 from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.run.errors import InputError
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the points of the interpolations, and the trainings that are followed.
+    """Check the points of interpolations and loss surfaces, and the trainings that are followed.
 
     Raises:
-        InputError: See `darksecrets.landscape.points.check_points` and `check_seeds`.
+        InputError: See `darksecrets.landscape.points.check_points`,
+            `darksecrets.landscape.grids.check_grid` and `check_seeds`.
     """
     check_points(config["landscape"]["points"])
+    check_grid(config["landscape"]["surface"]["grid"])
     check_seeds(config)
 
 

@@ -126,13 +126,7 @@ def with_stored(found: Restored, outputs: Logits, file: Path) -> tuple[Restored,
     Raises:
         InputError: They differ by more than rounding: the model is of another run.
     """
-    rounding = float(np.abs(outputs - found.finetuned).max())
-    if not rounding <= _ROUNDING * max(1.0, float(np.abs(outputs).max())):  # so that NaN is wrong
-        raise InputError(
-            f"{file}: found outputs that differ by {rounding:.2g} from those of the fine-tuned "
-            "model, expected the same up to rounding. Model, data and predictions must be of one "
-            "run: run again what made the predictions."
-        )
+    rounding = rounding_of(found.finetuned, outputs, file)
     arrays = {}
     for name in ("swapped", "heads", "validation"):
         of_sets = getattr(found, name).copy()
@@ -141,6 +135,27 @@ def with_stored(found: Restored, outputs: Logits, file: Path) -> tuple[Restored,
         arrays[name] = of_sets
     arrays["validation"][:, -1] = outputs
     return dataclasses.replace(found, finetuned=outputs, **arrays), rounding
+
+
+def rounding_of(found: Logits, outputs: Logits, file: Path) -> float:
+    """How far a model's outputs are from those that a run has stored of it, at most.
+
+    Args:
+        found: [examples, outputs] computed here.
+        outputs: [examples, outputs] stored.
+        file: Where they are stored.
+
+    Raises:
+        InputError: They differ by more than rounding: the model is of another run.
+    """
+    rounding = float(np.abs(outputs - found).max())
+    if not rounding <= _ROUNDING * max(1.0, float(np.abs(outputs).max())):  # so that NaN is wrong
+        raise InputError(
+            f"{file}: found outputs that differ by {rounding:.2g} from those of the model, "
+            "expected the same up to rounding. Model, data and predictions must be of one "
+            "run: run again what made the predictions."
+        )
+    return rounding
 
 
 def load_mixture(pretrained: Path, finetuned: Path, settings: Settings) -> Mixture:

@@ -134,6 +134,8 @@ def _domain(column: Column, task: str) -> Sequence[object]:
         "head": range(1, SHAPE[1] + 1),
         "heads": (1, 2, 4, 8),
         "step": _STEPS,
+        "row": _STEPS,
+        "column": _STEPS,
         "other_task": tasks[tasks.index(task) if task in tasks else 0 :],
         "maps_of": ("all", *models, *(f"unseen {model}" for model in models)),
         "map": [f"m{n}" for n in range(12)],

@@ -65,6 +65,8 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 3), "to save time"
     assert (jobs["restore_layers"], jobs["score_restored"]) == (4, 2), "two tasks, to save time"
     assert (jobs["collect_landscape"], jobs["restored_layers"], jobs["paths"]) == (5, 1, 1)
+    surfaces = [jobs[name] for name in ("measure_surface", "collect_surfaces", "loss_surfaces")]
+    assert surfaces == [1, 2, 1], "one task and seed, to save time"
     assert jobs["follow_heads"] == jobs["compare_trajectories"] == jobs["head_trajectories"] == 1
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
@@ -167,6 +169,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
         ("restored_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
         ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
+        ("loss_surfaces", {"restore_layers", "sweep_heads", "figure5"}),
         ("head_trajectories", {"finetune", "extract_attention", "restore_layers", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],

@@ -407,7 +407,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
         "syntactic_changes",
         *("attention_gradients", "faithfulness"),
-        *("restored_layers", "paths", "head_trajectories"),
+        *("restored_layers", "paths", "head_trajectories", "loss_surfaces"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):

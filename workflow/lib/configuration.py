@@ -222,6 +222,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(config["landscape"], "landscape.tasks", config["tasks"])
     followed = config["landscape"]["trajectories"]
     choose(followed, "landscape.trajectories.tasks", config["tasks"])
+    choose(config["landscape"]["surface"], "landscape.surface.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

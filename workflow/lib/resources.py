@@ -72,6 +72,8 @@ _RANKINGS = 0.02  # correlations of an example's rankings
 _TIMED = 16  # examples of a batch that compressed models are timed on
 _FACTORISED = 20  # operations of a singular value decomposition, per row and pair of columns
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
+_SUMMED = 6e-9  # of a weight at a point of a loss surface: read of three vectors, and added
+_BATCH = 0.02  # of the batches of a point, besides their operations
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
 
 _WIDE = 384
@@ -465,6 +467,25 @@ def restored_scoring(work: Work) -> Need:
     """Intervals and tests of everything restored, of all seeds."""
     seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
     return _scoring(work, 2 * seeds * _restored_sets(work))
+
+
+def surface(work: Work) -> Need:
+    """Losses on two planes and a line; what spans them lies on disk, and is read for each point."""
+    settings = work.config["landscape"]["surface"]
+    points = 2 * int(settings["grid"]) * (int(settings["grid"]) + 1)
+    examples = min(work.validation, int(settings["examples"]))
+    examples += min(work.train, int(settings["training"]))
+    texts = work.encoding(work.train + work.validation)
+    return Need(
+        memory=_IMPORTS_MB + 300 + texts + 12 * work.model.weights / MB,
+        host=_IMPORTS_MB + texts + 12 * work.model.weights / MB,
+        operations=points * work.forward(examples) / work.pace,
+        kind="training",  # as fast, in mixed precision
+        start=_START,
+        seconds=5 * _LOADING + points * (_SUMMED * work.model.weights + _BATCH),
+        disk=150e-6 * points,
+        passing=20 * work.model.weights / MB,
+    )
 
 
 def _restored_sets(work: Work) -> int:

@@ -404,6 +404,24 @@ def landscape_of_tasks(wildcards) -> list[str]:
     )
 
 
+def snapshots_for_surface(wildcards) -> list[str]:
+    """The weights that a training has kept on its way, if it is followed."""
+    tasks = config["landscape"]["trajectories"]["tasks"]
+    if wildcards.task not in tasks or int(wildcards.seed) not in followed_seeds(wildcards.task):
+        return []
+    return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]
+
+
+def surfaces_of_tasks(wildcards) -> list[str]:
+    """The parts of a table of loss surfaces, one for every task that has them and each of its first seeds."""
+    surface = config["landscape"]["surface"]
+    return [
+        f"<results>/surfaces/{task}/seed-{seed}/{wildcards.table}.csv"
+        for task in surface["tasks"]
+        for seed in config["tasks"][task]["seeds"][: surface["seeds"]]
+    ]
+
+
 def classifier_folder(wildcards) -> str:
     """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
     if wildcards.state == "pretrained":

@@ -7,6 +7,10 @@ TABLES_OF_LANDSCAPE = (
     *("restored_layers", "restored_heads", "restored_means", "interpolation"),
     "change_and_cost",
 )
+SURFACES = config["landscape"]["surface"]["tasks"]
+TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
+# The models that span a plane, in the order of `darksecrets.landscape.surface_tables.CORNERS`.
+SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
 CHECKS["collect_landscape"] = partial(
     of_data.check_chosen, key="landscape.tasks", lacks="restores no layers"
 )
@@ -212,3 +216,76 @@ if FOLLOWED_MODELS:
     RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_TRAJECTORIES]
 else:
     TABLES_LEFT_OUT |= set(TABLES_OF_TRAJECTORIES)
+
+
+rule measure_surface:
+    """Measure the loss on planes through a fine-tuned model: of three models, and of random directions.
+
+    Rows of points are kept until all are there, so that a job that was stopped goes on.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        models=[
+            "<results>/models/pretrained",
+            *(f"<results>/models/{{task}}/{state}/seed-{{seed}}" for state in SPANNING[1:]),
+        ],
+        predictions=[
+            f"<results>/predictions/{{task}}/{state}/seed-{{seed}}.csv" for state in SPANNING
+        ],
+        snapshots=snapshots_for_surface,
+    output:
+        **{
+            name: f"<results>/surfaces/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_SURFACES
+        },
+        surface="<results>/surfaces/{task}/seed-{seed}/loss_surface.npz",
+        provenance="<results>/surfaces/{task}/seed-{seed}/provenance.json",
+    log:
+        "<logs>/measure_surface/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/measure_surface/{task}/seed-{seed}.tsv"
+    group:
+        "surfaces"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.surface, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        surface=without(config["landscape"]["surface"], "tasks", "seeds"),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure the loss surface of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/measure_surface.py"
+
+
+collect(
+    "collect_surfaces",
+    "Gather the loss surfaces of all tasks.",
+    group="landscape",
+    table="{table}",
+    tables=surfaces_of_tasks,
+    choices="|".join(TABLES_OF_SURFACES),
+)
+
+
+figure(
+    "loss_surfaces",
+    "Losses of every task around its fine-tuned model, on two planes and a line.",
+    section=LANDSCAPE,
+    label="Loss surfaces (Hao et al. 2019)",
+    group="landscape",
+    of_run=bool(SURFACES),
+    tasks=SURFACES,
+    surfaces="<results>/tables/loss_surfaces.csv",
+    points="<results>/tables/surface_points.csv",
+)
+
+
+if SURFACES:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SURFACES]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_SURFACES)

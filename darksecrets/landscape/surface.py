@@ -1,0 +1,187 @@
+"""A loss surface as it is stored, and its tables. This module does not need torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.landscape.surface_tables import (
+    CORNERS,
+    LOSS_SURFACES,
+    PATH,
+    PLANES,
+    SURFACE_POINTS,
+)
+from darksecrets.landscape.tables import SPLITS
+from darksecrets.run.arrays import read_arrays
+from darksecrets.run.files import atomic
+from darksecrets.stats import LEVEL
+
+Floats = npt.NDArray[np.float64]
+Texts = npt.NDArray[np.str_]
+
+_WIDE = NormalDist().inv_cdf(1 - LEVEL / 2)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Losses on a grid.
+
+    Attributes:
+        x: [columns] places on the first axis.
+        y: [rows] places on the second axis.
+        losses: [splits, rows, columns] mean losses.
+        errors: [splits, rows, columns] their standard errors over examples.
+    """
+
+    x: Floats
+    y: Floats
+    losses: Floats
+    errors: Floats
+
+
+@dataclass(frozen=True)
+class Points:
+    """Models in the plane of three models.
+
+    Attributes:
+        steps: [points] steps of a training; −1 for models that span the plane.
+        shares: [points, 2] their places on the axes of the plane, see `SURFACE_POINTS`.
+        distances: [points, 2] the same in right-angled coordinates, as distances of weights.
+        beside: [points] distances from the plane.
+        losses: [splits, points] mean losses.
+        errors: [splits, points] their standard errors.
+    """
+
+    steps: npt.NDArray[np.int64]
+    shares: Floats
+    distances: Floats
+    beside: Floats
+    losses: Floats
+    errors: Floats
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Losses around a fine-tuned model; splits are `darksecrets.landscape.tables.SPLITS`.
+
+    Attributes:
+        grids: By name of the plane, `darksecrets.landscape.surface_tables.PLANES`.
+        corners: The models that span the plane, `darksecrets.landscape.surface_tables.CORNERS`.
+        path: The path of the training; no points without snapshots.
+        checked: [splits, points, 2] losses of some nodes as in the grid, and in float32.
+    """
+
+    grids: dict[str, Grid]
+    corners: Points
+    path: Points
+    checked: Floats
+
+    @property
+    def rounding(self) -> float:
+        """Greatest difference of a loss from float32, relative to it, at the nodes checked."""
+        given, exact = self.checked[..., 0], self.checked[..., 1]
+        return float((np.abs(given - exact) / exact).max())
+
+    def save(self, file: Path) -> None:
+        """Write an ``.npz`` file, complete or not at all."""
+        arrays: dict[str, npt.NDArray[np.generic]] = {
+            "splits": np.array(SPLITS),
+            "corners": np.array(CORNERS),
+            "checked": self.checked,
+        }
+        for name, part in self._parts():
+            arrays |= {f"{name}_{key}": value for key, value in vars(part).items()}
+        with atomic(file) as temporary:
+            np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, file: Path) -> Surface:
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: The file is missing or damaged.
+        """
+        fields = {name: list(Grid.__dataclass_fields__) for name in PLANES}
+        fields |= {name: list(Points.__dataclass_fields__) for name in ("corner", "path")}
+        names = [f"{name}_{key}" for name, keys in fields.items() for key in keys]
+        arrays = read_arrays(file, "checked", *names)
+        parts = {
+            name: {key: arrays[f"{name}_{key}"] for key in keys} for name, keys in fields.items()
+        }
+        return cls(
+            {name: Grid(**parts[name]) for name in PLANES},
+            Points(**parts["corner"]),
+            Points(**parts["path"]),
+            arrays["checked"],
+        )
+
+    def _parts(self) -> Iterator[tuple[str, Grid | Points]]:
+        yield from self.grids.items()
+        yield "corner", self.corners
+        yield "path", self.path
+
+
+def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
+    """The tables `darksecrets.landscape.surface_tables.TABLES` of one model, by name."""
+    losses = pd.concat(
+        [_nodes(plane, grid) for plane, grid in surface.grids.items()], ignore_index=True
+    )
+    points = pd.concat(
+        [
+            *(_points(name, surface.corners, [place]) for place, name in enumerate(CORNERS)),
+            _points(PATH, surface.path, range(len(surface.path.steps))),
+        ],
+        ignore_index=True,
+    )
+    return {
+        declared.name: rows.assign(task=task, seed=seed)[list(declared.names)]
+        for declared, rows in ((LOSS_SURFACES, losses), (SURFACE_POINTS, points))
+    }
+
+
+def _nodes(plane: str, grid: Grid) -> pd.DataFrame:
+    split, row, column = (of.ravel() for of in np.indices(grid.losses.shape))
+    return _with_interval(
+        pd.DataFrame(
+            {
+                "plane": plane,
+                "split": np.array(SPLITS)[split],
+                "row": row + 1,
+                "column": column + 1,
+                "x": grid.x[column],
+                "y": grid.y[row],
+            }
+        ),
+        grid.losses.ravel(),
+        grid.errors.ravel(),
+    )
+
+
+def _points(name: str, points: Points, chosen: range | list[int]) -> pd.DataFrame:
+    split, place = (of.ravel() for of in np.indices((len(SPLITS), len(chosen))))
+    place = np.array(chosen, dtype=int)[place]
+    steps = pd.Series(points.steps[place], dtype="Int64")
+    rows = pd.DataFrame(
+        {
+            "point": name,
+            "step": steps.mask(steps < 0),
+            "split": np.array(SPLITS)[split],
+            "beside": points.beside[place],
+        }
+    )
+    for number, axis in enumerate("xy"):
+        rows[axis] = points.shares[place, number]
+        rows[f"distance_{axis}"] = points.distances[place, number]
+    return _with_interval(rows, points.losses[split, place], points.errors[split, place])
+
+
+def _with_interval(rows: pd.DataFrame, losses: Floats, errors: Floats) -> pd.DataFrame:
+    half = _WIDE * errors
+    return rows.assign(loss=losses, ci_low=losses - half, ci_high=losses + half)

@@ -1,0 +1,97 @@
+"""Columns of the tables of loss surfaces. This module does not need torch."""
+
+from __future__ import annotations
+
+from darksecrets.landscape.tables import SPLITS
+from darksecrets.run import columns
+from darksecrets.run.columns import TASK, names
+from darksecrets.run.tables import Column, Table, interval
+
+CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", columns.FROM_NORMAL)
+"""Models that span a plane: states of `darksecrets.run.columns`."""
+PATH = "path"
+PLANES = MODELS, RANDOM, LINE = ("models", "random", "line")
+
+_SEED = columns.SEED
+_SPLIT = Column(
+    "split",
+    "text",
+    "examples: a sample of `validation`, or of `train` "
+    "(`landscape.surface.examples` and `.training`)",
+    values=SPLITS,
+)
+
+LOSS_SURFACES = Table(
+    "loss_surfaces",
+    "Mean loss around a fine-tuned model, on two planes and a line through its weights (Li et al. "
+    "2018; Hao et al. 2019). A node that is one of the three models has the loss of this model.",
+    (
+        TASK,
+        _SEED,
+        Column(
+            "plane",
+            "text",
+            f"`{MODELS}`: the plane of the three models of this seed, fine-tuned, pre-trained "
+            "(with the classifier that fine-tuning began with) and fine-tuned from normal weights; "
+            f"`{RANDOM}`: two random directions from the fine-tuned model, each row of a matrix as "
+            f"long as the model's, biases and layer norms unchanged; `{LINE}`: the line through "
+            "the pre-trained and the fine-tuned model, beyond both",
+            values=PLANES,
+        ),
+        _SPLIT,
+        Column("row", "integer", f"number of `y` on the grid, from 1; 1 for `{LINE}`", low=1),
+        Column("column", "integer", "number of `x` on the grid, from 1", low=1),
+        Column(
+            "x",
+            "number",
+            f"`{MODELS}`: share of the way from the fine-tuned to the pre-trained model; "
+            f"`{RANDOM}`: times the first direction; `{LINE}`: share of the fine-tuned weights",
+        ),
+        Column(
+            "y",
+            "number",
+            f"`{MODELS}`: share of the way from the fine-tuned model to that fine-tuned from "
+            f"normal weights; `{RANDOM}`: times the second direction; `{LINE}`: 0",
+        ),
+        Column("loss", "number", "mean loss of the examples: cross-entropy, or squared error"),
+        *interval("loss"),
+    ),
+    key=("task", "seed", "plane", "split", "row", "column"),
+)
+
+SURFACE_POINTS = Table(
+    "surface_points",
+    f"Models in the plane `{MODELS}` of `{LOSS_SURFACES.file}`: those that span it, and, where "
+    "snapshots of the training were kept, the path of the training, projected into the plane.",
+    (
+        TASK,
+        _SEED,
+        Column(
+            "point",
+            "text",
+            f"the model; `{PATH}`: the model after some steps of fine-tuning",
+            values=(*CORNERS, PATH),
+        ),
+        Column("step", "integer", f"steps of fine-tuning; only for `{PATH}`", low=0, optional=True),
+        _SPLIT,
+        Column("x", "number", f"place on the axis `x` of `{MODELS}`"),
+        Column("y", "number", f"place on the axis `y` of `{MODELS}`"),
+        Column(
+            "distance_x",
+            "number",
+            "Euclidean distance of weights from the fine-tuned model, towards the pre-trained one",
+        ),
+        Column("distance_y", "number", "the same at a right angle to it, in the plane"),
+        Column("beside", "number", "Euclidean distance of the model from the plane", low=0),
+        Column(
+            "loss",
+            "number",
+            "mean loss of the model itself, not of its projection; on `validation`, for the models "
+            "that span the plane, that of their stored outputs",
+        ),
+        *interval("loss"),
+    ),
+    key=(*names(TASK, _SEED), "point", "step", "split"),
+)
+
+TABLES = (LOSS_SURFACES, SURFACE_POINTS)

@@ -1,0 +1,191 @@
+"""Parameters of several models of one shape, on disk, and points of the plane that they span.
+
+A plane needs three models, and two directions more for a random one. Only one is in memory: the
+others are read parameter by parameter, so that the memory is that of two models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.run.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Floats = npt.NDArray[np.float64]
+
+_LEAST = 1e-6
+"""Sine of the angle between two directions, below which they count as parallel."""
+
+
+class Vectors:
+    """Weights of models, or directions, by name, in float32.
+
+    Args:
+        folder: Folder for their files.
+
+    Attributes:
+        shapes: Shapes of the parameters by name, once the first model is kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        self._starts: dict[str, int] = {}
+
+    def keep(self, vector: str, model: PreTrainedModel) -> None:
+        """Keep the weights of a model under a name.
+
+        Raises:
+            InputError: It has other parameters than the models before.
+        """
+        found = _shapes(model)
+        if not self.shapes:
+            self.shapes = found
+            sizes = [int(np.prod(shape)) for shape in found.values()]
+            self._starts = dict(zip(found, np.cumsum([0, *sizes]).tolist(), strict=False))
+        for name in {**self.shapes, **found}:
+            shapes = [of.get(name) for of in (found, self.shapes)]
+            if shapes[0] != shapes[1]:
+                words = [" × ".join(map(str, of)) if of else "none" for of in shapes]
+                raise InputError(
+                    f"The models that span the plane of a loss surface differ in {name}: found "
+                    f"{words[0]} numbers in the {vector} model, expected {words[1]}. Give models "
+                    "of one run."
+                )
+        self.write(vector, (parameter.detach() for parameter in model.parameters()))
+
+    def write(self, vector: str, parameters: Iterable[Tensor]) -> None:
+        """Keep parameters, in the order of ``shapes``, under a name."""
+        with self._file(vector).open("wb") as file:
+            for parameter in parameters:
+                file.write(parameter.cpu().contiguous().float().numpy().tobytes())
+
+    def read(self, vector: str, parameter: str) -> Tensor:
+        """One parameter of a vector, float32."""
+        shape, start = self.shapes[parameter], self._starts[parameter]
+        count = int(np.prod(shape))
+        flat = np.fromfile(self._file(vector), dtype=np.float32, count=count, offset=4 * start)
+        return torch.from_numpy(flat).view(shape)
+
+    def put(self, model: PreTrainedModel, weights: Mapping[str, float]) -> None:
+        """Give a model the weighted sum of some vectors.
+
+        A vector with the weight 0 is left out, and a single one with the weight 1 is copied bit for
+        bit.
+        """
+        used = [(vector, weight) for vector, weight in weights.items() if weight != 0]
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if [weight for _, weight in used] == [1.0]:
+                    parameter.copy_(self.read(used[0][0], name))
+                    continue
+                total = torch.zeros(self.shapes[name])
+                for vector, weight in used:
+                    total.add_(self.read(vector, name), alpha=weight)
+                parameter.copy_(total)
+
+    def _file(self, vector: str) -> Path:
+        return self.folder / f"{vector}.bin"
+
+
+class Frame:
+    """Two directions of a plane, and its coordinates: shares of them, and right-angled distances.
+
+    Args:
+        products: [2, 2] inner products of the directions.
+        what: Words for the directions, for messages.
+
+    Attributes:
+        products: The same.
+        places: [2, 2] both directions in right-angled coordinates (Gram–Schmidt): the first lies on
+            the first axis.
+
+    Raises:
+        InputError: A direction is zero, they are parallel, or not finite.
+    """
+
+    def __init__(self, products: Floats, what: str) -> None:
+        lengths: Floats = np.sqrt(np.diag(products))
+        if not np.isfinite(products).all() or not (lengths > 0).all():
+            raise InputError(
+                f"{what}: found directions of the lengths {lengths[0]:.3g} and {lengths[1]:.3g}, "
+                "expected two numbers above 0: two of the models are the same, or have diverged. "
+                "Train again, or give other models."
+            )
+        along = products[0, 1] / lengths[0]
+        across = max(0.0, float(products[1, 1] - along**2)) ** 0.5
+        if across < _LEAST * lengths[1]:
+            raise InputError(
+                f"{what}: found parallel directions (sine of their angle "
+                f"{across / lengths[1]:.1g}), expected two that span a plane. Give three models "
+                "that do not lie on one line."
+            )
+        self.products = products
+        self.places: Floats = np.array([[lengths[0], 0.0], [along, across]])
+
+    def distances(self, shares: Floats) -> Floats:
+        """[..., 2] right-angled coordinates of points given by shares of the directions."""
+        found: Floats = shares @ self.places
+        return found
+
+    def shares(self, products: Floats) -> Floats:
+        """[2] shares of the directions in the projection of a vector.
+
+        Args:
+            products: [2] inner products of the vector with both directions.
+        """
+        found: Floats = np.linalg.solve(self.products, products).astype(np.float64)
+        return found
+
+
+def frame_of(vectors: Vectors, ends: Sequence[str], origin: str | None, what: str) -> Frame:
+    """The frame of two models seen from an origin, or of two directions.
+
+    Raises:
+        InputError: See `Frame`.
+    """
+    products: Floats = np.zeros((2, 2))
+    for name in vectors.shapes:
+        begun = 0 if origin is None else vectors.read(origin, name).double().flatten()
+        pair = torch.stack([vectors.read(end, name).double().flatten() - begun for end in ends])
+        products = products + (pair @ pair.T).numpy()
+    return Frame(products, what)
+
+
+def random_directions(vectors: Vectors, origin: str, names: Sequence[str], seed: int) -> None:
+    """Draw directions and keep them under some names, see `filter_normalised`."""
+    generator = torch.Generator().manual_seed(seed)
+    for name in names:
+        drawn = (
+            filter_normalised(vectors.read(origin, parameter), generator)
+            for parameter in vectors.shapes
+        )
+        vectors.write(name, drawn)
+
+
+def filter_normalised(parameter: Tensor, generator: torch.Generator) -> Tensor:
+    """A random direction whose rows are as long as those of a parameter (Li et al. 2018).
+
+    The entries of a matrix are drawn from a normal distribution, and each row is scaled to the
+    length of the model's row: the weights of one output, or the embedding of one word piece.
+    One-dimensional parameters, which are biases and layer norms, get 0.
+    """
+    if parameter.dim() < 2:
+        return torch.zeros_like(parameter)
+    drawn = torch.randn(parameter.shape, generator=generator).flatten(1)
+    lengths = parameter.flatten(1).norm(dim=1, keepdim=True)
+    found: Tensor = drawn * (lengths / drawn.norm(dim=1, keepdim=True))
+    return found.view(parameter.shape)
+
+
+def _shapes(model: PreTrainedModel) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
