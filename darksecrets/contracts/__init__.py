@@ -36,7 +36,11 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
         "Section 4.2, syntax: heads and dependency relations": (*syntax.TABLES, *probes.TABLES),
         "Section 4.2, coreference: heads and antecedents": coreference.TABLES,
         "Section 4.3: what fine-tuning changes": finetuning.TABLES,
-        "Section 4.3, further: what fine-tuning does": (*landscape.TABLES, *trajectories.TABLES),
+        "Section 4.3, further: what fine-tuning does": (
+            *landscape.TABLES,
+            *landscape.TABLES_OF_FLATNESS,
+            *trajectories.TABLES,
+        ),
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Sections 4.2, 4.4 and 4.5, second opinions: norms and effective attention": (
