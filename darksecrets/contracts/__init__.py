@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
             *landscape.TABLES,
             *trajectories.TABLES,
             *surfaces.TABLES,
+            *landscape.TABLES_OF_FLATNESS,
         ),
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,

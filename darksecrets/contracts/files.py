@@ -173,6 +173,10 @@ PATHS: tuple[tuple[str, str], ...] = (
         "`darksecrets.landscape.followed.Followed`",
     ),
     (
+        "flatness/<task>/<state>/seed-<n>.csv",
+        "how flat the loss is around a model: a part of `flatness.csv`",
+    ),
+    (
         "landscape/<task>/<state>/",
         "their scores over seeds: parts of `restored_layers.csv`, `restored_heads.csv`, "
         "`restored_means.csv`, `interpolation.csv` and `change_and_cost.csv`",
@@ -333,7 +337,7 @@ TARGETS = (
     *("joint_ablation", "importance_agreement", "pruning_curves", "learned_gates"),
     *("surviving_parts", "subnetwork_scores"),
     *("compression", "compression_times"),
-    *("restored_layers", "paths", "loss_surfaces"),
+    *("restored_layers", "paths", "head_trajectories", "loss_surfaces", "flatness"),
     *("learning_curves", "claims", "atlas", "report"),
 )
 """Named targets of a run."""

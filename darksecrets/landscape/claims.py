@@ -1,10 +1,13 @@
-"""Numbers about restored layers that claims need and no table has; tasks are those of the run."""
+"""Numbers about what fine-tuning does that claims need and no table has, of the run's tasks."""
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.landscape.tables import RESTORED, THIRD
+from darksecrets.landscape.flatness_means import learned
+from darksecrets.landscape.tables import FILTER, RESTORED, STATES, THIRD, TRAIN
 
 _ACCURACY = "accuracy"
 _NAMES = ("lower", "middle", "upper")
@@ -47,3 +50,50 @@ def upper_over_lower(restored: pd.DataFrame) -> pd.DataFrame:
     return both.assign(**{name: both[name] - both[f"{name}_lower"] for name in _ESTIMATE})[
         [*_MODEL, *_ESTIMATE]
     ]
+
+
+def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
+    """How much flatter the loss is after fine-tuning pre-trained weights than random ones.
+
+    Only filter-normalised numbers are compared: others depend on the scale of the weights, which
+    can be changed without changing what a model computes (Dinh et al. 2017). Of two models of one
+    seed, it is the relative difference (r − p) / (|r| + |p|), between −1 and 1, so that measures
+    and tasks have one unit. Both models must have learned their training examples: around one that
+    has not, the loss may be flat, but it is no optimum.
+
+    Args:
+        flatness: The table ``flatness``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``, ``measure``; ``value``, above 0 if the loss
+        is flatter around the model that began with pre-trained weights, with ``low`` and ``high``:
+        both ends at the worst, which is valid for any dependence. A sharpness has no error of its
+        own. Tasks on which a state has not learned, by the mean over seeds, have no rows.
+    """
+    flags = learned(flatness[flatness["split"] == TRAIN]).groupby("task").all()
+    chosen = flatness[
+        (flatness["scale"] == FILTER)
+        & (flatness["split"] == TRAIN)
+        & flatness["task"].isin(flags.index[flags])
+    ]
+    chosen = chosen.assign(
+        low=chosen["ci_low"].fillna(chosen["value"]),
+        high=chosen["ci_high"].fillna(chosen["value"]),
+    )
+    key = ["task", "seed", "measure"]
+    ours, theirs = (chosen[chosen["state"] == state].set_index(key) for state in STATES)
+    theirs = theirs.reindex(ours.index)
+    found = ours.index.to_frame(index=False).rename(columns={"task": "on"})
+    return found.assign(
+        state=STATES[0],
+        value=_relative(theirs["value"], ours["value"]),
+        low=_relative(theirs["low"], ours["high"]),
+        high=_relative(theirs["high"], ours["low"]),
+    )[["on", "state", "seed", "measure", *_ESTIMATE]]
+
+
+def _relative(one: pd.Series[float], other: pd.Series[float]) -> npt.NDArray[np.float64]:
+    """(one − other) / (|one| + |other|); 0 where both are 0."""
+    total = (one.abs() + other.abs()).to_numpy(dtype=np.float64)
+    difference = (one - other).to_numpy(dtype=np.float64)
+    return np.divide(difference, total, out=np.zeros_like(difference), where=total != 0)

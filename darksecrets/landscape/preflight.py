@@ -1,4 +1,4 @@
-"""What restoring layers needs of the model and the configuration, before the first job."""
+"""What restoring layers and flatness need of model and configuration, before the first job."""
 
 from __future__ import annotations
 
@@ -88,6 +88,29 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
         raise InputError(
             f"{reason} Everything else runs: set landscape.tasks to [], or leave out the tables "
             "and figures of restored layers."
+        )
+
+
+def check_derivatives(config: Mapping[str, Any]) -> None:
+    """Check that a model's loss has second derivatives, for runs that measure flatness.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: It has none; or the Hub does not have the model.
+    """
+
+    def require(model: PreTrainedModel) -> None:
+        from darksecrets.landscape.derivatives import require_second
+
+        require_second(model)
+
+    folder = known_folder(config["model"])
+    if folder and (reason := refusal(folder, require)):
+        raise InputError(
+            f"{reason} Everything else runs: set landscape.flatness.tasks to [], or leave out the "
+            "tables and the figure of flatness."
         )
 
 

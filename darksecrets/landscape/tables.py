@@ -12,6 +12,7 @@ from darksecrets.run.tables import Column, Table, interval
 
 STATES = ("finetuned", columns.FROM_NORMAL)
 """States of models that something can be restored in."""
+DIFFERENCE = "difference"
 
 DIRECTIONS = RESTORED, TRANSFERRED = ("restored", "transferred")
 KINDS = EMBEDDINGS, UP_TO, FROM, LAYER, THIRD, ATTENTION, MLP = (
@@ -253,4 +254,87 @@ SWAPS = Table(
     key=names(_DIRECTION, *_WHAT),
 )
 
+SCALES = PLAIN, FILTER = ("plain", "filter")
+MEASURES = SHARPNESS, RISE, TRACE, TOP = ("sharpness", "rise", "trace", "top_eigenvalue")
+
+_SPLIT = Column("split", "text", "the examples are from this split", values=SPLITS)
+_SCALE = Column(
+    "scale",
+    "text",
+    f"`{PLAIN}`: steps are those of the weights, as they are; `{FILTER}`: steps are as long as the "
+    "filters (rows of a matrix, embeddings of a token) that they move, biases and layer norms "
+    "stay: only these can be compared between models",
+    values=SCALES,
+)
+_MEASURE = Column(
+    "measure",
+    "text",
+    f"`{SHARPNESS}` (Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss nearby "
+    f"− loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
+    f"`landscape.flatness.radius`, both ways; `{TRACE}` of the Hessian (Hutchinson 1990); its "
+    f"`{TOP}`, with its sign (Lanczos 1950)",
+    values=MEASURES,
+)
+
+FLATNESS = Table(
+    "flatness",
+    "How flat the loss is around every fine-tuned model, as a function of the encoder's weights "
+    "(embeddings included, pooler and classifier fixed), without dropout. Greater is sharper.",
+    (
+        *_OF_MODEL,
+        _SPLIT,
+        _SCALE,
+        _MEASURE,
+        Column("value", "number", "the number; of plain scale, in units of weights"),
+        *interval("value", optional=True),
+        Column(
+            "error",
+            "number",
+            "standard error over random vectors; of an eigenvalue, the residual: the Hessian has "
+            "an eigenvalue that near; empty for a sharpness, which is a lower bound",
+            low=0,
+            optional=True,
+        ),
+        Column(
+            "steps",
+            "integer",
+            "random vectors, Lanczos vectors, or gradients from each start, at most",
+            low=1,
+        ),
+        Column("examples", "integer", "examples of the split", low=1),
+        Column("parameters", "integer", "weights of the encoder", low=1),
+        Column("loss", "number", "mean loss of the examples", low=0),
+        Column(
+            "constant_loss",
+            "number",
+            "the least that a model reaches which gives one output for all of them",
+            low=0,
+        ),
+        Column("gradient", "number", "length of the gradient; 0 at an optimum", low=0),
+    ),
+    key=names(*_OF_MODEL, _SPLIT, _SCALE, _MEASURE),
+)
+
+FLATNESS_MEANS = Table(
+    "flatness_means",
+    "`flatness.csv` over fine-tuning seeds, and the difference of both states.",
+    (
+        TASK,
+        replace(
+            _STATE,
+            meaning=f"how the model was made; `{DIFFERENCE}`: that of `{columns.FROM_NORMAL}` less "
+            "that of `finetuned`, of the same seed",
+            values=(*STATES, DIFFERENCE),
+        ),
+        _SPLIT,
+        _SCALE,
+        _MEASURE,
+        _SEEDS,
+        Column("value", "number", "mean over the seeds"),
+        *interval("value", optional=True),
+    ),
+    key=names(TASK, _STATE, _SPLIT, _SCALE, _MEASURE),
+)
+
+TABLES_OF_FLATNESS = (FLATNESS, FLATNESS_MEANS)
 TABLES = (RESTORED_LAYERS, RESTORED_HEADS, RESTORED_MEANS, INTERPOLATION, CHANGE_AND_COST)

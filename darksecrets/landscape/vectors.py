@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from darksecrets.landscape.directions import filter_normalised
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -170,21 +171,6 @@ def random_directions(vectors: Vectors, origin: str, names: Sequence[str], seed:
             for parameter in vectors.shapes
         )
         vectors.write(name, drawn)
-
-
-def filter_normalised(parameter: Tensor, generator: torch.Generator) -> Tensor:
-    """A random direction whose rows are as long as those of a parameter (Li et al. 2018).
-
-    The entries of a matrix are drawn from a normal distribution, and each row is scaled to the
-    length of the model's row: the weights of one output, or the embedding of one word piece.
-    One-dimensional parameters, which are biases and layer norms, get 0.
-    """
-    if parameter.dim() < 2:
-        return torch.zeros_like(parameter)
-    drawn = torch.randn(parameter.shape, generator=generator).flatten(1)
-    lengths = parameter.flatten(1).norm(dim=1, keepdim=True)
-    found: Tensor = drawn * (lengths / drawn.norm(dim=1, keepdim=True))
-    return found.view(parameter.shape)
 
 
 def _shapes(model: PreTrainedModel) -> dict[str, tuple[int, ...]]:

@@ -68,6 +68,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     surfaces = [jobs[name] for name in ("measure_surface", "collect_surfaces", "loss_surfaces")]
     assert surfaces == [1, 2, 1], "one task and seed, to save time"
     assert jobs["follow_heads"] == jobs["compare_trajectories"] == jobs["head_trajectories"] == 1
+    assert (jobs["measure_flatness"], jobs["compare_flatness"], jobs["flatness"]) == (4, 1, 1)
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1
@@ -93,6 +94,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     assert (jobs["find_subnetworks"], jobs["retrain_subnetwork"]) == (2 * seeds, 2 * seeds * 5)
     assert jobs["compress_model"] == 2 * seeds
     assert (jobs["restore_layers"], jobs["score_restored"]) == (2 * seeds, 2)
+    assert jobs["measure_flatness"] == 2 * 2 * seeds, "both states"
     assert jobs["classify_maps"] == jobs["measure_attention"] == tasks * (2 + seeds)
     assert jobs["extract_random_attention"] == tasks, "one seed is enough"
 
@@ -171,6 +173,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
         ("loss_surfaces", {"restore_layers", "sweep_heads", "figure5"}),
         ("head_trajectories", {"finetune", "extract_attention", "restore_layers", "figure5"}),
+        ("flatness", {"evaluate_pretrained", "restore_layers", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

@@ -407,7 +407,7 @@ def test_every_figure_is_there_in_every_format(run):
         *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
         "syntactic_changes",
         *("attention_gradients", "faithfulness"),
-        *("restored_layers", "paths", "head_trajectories", "loss_surfaces"),
+        *("restored_layers", "paths", "head_trajectories", "loss_surfaces", "flatness"),
     )
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
@@ -586,6 +586,14 @@ def test_heads_are_followed_through_a_training_whose_snapshots_are_gone(run):
     assert np.allclose(last["cosine_to_start"], figure5, atol=1e-4)
     assert len(pd.read_csv(run / "tables" / "head_halfway.csv")) == 36
     assert not list((run / "snapshots").rglob("*.safetensors"))
+
+
+def test_flatness_of_both_states_is_measured(run):
+    table = pd.read_csv(run / "tables" / "flatness.csv")
+    assert set(table["state"]) == {"finetuned", "finetuned-from-normal"}
+    assert (table.groupby(["state", "seed"]).size() == 7).all(), "three measures twice, and one"
+    means = pd.read_csv(run / "tables" / "flatness_means.csv").query("state == 'difference'")
+    assert set(means["seeds"]) == {len(SEEDS)}
 
 
 def test_heads_removed_in_the_order_of_their_importance(run):

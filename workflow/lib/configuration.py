@@ -223,6 +223,8 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     followed = config["landscape"]["trajectories"]
     choose(followed, "landscape.trajectories.tasks", config["tasks"])
     choose(config["landscape"]["surface"], "landscape.surface.tasks", config["tasks"])
+    flatness = config["landscape"]["flatness"]
+    choose(flatness, "landscape.flatness.tasks", config["landscape"]["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:

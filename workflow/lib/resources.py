@@ -71,6 +71,8 @@ _ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most
 _RANKINGS = 0.02  # correlations of an example's rankings
 _TIMED = 16  # examples of a batch that compressed models are timed on
 _FACTORISED = 20  # operations of a singular value decomposition, per row and pair of columns
+_PASSES_OF_PRODUCT = 7  # a product with the Hessian: forward, and backward twice
+_STARTS_OF_SHARPNESS = 3
 _PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
 _SUMMED = 6e-9  # of a weight at a point of a loss surface: read of three vectors, and added
 _BATCH = 0.02  # of the batches of a point, besides their operations
@@ -461,6 +463,24 @@ def comparing_trajectories(work: Work) -> Need:
     numbers = int(settings["snapshots"]) * work.model.layers * work.model.heads
     seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
     return table(300 + 16 * 1000 * numbers / MB, seconds=2 + 2e-4 * seeds * numbers)
+
+
+def flatness(work: Work) -> Need:
+    """Hessian products, searches for the greatest loss nearby, and losses in random directions."""
+    settings, model = work.config["landscape"]["flatness"], work.model
+    products = 2 * (settings["probes"] + settings["iterations"] + 1)
+    climbed = 2 * _STARTS_OF_SHARPNESS * settings["ascent"] * (3 + 2)  # a gradient, some losses
+    passes = _PASSES_OF_PRODUCT * products + climbed + 2 * settings["directions"]
+    scored = min(max(work.train, work.validation), int(settings["examples"]))
+    vectors = 4 * (settings["iterations"] + 10) * model.weights / MB
+    kept = 2 * model.activations(16, work.config["fine_tuning"]["max_length"]) / MB
+    return Need(
+        memory=_IMPORTS_MB + 400 + vectors + 12 * model.weights / MB + kept,
+        host=_IMPORTS_MB + 400 + vectors,
+        operations=len(settings["splits"]) * passes * work.forward(scored) / work.pace,
+        start=_START,
+        seconds=2 * _LOADING,
+    )
 
 
 def restored_scoring(work: Work) -> Need:

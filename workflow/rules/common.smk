@@ -422,6 +422,19 @@ def surfaces_of_tasks(wildcards) -> list[str]:
     ]
 
 
+def flatness_of_run(wildcards) -> list[str]:
+    """The flatness of every model that has been measured: of both states, by task and seed."""
+    return [
+        path
+        for state in FINETUNED_STATES
+        for path in per_task_and_seed(
+            "<results>/flatness/{task}/{state}/seed-{seed}.csv",
+            config["landscape"]["flatness"]["tasks"],
+            state=state,
+        )
+    ]
+
+
 def classifier_folder(wildcards) -> str:
     """The model whose heads are disabled; `pretrained` gets the classifier drawn from the seed."""
     if wildcards.state == "pretrained":

@@ -1,4 +1,5 @@
-# Section 4.3, further: what does fine-tuning do? Layers restored, and paths between two models.
+# Section 4.3, further: what does fine-tuning do? Layers restored, paths between two models, and how flat the
+# loss is around them.
 
 
 LANDSCAPE = "Section 4.3, what fine-tuning does"
@@ -14,6 +15,9 @@ SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
 CHECKS["collect_landscape"] = partial(
     of_data.check_chosen, key="landscape.tasks", lacks="restores no layers"
 )
+FLATNESS = config["landscape"]["flatness"]
+TABLES_OF_FLATNESS = ("flatness", "flatness_means")
+CHECKS["measure_flatness"] = of_landscape.check_derivatives
 CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
 CHECKS["compare_trajectories"] = of_landscape.check_followed
 
@@ -118,6 +122,79 @@ figure(
     tasks=RESTORED,
     table="<results>/tables/interpolation.csv",
 )
+
+
+rule measure_flatness:
+    """Measure how flat the loss is around a fine-tuned model, as a function of the encoder's weights."""
+    input:
+        dataset="<results>/data/{task}",
+        finetuned="<results>/models/{task}/{state}/seed-{seed}",
+    output:
+        flatness="<results>/flatness/{task}/{state}/seed-{seed}.csv",
+        provenance="<results>/flatness/{task}/{state}/seed-{seed}.provenance.json",
+    log:
+        "<logs>/measure_flatness/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/measure_flatness/{task}/{state}/seed-{seed}.tsv"
+    group:
+        "flatness"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.flatness, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings=without(FLATNESS, "tasks"),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure the flatness around {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../scripts/measure_flatness.py"
+
+
+rule compare_flatness:
+    """Compare the flatness of models that began with pre-trained and with random weights."""
+    input:
+        flatness=flatness_of_run,
+    output:
+        flatness="<results>/tables/flatness.csv",
+        means="<results>/tables/flatness_means.csv",
+        provenance="<results>/tables/flatness.provenance.json",
+    log:
+        "<logs>/compare_flatness.log",
+    benchmark:
+        "<benchmarks>/compare_flatness.tsv"
+    group:
+        "landscape"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.table(seconds=1.5)),
+    message:
+        "Compare the flatness of both states"
+    script:
+        "../../scripts/compare_flatness.py"
+
+
+figure(
+    "flatness",
+    "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
+    section=LANDSCAPE,
+    label="Flatness (Hao et al. 2019)",
+    group="landscape",
+    of_run=bool(FLATNESS["tasks"]),
+    tasks=FLATNESS["tasks"],
+    table="<results>/tables/flatness_means.csv",
+    seeds="<results>/tables/flatness.csv",
+)
+
+
+if FLATNESS["tasks"]:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_FLATNESS]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_FLATNESS)
 
 
 if RESTORED:

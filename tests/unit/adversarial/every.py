@@ -60,6 +60,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     subnets.of_survivors,
     landscape.restored,
     trajectories.of_heads,
+    landscape.flat,
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,

@@ -20,13 +20,14 @@ from transformers import PreTrainedModel
 from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate, write_results
+from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.grids import along, around, between, check_grid
 from darksecrets.landscape.projection import project
 from darksecrets.landscape.restoring import sample
 from darksecrets.landscape.surface import Surface, tables
 from darksecrets.landscape.surface_tables import CORNERS, TABLES
 from darksecrets.landscape.surfaces import Losses, Model, Settings, measure, weights_of
-from darksecrets.landscape.vectors import Frame, Vectors, filter_normalised, frame_of
+from darksecrets.landscape.vectors import Frame, Vectors, frame_of
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
 

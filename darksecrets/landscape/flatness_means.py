@@ -1,0 +1,73 @@
+"""Flatness over fine-tuning seeds, and its difference between both ways to begin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.landscape.results import Floats
+from darksecrets.landscape.tables import DIFFERENCE, FLATNESS_MEANS, STATES
+from darksecrets.stats.seeds import mean_over_seeds
+
+LEARNED = 0.9
+"""Models have learned if their loss is less than this share of that of constant output."""
+_WHAT = ["task", "split", "scale", "measure"]
+
+
+def means(flatness: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds, with their intervals, and differences of both states of the same seed.
+
+    An interval adds the variance over seeds to that over random vectors (for an eigenvalue, its
+    residual takes the place of a standard error). With one seed it is about the models at hand; a
+    sharpness, which has no error of its own, then has none. Examples are the same for all models:
+    intervals are about these.
+
+    Args:
+        flatness: `FLATNESS` of any tasks.
+
+    Returns:
+        `FLATNESS_MEANS`.
+    """
+    rows = []
+    for what, group in flatness.groupby(_WHAT, sort=False):
+        about = dict(zip(_WHAT, what, strict=True))
+        wide = group.pivot(index="seed", columns="state", values=["value", "error"])
+        for state in STATES:
+            if state in wide["value"]:
+                both = wide[[("value", state), ("error", state)]].dropna(how="all")
+                values, errors = both.to_numpy(dtype=np.float64).T
+                rows.append({**about, "state": state, **_mean(values, errors)})
+        if set(STATES) <= set(wide["value"]):
+            pairs = wide.loc[wide["value"][list(STATES)].dropna().index]
+            values = pairs["value"][list(STATES)].to_numpy(dtype=np.float64)
+            errors = pairs["error"][list(STATES)].to_numpy(dtype=np.float64)
+            gained = values[:, 1] - values[:, 0]
+            rows.append({**about, "state": DIFFERENCE, **_mean(gained, np.hypot(*errors.T))})
+    return pd.DataFrame(rows)[list(FLATNESS_MEANS.names)]
+
+
+def _mean(values: Floats, errors: Floats) -> dict[str, float]:
+    """The mean over [seeds], given [seeds] standard errors; NaN where there is none."""
+    known = np.nan_to_num(errors)
+    found = mean_over_seeds(values, float((known**2).sum()) / len(values) ** 2)
+    unknown = len(values) == 1 and bool(np.isnan(errors).all())
+    low, high = (np.nan, np.nan) if unknown else (float(found.low), float(found.high))
+    ends = {"ci_low": low, "ci_high": high}
+    return {"seeds": len(values), "value": float(found.mean), **ends}
+
+
+def learned(flatness: pd.DataFrame) -> pd.Series[bool]:
+    """Whether models have learned the examples, by their mean loss over seeds.
+
+    Around models that have not, the loss may be flat, but they are at no optimum.
+
+    Args:
+        flatness: `FLATNESS` of any tasks.
+
+    Returns:
+        Flags by ``task``, ``state`` and ``split``.
+    """
+    excess = flatness["loss"] - LEARNED * flatness["constant_loss"]
+    by = [flatness[name] for name in ("task", "state", "split")]
+    flags: pd.Series[bool] = excess.groupby(by).mean() < 0
+    return flags

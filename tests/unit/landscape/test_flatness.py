@@ -1,0 +1,232 @@
+"""Flatness of models: tables, means over seeds, random weights, preflight, and the figure."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from claim_tables import OPEN, RUN
+from encoders import FAMILIES
+from glue import TASKS
+from scipy.stats import t
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import log_loss, mean_squared_error
+from tiny_models import save_classifier
+
+from darksecrets.claims import deciding, registry
+from darksecrets.claims.sources import Tables
+from darksecrets.contracts import TABLES
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.landscape.curvature import draws_of_trace, top_eigenvalue
+from darksecrets.landscape.derivatives import require_second
+from darksecrets.landscape.flatness import flatness
+from darksecrets.landscape.flatness_means import learned, means
+from darksecrets.landscape.measuring import Settings, constant_loss, flatness_of
+from darksecrets.landscape.objective import Objective
+from darksecrets.landscape.preflight import check_derivatives
+from darksecrets.landscape.tables import FLATNESS, FLATNESS_MEANS, MEASURES, STATES
+from darksecrets.models import checkpoints
+from darksecrets.models.loading import draw_from_normal, load_classifier
+from darksecrets.run.errors import InputError
+from darksecrets.run.tables import identify
+
+TASK = TASKS["RTE"]
+LENGTHS = (7, 4, 9, 4, 6, 5)
+
+
+def settings(state: str, seed: int) -> Settings:
+    return Settings(
+        *(TASK, state, seed, ("train",)),
+        examples=6,
+        sample=1,
+        max_length=16,
+        probes=3,
+        iterations=3,
+        directions=3,
+        radius=0.1,
+        epsilon=5e-4,
+        filter_epsilon=0.01,
+        ascent=1,
+    )
+
+
+def split(padding: int) -> EncodedSplit:
+    rng, starts = np.random.default_rng(1), np.cumsum([0, *LENGTHS])
+    inputs = {"input_ids": rng.integers(4, 7, starts[-1]).astype(np.int32)}
+    labels = np.arange(len(LENGTHS)) % 2
+    return EncodedSplit(np.arange(len(LENGTHS)), labels, starts, inputs, {"input_ids": padding})
+
+
+@pytest.fixture(scope="module")
+def random_models(tmp_path_factory) -> pd.DataFrame:
+    """`FLATNESS` of models that nothing has been learned in, in the place of both states."""
+    folder = save_classifier(tmp_path_factory.mktemp("bert") / "model", "bert", TASK)
+    tables = []
+    for state in STATES:
+        for seed in (1, 2):
+            model, _ = load_classifier(folder, TASK, seed, attention="eager")
+            draw_from_normal(model, seed + 10 * STATES.index(state), 0.5)
+            examples = split(model.config.pad_token_id)
+            table = flatness_of(model, examples, settings(state, seed)).assign(split="train")
+            again = flatness_of(model, examples, settings(state, seed)).assign(split="train")
+            pd.testing.assert_frame_equal(table, again)
+            tables.append(identify(table, TASK.name, f"{state}/seed-{seed}"))
+    return pd.concat(tables, ignore_index=True)[list(FLATNESS.names)]
+
+
+def test_tables_are_as_declared(random_models, tmp_path) -> None:
+    FLATNESS.write(random_models, tmp_path / FLATNESS.file)
+    found = FLATNESS.read(tmp_path / FLATNESS.file)
+    assert len(found) == 4 * 7
+    of_seeds = means(found)
+    FLATNESS_MEANS.write(of_seeds, tmp_path / FLATNESS_MEANS.file)
+    assert len(FLATNESS_MEANS.read(tmp_path / FLATNESS_MEANS.file)) == 3 * 7
+
+
+def test_rows_are_what_their_functions_say(random_models, tmp_path) -> None:
+    """The trace and the eigenvalue of one model again, from their draws."""
+    model, _ = load_classifier(save_classifier(tmp_path / "m", "bert", TASK), TASK, 1, "eager")
+    draw_from_normal(model, 1, 0.5)
+    objective = Objective(model, split(model.config.pad_token_id), TASK)
+    rows = random_models.query("state == 'finetuned' and seed == 1").set_index(["scale", "measure"])
+    assert rows["loss"].unique() == pytest.approx([objective.value])
+    slope = float(objective.gradient().double().norm())
+    assert rows["gradient"].unique() == pytest.approx([slope], rel=1e-5)
+    children = np.random.SeedSequence((1, 1)).spawn(2)
+    drawn = [torch.Generator().manual_seed(int(each.generate_state(1)[0])) for each in children]
+    draws = draws_of_trace(objective.product, objective.start, 3, drawn[0])
+    row = rows.loc["plain", "trace"]
+    assert row["value"] == pytest.approx(draws.mean(), rel=1e-5)
+    half = t.isf(0.025, 2) * draws.std(ddof=1) / np.sqrt(3)
+    assert row["ci_high"] - row["value"] == pytest.approx(half, rel=1e-4)
+    top = top_eigenvalue(objective.product, objective.start, 3, drawn[1])
+    row = rows.loc["plain", "top_eigenvalue"]
+    assert row["value"] == pytest.approx(top.value, rel=1e-5)
+    assert row["value"] - row["ci_low"] == pytest.approx(top.residual, rel=1e-4)
+
+
+def test_random_weights_decide_no_claim(random_models) -> None:
+    (paper,) = (paper for paper in registry.read(registry.files()) if paper.name == "hao2019")
+    (claim,) = (claim for claim in paper.claims if claim.id == "R4")
+    run = replace(RUN, tasks={"RTE": RUN.tasks["RTE"]}, seeds={"RTE": [1, 2]})
+    found = deciding.decide(claim, [], Tables({"flatness": random_models}, TABLES), run)
+    assert found.answer == OPEN, found
+
+
+def test_the_loss_of_constant_output_is_that_of_scikit_learn() -> None:
+    labels, nothing = np.array([0, 1, 1, 2, 1, 0]), np.zeros((6, 1))
+    dummy = DummyClassifier(strategy="prior").fit(nothing, labels)
+    expected = log_loss(labels, dummy.predict_proba(nothing))
+    assert constant_loss(TASKS["MNLI"], labels) == pytest.approx(expected)
+    scores = np.array([0.5, 3.0, 4.5, 1.0], dtype=np.float32)
+    mean = DummyRegressor().fit(np.zeros((4, 1)), scores).predict(np.zeros((4, 1)))
+    expected = mean_squared_error(scores, mean)
+    assert constant_loss(TASKS["STS-B"], scores) == pytest.approx(expected)
+
+
+def made_up(seeds: int, ratio: float = 4.0) -> pd.DataFrame:
+    """Numbers of two tasks, with a spread over seeds."""
+    rng, rows = np.random.default_rng(0), []
+    for task in ("MRPC", "RTE"):
+        for state, times in zip(STATES, (1.0, ratio), strict=True):
+            for seed in range(seeds):
+                for measure in MEASURES:
+                    value = times * np.exp(0.3 * rng.normal())
+                    ends = {"ci_low": 0.9 * value, "ci_high": 1.1 * value, "error": 0.05 * value}
+                    known = {} if measure == "sharpness" else ends
+                    row = {"task": task, "state": state, "seed": seed, "measure": measure}
+                    rows.append({**row, "value": value, **known})
+    about = {"split": "train", "scale": "filter", "steps": 3, "examples": 8, "parameters": 9}
+    numbers = {"loss": 0.1, "constant_loss": 0.69, "gradient": 0.1}
+    return pd.DataFrame(rows).assign(**about, **numbers)[list(FLATNESS.names)]
+
+
+def test_means_pair_seeds_and_cover_both_errors() -> None:
+    table = made_up(3)
+    found = means(table).set_index(["task", "state", "measure"])
+    one = table.query("task == 'RTE' and measure == 'trace'").pivot(
+        index="seed", columns="state", values=["value", "error"]
+    )
+    ours, theirs = (one["value"][state] for state in STATES)
+    row = found.loc["RTE", "difference", "trace"]
+    assert row["value"] == pytest.approx((theirs - ours).mean())
+    squares = (theirs - ours).var(ddof=1) / 3
+    drawn = (one["error"] ** 2).to_numpy().sum() / 9
+    student = t.isf(0.025, 2)
+    critical = (squares * student + drawn * 1.959964) / (squares + drawn)
+    assert row["ci_high"] - row["value"] == pytest.approx(critical * np.sqrt(squares + drawn))
+    assert found.loc["RTE", "finetuned", "trace"]["value"] == pytest.approx(ours.mean())
+
+
+def test_one_seed_has_an_interval_where_the_number_has_an_error() -> None:
+    found = means(made_up(1)).set_index(["task", "state", "measure"])
+    assert np.isnan(found.loc["RTE", "finetuned", "sharpness"]["ci_low"])
+    assert np.isnan(found.loc["RTE", "difference", "sharpness"]["ci_low"])
+    row = found.loc["RTE", "finetuned", "trace"]
+    assert row["ci_high"] == pytest.approx(row["value"] * (1 + 0.05 * 1.959964), rel=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [4.0, 40.0])
+def test_the_figure_has_a_panel_for_each_measure(ratio: float) -> None:
+    table = made_up(3, ratio)
+    drawn = flatness(means(table), table, ["MRPC", "RTE"], "run · model")
+    panels = {axes.get_label(): axes for axes in drawn.axes}
+    assert set(panels) == set(MEASURES)
+    for measure, axes in panels.items():
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["MRPC", "RTE"]
+        assert axes.get_yscale() == ("log" if ratio > 10 else "linear")
+        shown = np.concatenate([line.get_ydata() for line in axes.lines])
+        assert set(table.loc[table["measure"] == measure, "value"]) <= set(shown)
+
+
+def test_states_that_have_not_learned_are_hollow() -> None:
+    table = made_up(3)
+    table.loc[(table["task"] == "RTE") & (table["state"] == STATES[1]), "loss"] = 0.68
+    assert learned(table).to_dict() == {
+        ("MRPC", STATES[0], "train"): True,
+        ("MRPC", STATES[1], "train"): True,
+        ("RTE", STATES[0], "train"): True,
+        ("RTE", STATES[1], "train"): False,
+    }
+    drawn = flatness(means(table), table, ["MRPC", "RTE"], "run · model")
+    for axes in drawn.axes:
+        large = [line for line in axes.lines if line.get_markersize() == 4]
+        faces = [line.get_markerfacecolor() for line in large]
+        assert faces == ["#0072B2", "#0072B2", "#D55E00", "white"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_of_encoders_can_be_differentiated_twice(family: str, tmp_path) -> None:
+    folder = FAMILIES[family].save(tmp_path / family)
+    require_second(checkpoints.trial_model(folder))
+    check_derivatives({"model": {"source": "folder", "folder": str(folder)}})
+
+
+class Once(torch.autograd.Function):
+    """Doubles its input; its gradient is written by hand, and PyTorch takes it for constant."""
+
+    @staticmethod
+    def forward(_, values):
+        return 2 * values
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(_, gradient):
+        return 2 * gradient
+
+
+def test_a_model_without_second_derivatives_stops_the_run(tmp_path, monkeypatch) -> None:
+    folder = FAMILIES["BERT"].save(tmp_path / "bert")
+    whole = checkpoints.trial_model
+
+    def trial(path):
+        model = whole(path)
+        layer = next(m for n, m in model.named_modules() if n.endswith("intermediate"))
+        layer.register_forward_hook(lambda _, __, output: Once.apply(output))
+        return model
+
+    monkeypatch.setattr(checkpoints, "trial_model", trial)
+    words = r"Hessian .* wrong.*set landscape\.flatness\.tasks to \[\]"
+    with pytest.raises(InputError, match=words):
+        check_derivatives({"model": {"source": "folder", "folder": str(folder)}})
