@@ -5,18 +5,20 @@ set (section 4.6):
 
 - Layers below the lowest disabled one give the intact model's states, computed once (`Trunk`).
 - In that layer only the outputs of the disabled heads change. The change is added through their
-  slice of the output projection; queries, keys, values and maps are not computed again.
+  slice of the output projection; queries, keys, values and maps are not computed again. Nor is
+  the first feed-forward map: what a head changes in its result goes through a product of matrices
+  that is only as wide as the head (`darksecrets.models.layers.Layer.raised_with`).
 - The last layer is computed for [CLS] only. A single query needs no projected keys and values of
   all tokens: its products with the keys are products with the hidden states, and so are the sums of
   values.
 - Inputs of equal length make a batch, so there is no padding.
 - All sets of a layer are one batch in the layers above.
 
-For screening, most of the work is done in bfloat16: the feed-forward part of the disabled layer,
-and the layers between it and the last. Their linear maps, attention and activation are computed in
-bfloat16, and so is the output of disabled heads in them; on a CPU their softmax is not. The intact
-model, the change at the disabled layer, the last layer, the classifier, all normalisations and the
-sums before them keep the model's own precision.
+For screening, most of the work is done in bfloat16: the second feed-forward map of the disabled
+layer, the first if many heads change, and the layers between it and the last. Their linear maps,
+attention and activation are computed in bfloat16, and so is the output of disabled heads in them;
+on a CPU their softmax is not. The intact model, the change at the disabled layer, the last layer,
+the classifier, all normalisations and the sums before them keep the model's own precision.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from darksecrets.ablation.disable import UNIFORM, Disable
 from darksecrets.data.batches import MASK
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
-from darksecrets.models.layers import Layer, classify, embed, is_known, layers_of
+from darksecrets.models.layers import Layer, Raised, classify, embed, is_known, layers_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -152,11 +154,14 @@ class _State:
         hidden: [n, L, size], input of the layer.
         attended: [n, L, size], the input plus the attention's output, before normalisation.
         change: [n, L, heads, head size], what disabling each head adds to its output.
+        raised: The first half of the feed-forward part; None in the last layer, of which only the
+            first token is needed.
     """
 
     hidden: torch.Tensor
     attended: torch.Tensor
     change: torch.Tensor
+    raised: Raised | None
 
 
 Trunk = list[_State]
@@ -198,13 +203,17 @@ class _Branches:
             inputs: ``input_ids`` and other inputs of the embeddings, [n, L], without padding.
         """
         hidden = embed(self._model, inputs)
-        states = []
+        states: Trunk = []
         for layer in self._exact:
             context, change = layer.context_and_change(hidden)
             attended = layer.project(context, hidden)
-            states.append(_State(hidden, attended, change))
-            if len(states) < len(self._exact):
-                hidden = layer.feed_forward(layer.first_norm(attended))
+            if len(states) == len(self._exact) - 1:
+                states.append(_State(hidden, attended, change, None))
+                break
+            normalised, mean, scale = layer.normalise(attended)
+            raised = Raised(layer.up(normalised), mean, scale)
+            states.append(_State(hidden, attended, change, raised))
+            hidden = layer.lower(raised.wide, normalised)
         return states
 
     def logits(
@@ -241,9 +250,8 @@ class _Branches:
                 disabled = self._selected[sets[chunk], number]
                 stack[chunk] = layer.forward(stack[chunk], disabled)
             end = ends[number]
-            self._leave(trunk[number], number, sets[start:end], rows[start:end], stack[start:end])
             for chunk in self._chunks(start, end, length):
-                stack[chunk] = layer.feed_forward(layer.first_norm(stack[chunk]))
+                stack[chunk] = self._leave(trunk[number], number, layer, sets[chunk], rows[chunk])
             start = end
         disabled = self._selected[sets, len(layers) - 1]
         first_tokens = [
@@ -267,19 +275,37 @@ class _Branches:
         return (slice(first, min(first + step, end)) for first in range(start, end, step))
 
     def _leave(
-        self,
-        state: _State,
-        number: int,
-        sets: torch.Tensor,
-        rows: torch.Tensor,
-        out: torch.Tensor,
-    ) -> None:
-        """Write the attended states of pairs that leave the trunk at a layer, set by set."""
+        self, state: _State, number: int, layer: Layer, sets: torch.Tensor, rows: torch.Tensor
+    ) -> torch.Tensor:
+        """Output of the layer, [pairs, L, size], for pairs that leave the trunk at it, by set."""
+        exact, attended = self._exact[number], state.attended[rows]
+        parts = list(self._by_set(number, sets))
+        for here, heads in parts:
+            attended[here] += exact.project_heads(state.change[_together(rows[here])], heads)
+        normalised, mean, scale = exact.normalise(attended)
+        if state.raised is None or not any(exact.is_narrow(heads) for _, heads in parts):
+            return layer.feed_forward(normalised)
+        wide = attended.new_empty(*attended.shape[:2], state.raised.wide.shape[2])
+        for here, heads in parts:
+            if exact.is_narrow(heads):
+                of_trunk = _together(rows[here])
+                intact, change = state.raised.of(of_trunk), state.change[of_trunk]
+                exact.raised_with(intact, change, heads, mean[here], scale[here], wide[here])
+            else:
+                wide[here] = layer.up(normalised[here])
+        return layer.lower(wide, normalised)
+
+    def _by_set(self, number: int, sets: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
+        """Places of every set among pairs that are sorted by set, and its heads in a layer."""
         start = 0
         for chosen, of_set in itertools.groupby(sets.tolist()):
-            count = len(list(of_set))
-            here = slice(start, start + count)
-            heads = self._selected[chosen, number].nonzero()[:, 0]
-            change = self._exact[number].project_heads(state.change[rows[here]], heads)
-            torch.add(state.attended[rows[here]], change, out=out[here])
-            start += count
+            end = start + len(list(of_set))
+            yield slice(start, end), self._selected[chosen, number].nonzero()[:, 0]
+            start = end
+
+
+def _together(rows: torch.Tensor) -> slice | torch.Tensor:
+    """Row numbers as a slice, which copies nothing, if they follow each other."""
+    first, count = int(rows[0]), len(rows)
+    follow = torch.equal(rows, torch.arange(first, first + count, device=rows.device))
+    return slice(first, first + count) if follow else rows

@@ -7,8 +7,10 @@ attention and activation; layer norms and residual sums stay in the input's prec
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -79,6 +81,25 @@ def classify(model: PreTrainedModel, first_token: torch.Tensor) -> torch.Tensor:
     return logits
 
 
+@dataclass(frozen=True)
+class Raised:
+    """The first half of a feed-forward part, for n inputs of L tokens.
+
+    Attributes:
+        wide: [n, L, inner size], input of the activation.
+        mean: [n, L, 1], the means that the normalisation after the attention subtracts.
+        scale: [n, L, 1], the reciprocals of the standard deviations that it divides by.
+    """
+
+    wide: torch.Tensor
+    mean: torch.Tensor
+    scale: torch.Tensor
+
+    def of(self, rows: slice | torch.Tensor) -> Raised:
+        """Some of the inputs."""
+        return Raised(self.wide[rows], self.mean[rows], self.scale[rows])
+
+
 class Layer:
     """One layer whose heads can be disabled.
 
@@ -103,6 +124,8 @@ class Layer:
             _linear(dense.weight.detach().to(dtype), dense.bias.detach().to(dtype))
             for dense in (output.dense, layer.intermediate.dense, layer.output.dense)
         )
+        dense = layer.intermediate.dense
+        self.up_weight, self.up_bias = dense.weight.detach(), dense.bias.detach()
         self.activation = layer.intermediate.intermediate_act_fn
         self.first_norm, self.second_norm = output.LayerNorm, layer.output.LayerNorm
 
@@ -126,14 +149,77 @@ class Layer:
     def project_heads(self, change: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
         """Change of the output projection if only ``heads`` change, by [n, L, heads, head size]."""
         slices = self.output_weight.view(-1, self.heads, self.head_size).index_select(1, heads)
-        projected: torch.Tensor = change.index_select(2, heads).flatten(2) @ slices.flatten(1).T
-        return projected
+        return _multiply(change.index_select(2, heads).flatten(2), slices.flatten(1))
 
     def feed_forward(self, attended: torch.Tensor) -> torch.Tensor:
         """Output of the layer from the normalised output of its attention."""
-        output = self.down(self.activation(self.up(attended))).to(attended.dtype)
+        return self.lower(self.up(attended), attended)
+
+    def lower(self, wide: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        """Second half of `feed_forward`, from the input of the activation, [n, L, inner size]."""
+        output = self.down(self.activation(wide)).to(attended.dtype)
         normalised: torch.Tensor = self.second_norm(output.add_(attended))
         return normalised
+
+    def normalise(self, attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """`first_norm`, with its means and the reciprocals of its standard deviations."""
+        norm = self.first_norm
+        found: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = torch.native_layer_norm(
+            attended, norm.normalized_shape, norm.weight, norm.bias, norm.eps
+        )
+        return found
+
+    def is_narrow(self, heads: torch.Tensor) -> bool:
+        """Whether `raised_with` is worth while: these heads are less than half of the layer."""
+        return 2 * len(heads) * int(self.head_size) + 4 <= len(self.output_weight)
+
+    def raised_with(
+        self,
+        intact: Raised,
+        change: torch.Tensor,
+        heads: torch.Tensor,
+        mean: torch.Tensor,
+        scale: torch.Tensor,
+        out: torch.Tensor,
+    ) -> None:
+        """Write the input of the activation if a few heads change, from the intact layer's.
+
+        Up to the activation, the layer is linear but for the two numbers that normalise a token. So
+        what a head changes goes through the product of three matrices: its slice of the output
+        projection, the norm's weights, and the first feed-forward map. With s the scale divided by
+        the intact one's,
+
+            wide' = s wide + scale' (change M − (mean' − mean) u) + (1 − s) b,
+
+        where u is what the map makes of ones, and b of no input. It takes as many columns as the
+        heads have, and two more, instead of the model's whole size.
+
+        Args:
+            intact: The intact layer.
+            change: [n, L, heads, head size], what is added to the outputs of heads.
+            heads: [k], the heads that change.
+            mean: [n, L, 1], as `normalise` returns it for the changed attention.
+            scale: Likewise.
+            out: [n, L, inner size], where to write it.
+        """
+        ratio = scale / intact.scale
+        own = change.index_select(2, heads).flatten(2) * scale
+        columns = torch.cat([own, (intact.mean - mean) * scale, 1 - ratio], dim=2)
+        through, ones, bias = self._raising
+        weight = torch.cat([through.index_select(1, heads).flatten(1), ones, bias], dim=1)
+        torch.addcmul(_multiply(columns, weight), intact.wide, ratio, out=out)
+
+    @functools.cached_property
+    def _raising(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """How the activation's input depends on heads, on the mean, and on nothing.
+
+        Returns:
+            [inner, heads, head size], and [inner, 1] twice.
+        """
+        weight = self.up_weight * self.first_norm.weight
+        through = (weight @ self.output_weight).view(-1, self.heads, self.head_size)
+        bias = self.up_weight @ self.first_norm.bias + self.up_bias
+        return through, weight.sum(1, keepdim=True), bias[:, None]
 
     def first_token(self, hidden: torch.Tensor, disabled: torch.Tensor) -> torch.Tensor:
         """The layer's output at the first token, [n, size]."""
@@ -190,17 +276,19 @@ def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     On x86 CPUs it uses oneDNN, which torch by default uses for bfloat16 only: in float32, oneDNN
     was more than twice as fast as MKL on a CPU not made by Intel.
     """
+    return lambda x: _multiply(x.to(weight.dtype), weight, bias)
+
+
+def _multiply(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor:
+    """A linear map of [..., inputs] to [..., outputs], both in one precision; see `_linear`."""
     if not _onednn_multiplies(weight):
-        return lambda x: F.linear(x.to(weight.dtype), weight, bias)
-
-    def linear(x: torch.Tensor) -> torch.Tensor:
-        rows = x.to(weight.dtype).reshape(-1, x.shape[-1])
-        product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
-            rows, weight, bias, "none", [], ""
-        )
-        return product.view(*x.shape[:-1], -1)
-
-    return linear
+        return F.linear(x, weight, bias)
+    product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
+        x.reshape(-1, x.shape[-1]), weight, bias, "none", [], ""
+    )
+    return product.view(*x.shape[:-1], -1)
 
 
 def _onednn_multiplies(weight: torch.Tensor) -> bool:
