@@ -27,6 +27,7 @@ include: "workflow/rules/data.smk"  # section 3
 include: "workflow/rules/models.smk"  # 3
 include: "workflow/rules/attention.smk"  # 3
 include: "workflow/rules/finetuning.smk"  # 3, 4.3
+include: "workflow/rules/seeds.smk"  # 3, 4.3
 include: "workflow/rules/patterns.smk"  # 4.1
 include: "workflow/rules/framenet.smk"  # 4.2
 include: "workflow/rules/syntax.smk"  # 4.2

@@ -25,6 +25,8 @@ def main(job: Job) -> dict[str, Any]:
             batch_size=params.batch_size,
             max_length=params.max_length,
             std=params.std,
+            init_seed=params.init_seed,
+            reinitialized_layers=params.reinitialized_layers,
         ),
         threads=job.threads,
     )

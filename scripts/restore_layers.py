@@ -31,6 +31,8 @@ def main(job: Job) -> dict[str, Any]:
             sample=params.seed,
             max_length=params.max_length,
             std=params.std,
+            init_seed=params.init_seed,
+            reinitialized_layers=params.reinitialized_layers,
         ),
         threads=job.threads,
     )

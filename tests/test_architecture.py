@@ -32,7 +32,7 @@ LEVELS: tuple[set[str], ...] = (
     {"attention"},
     SECTIONS,
     # what follows from sections: from disabling heads to removing many, and to restoring them
-    {"importance", "landscape"},
+    {"importance", "landscape", "seeds"},
     {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims
     {"text", "opinions", "claims"},

@@ -13,6 +13,7 @@ import pandas as pd
 from darksecrets.claims.answers import Answer, every, some
 from darksecrets.claims.estimates import Estimate, Threshold, as_probability, difference
 from darksecrets.claims.gathering import ABSENT, gather, why_empty
+from darksecrets.claims.needed import joined, seeds_in_words
 from darksecrets.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.claims.sources import Run, Tables, UnansweredError
 from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
@@ -30,12 +31,14 @@ class Finding:
         reason: Why, in words.
         decisive: The estimate that decides, or would; None if there is none.
         compared: All estimates that were compared.
+        needs: How many seeds would decide it, in words; empty if it is decided, or not known.
     """
 
     answer: Answer
     reason: str
     decisive: Estimate | None = None
     compared: tuple[Estimate, ...] = ()
+    needs: str = ""
 
 
 def table(papers: Iterable[Paper], tables: Tables, run: Run) -> pd.DataFrame:
@@ -75,6 +78,7 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         "; ".join(dict.fromkeys(finding.reason for finding in deciding)),
         shown[0].decisive,
         tuple(estimate for finding in found for estimate in finding.compared),
+        joined(each.needs for each in deciding) if all(each.needs for each in deciding) else "",
     )
 
 
@@ -106,7 +110,7 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
     if question.test:
         finding = _as_test(finding, str(question.value), question.threshold)
     if question.undecidable:
-        return replace(finding, answer=Answer.OPEN, reason=question.undecidable)
+        return replace(finding, answer=Answer.OPEN, reason=question.undecidable, needs="")
     return finding
 
 
@@ -124,7 +128,7 @@ def _as_test(finding: Finding, name: str, threshold: Threshold | None) -> Findin
         replace(each, name=(*each.name, name), low=math.nan, high=math.nan)
         for each in finding.compared
     )
-    return replace(finding, reason=f"{name} {reason}", compared=named)
+    return replace(finding, reason=f"{name} {reason}", compared=named, needs="")
 
 
 def _of_threshold(
@@ -138,12 +142,16 @@ def _of_threshold(
     Of several estimates, `every` is true if each interval alone says so (an intersection–union
     test) and false if an interval corrected for their number says so; `some` is the reverse.
     """
+    things = len(compared) if quantifier in ("greatest", "least") else 1
     if quantifier in ("greatest", "least"):
         compared = [_extremum(compared, greatest=quantifier == "greatest")]
     corrected = Answer.YES if quantifier == "some" else Answer.NO
     known = sum(each.is_known for each in compared)
     judged = [(each, _one_of(threshold, each, known, corrected)) for each in compared]
-    return _summed_up(threshold, judged, estimates, some if quantifier == "some" else every)
+    finding = _summed_up(threshold, judged, estimates, some if quantifier == "some" else every)
+    if finding.answer != Answer.OPEN:
+        return finding
+    return replace(finding, needs=seeds_in_words(threshold, judged, quantifier, things))
 
 
 def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Answer) -> Answer:
@@ -261,6 +269,7 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
         "here": str(finding.answer),
         "verdict": _verdict(claim, finding.answer, run),
         "reason": finding.reason,
+        "needs": finding.needs,
         "estimates": "; ".join(map(_with_interval, finding.compared)),
         "tables": " ".join(claim.tables),
     }

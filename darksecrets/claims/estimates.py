@@ -34,6 +34,8 @@ class Estimate:
         degrees: Degrees of freedom of Student's distribution that the interval is from; infinite
             for the normal distribution.
         unknown: Why the number cannot be used to decide; empty if it can.
+        between: Standard deviation between seeds; NaN if it is not known.
+        of_examples: Variance that comes from the examples, which more seeds do not reduce.
     """
 
     name: tuple[str, ...]
@@ -43,6 +45,8 @@ class Estimate:
     seeds: int | None = None
     degrees: float = math.inf
     unknown: str = ""
+    between: float = math.nan
+    of_examples: float = math.nan
 
     @classmethod
     def missing(cls, name: tuple[str, ...], why: str) -> Estimate:
@@ -138,6 +142,11 @@ class Threshold:
             return f"the interval includes {bound:g}"
         least, greatest = self._around()
         return f"the interval is in part outside of {least:g} to {greatest:g}"
+
+    def distance(self, value: float) -> float:
+        """How far a number is from the nearest bound."""
+        bounds = [bound for bound in (self._floor, self.below) if bound is not None]
+        return min(abs(value - bound) for bound in bounds or self._around())
 
     def margin(self, estimate: Estimate) -> float:
         """How far the estimate is on the side claimed; the least one decides `every`."""
@@ -235,18 +244,25 @@ def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
         _, degrees = max(variances, key=operator.itemgetter(0))
         return critical_value(LEVEL, *variances) * error, min(degrees, pooled.degrees)
 
-    below, degrees = reach(float(np.mean([part.value - part.low for part in parts])))
-    above, others = reach(float(np.mean([part.high - part.value for part in parts])))
-    return Estimate(parts[0].name, mean, mean - below, mean + above, count, min(degrees, others))
+    sides = [float(np.mean([part.value - part.low for part in parts]))]
+    sides.append(float(np.mean([part.high - part.value for part in parts])))
+    (below, degrees), (above, others) = map(reach, sides)
+    return Estimate(
+        *(parts[0].name, mean, mean - below, mean + above, count, min(degrees, others)),
+        between=math.sqrt(pooled.deviation**2 + excess),
+        of_examples=(sum(sides) / 2 / critical_value(LEVEL)) ** 2,
+    )
 
 
 def total(parts: Sequence[Estimate]) -> Estimate:
     """The sum of estimates; valid for any dependence between them."""
     first, *_ = parts
-    value, low, high = (
-        sum(getattr(part, end) for part in parts) for end in ("value", "low", "high")
+    value, low, high, between = (
+        sum(getattr(part, end) for part in parts) for end in ("value", "low", "high", "between")
     )
-    return replace(first, value=value, low=low, high=high)
+    of_examples = sum(math.sqrt(part.of_examples) for part in parts) ** 2
+    ends = {"value": value, "low": low, "high": high}
+    return replace(first, **ends, between=between, of_examples=of_examples)
 
 
 def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate:
@@ -267,4 +283,9 @@ def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate
     low, high = value - combine(*below), value + combine(*above)
     unknown = more.unknown or less.unknown
     degrees = min(more.degrees, less.degrees)
-    return Estimate(name, value, low, high, min(seeds, default=None), degrees, unknown)
+    of_examples = combine(math.sqrt(more.of_examples), math.sqrt(less.of_examples)) ** 2
+    return Estimate(
+        *(name, value, low, high, min(seeds, default=None), degrees, unknown),
+        between=combine(more.between, less.between),
+        of_examples=of_examples,
+    )

@@ -22,6 +22,9 @@ _NOTES = (
     "undecided if some are not in the run, unless one that is refutes it.",
     "**Verdict** is about the paper. A run with another model or other data has none: *not "
     "comparable*.",
+    "**Seeds.** An undecided claim says how many fine-tuning seeds it would need: so that they "
+    "decide with a probability of 80%, if the true differences are those found. It is a plan, not "
+    "evidence: a few seeds say little of their spread.",
     "Each claim is decided at the 95% level by itself: if none of {claims} claims held, up to "
     "about {false:.0f} would seem to by chance.",
 )
@@ -112,7 +115,7 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
         published,
         about or "–",
         here,
-        row["reason"],
+        "; ".join(filter(None, (row["reason"], row["needs"]))),
         verdict,
     ]
 

@@ -49,6 +49,14 @@ CLAIMS = Table(
             values=VERDICTS,
         ),
         Column("reason", "text", "why, in words"),
+        Column(
+            "needs",
+            "text",
+            "how many fine-tuning seeds would decide it with a probability of 80%, if the true "
+            "differences are those found; empty if it is decided, or seeds do not decide it, or "
+            "with one seed",
+            optional=True,
+        ),
         Column("estimates", "text", "all numbers compared, with intervals", optional=True),
         Column("tables", "text", "tables that decide, separated by spaces", optional=True),
     ),

@@ -25,6 +25,7 @@ from darksecrets.norms import tables as norms
 from darksecrets.opinions import tables as opinions
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.tables import Table
+from darksecrets.seeds import tables as seeds
 from darksecrets.subnetworks import tables as subnetworks
 from darksecrets.syntax import coreference_tables as coreference
 from darksecrets.syntax import probe_tables as probes
@@ -43,6 +44,7 @@ SECTIONS: Mapping[str, tuple[Table, ...]] = MappingProxyType(
             *surfaces.TABLES,
             *landscape.TABLES_OF_FLATNESS,
         ),
+        "Section 4.3, further: seeds of fine-tuning": seeds.TABLES,
         "Sections 4.4 and 4.5: what the heads attend to": features.TABLES,
         "Section 4.4, second opinion: weights and norms": norms.TABLES,
         "Sections 4.2, 4.4 and 4.5, second opinions: norms and effective attention": (

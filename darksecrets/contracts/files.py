@@ -43,6 +43,11 @@ PATHS: tuple[tuple[str, str], ...] = (
         "[table](#baseline_predictionscsv): what the baselines predict",
     ),
     (
+        "seed_grid/<task>/init-<n>-order-<n>.predictions.csv, ….curve.csv, ….scores.csv",
+        "the same of a fine-tuning with one seed for the start and another for the order, of which "
+        "no model is kept; those of one seed for both are among the run's, if it has that seed",
+    ),
+    (
         "attention/<task>/pretrained/, attention/<task>/finetuned/seed-<n>/",
         "an [attention store](#formats-other-than-tables): maps cropped to real tokens, half "
         "precision. The maps of the pre-trained model do not depend on a seed",

@@ -1,8 +1,11 @@
 """Fine-tuning on one task (section 3), from the pre-trained weights or from a normal distribution.
 
 Devlin et al. (2018): batches of 32, 3 epochs, Adam with decoupled weight decay, linear warm-up and
-decay, dropout 0.1, gradients clipped to norm 1. All randomness derives from the seed; a run that
-was killed and resumed ends with the same weights as one that was not.
+decay, dropout 0.1, gradients clipped to norm 1. AdamW corrects the bias of its first steps, as
+Mosbach et al. (2021) and Zhang et al. (2021) advise; for small data sets, there are also a warm-up
+in updates and top layers that are drawn again. All randomness derives from two seeds, of the new
+parameters and of the order of the examples (Dodge et al. 2020), which are the run's seed unless
+they are given. A run that was killed and resumed ends with the same weights as one that was not.
 """
 
 # ruff: noqa: ARG002 - the Trainer fixes the arguments of the methods that it calls
@@ -15,7 +18,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,8 +43,9 @@ from darksecrets.finetuning.snapshots import Recorder, snapshot_steps
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.hooks import intervene
-from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer, quiet
+from darksecrets.models.loading import load_tokenizer, quiet
 from darksecrets.models.losses import loss
+from darksecrets.models.starting import Start, load_start
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.progress import progress
@@ -77,10 +81,31 @@ class Settings:
     batch_size: int = 32
     learning_rate: float = 2e-5
     warmup: float = 0.1
+    warmup_steps: int | None = None
     weight_decay: float = 0.01
     max_length: int = 128
     precision: str = "auto"
     from_normal_std: float = 0.02
+    init_seed: int | None = None
+    order_seed: int | None = None
+    reinitialized_layers: int = 0
+
+    def start(self, state: str, seed: int) -> Start:
+        """What a fine-tuning of a state and seed begins with."""
+        return Start(
+            seed=seed if self.init_seed is None else self.init_seed,
+            std=self.from_normal_std if state == FROM_NORMAL else None,
+            layers=self.reinitialized_layers,
+        )
+
+    def seed_of_order(self, seed: int) -> int:
+        """Seed of the order of the examples and of dropout."""
+        return seed if self.order_seed is None else self.order_seed
+
+    def warmup_updates(self, updates: int) -> int:
+        """How many of a training's updates the learning rate rises in."""
+        share = math.ceil(updates * self.warmup)
+        return share if self.warmup_steps is None else self.warmup_steps
 
 
 def finetune(
@@ -113,7 +138,8 @@ def finetune(
         output: Folder to write the model and its tokenizer to.
         task: The data set's task.
         state: ``finetuned``, or ``finetuned-from-normal`` to begin with random weights.
-        seed: Seed of the new parameters, the order of the examples and the dropout.
+        seed: Seed of the new parameters, the order of the examples and the dropout, unless the
+            settings have seeds of their own for these.
         settings: Settings of the training.
         threads: Number of CPU threads.
         scores: File for the final scores, see `evaluation.write_results`.
@@ -137,11 +163,14 @@ def finetune(
         for split in ("train", "validation")
     )
     model, new = _initial_model(model_folder, task, state, seed, settings)
+    order_seed = settings.seed_of_order(seed)
     run = {
         "task": task.name,
         "state": state,
         "seed": seed,
         **asdict(settings),
+        "init_seed": settings.start(state, seed).seed,
+        "order_seed": order_seed,
         "precision": precision.resolve(settings.precision),
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
@@ -153,7 +182,7 @@ def finetune(
     }
     with resuming(output, identity, _CHECKPOINTS) as checkpoints:
         without = intervene(model, removal) if removal else contextlib.nullcontext()
-        with deterministic(seed), without:
+        with deterministic(order_seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
             recorder = trainer.record(snapshots.number, identity) if snapshots else None
             last = _last_of(checkpoints, recorder)
@@ -210,7 +239,8 @@ class FineTuner(Trainer):
         train: Examples to train on.
         validation: Examples to score after every epoch.
         task: Their task.
-        run: The settings, with ``precision`` resolved, and ``seed`` and ``state``.
+        run: The settings, with ``precision`` and ``order_seed`` resolved, and ``seed`` and
+            ``state``.
         checkpoints: Folder for checkpoints.
     """
 
@@ -307,7 +337,7 @@ class FineTuner(Trainer):
 
     def _get_train_sampler(self, train_dataset: Any = None) -> GroupedByLength:  # noqa: ANN401
         return GroupedByLength(
-            self.train_split.lengths, self.details["batch_size"], self.details["seed"]
+            self.train_split.lengths, self.details["batch_size"], self.details["order_seed"]
         )
 
     def _check_loss(self, value: float) -> None:
@@ -390,11 +420,12 @@ def _initial_model(
     # On a CPU, the fused kernel has the slower backward pass.
     devices.use_float32()
     kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"
-    model, new = load_classifier(folder, task, seed, attention=kernel)
-    if state == FROM_NORMAL:
-        draw_from_normal(model, seed, settings.from_normal_std)
-        new = sorted(name for name, _ in model.named_parameters())
-    return model, new
+    return load_start(folder, task, settings.start(state, seed), kernel)
+
+
+def settings_of(run: Mapping[str, Any]) -> Settings:
+    """The settings among the details of a training."""
+    return Settings(**{each.name: run[each.name] for each in fields(Settings)})
 
 
 def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> TrainingArguments:
@@ -405,11 +436,11 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
         per_device_train_batch_size=run["batch_size"],
         learning_rate=run["learning_rate"],
         lr_scheduler_type="linear",
-        warmup_steps=math.ceil(steps * run["warmup"]),
+        warmup_steps=settings_of(run).warmup_updates(steps),
         weight_decay=run["weight_decay"],
         max_grad_norm=1.0,
-        seed=run["seed"],
-        data_seed=run["seed"],
+        seed=run["order_seed"],
+        data_seed=run["order_seed"],
         logging_steps=max(1, steps // CURVE_POINTS),
         logging_nan_inf_filter=False,  # a loss that is not finite must be seen
         eval_strategy="epoch",

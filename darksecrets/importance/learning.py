@@ -101,10 +101,11 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
     run = {
         **{"task": start.task.name, "state": FINETUNED, "seed": start.seed},
         **asdict(start.settings),
+        "order_seed": start.settings.seed_of_order(start.seed),
         "precision": precision.resolve(start.settings.precision),
     }
     of_run = (model, start.train, start.validation, start.task, run, folder)
-    with deterministic(start.seed), _without(model, removed):
+    with deterministic(run["order_seed"]), _without(model, removed):
         if not penalty:
             trainer = FineTuner(*of_run)
             trainer.run(None, math.inf)

@@ -28,7 +28,8 @@ from darksecrets.attention.store import HalfArray, Maps
 from darksecrets.finetuning.snapshots import ROUNDING, Snapshots, apply
 from darksecrets.landscape.followed import Floats, Followed
 from darksecrets.models import devices
-from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.starting import Start, load_start
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.classification import classify
 from darksecrets.run.columns import FROM_NORMAL
@@ -60,6 +61,8 @@ class Settings:
         batch_size: Examples per batch on a CPU.
         max_length: Longest sequence kept, in tokens.
         std: Standard deviation of the normal distribution that ``finetuned-from-normal`` began in.
+        init_seed: Seed of what fine-tuning drew; None for that of the fine-tuning.
+        reinitialized_layers: How many of the top layers fine-tuning drew again.
     """
 
     task: Task
@@ -70,6 +73,17 @@ class Settings:
     batch_size: int
     max_length: int
     std: float
+    init_seed: int | None = None
+    reinitialized_layers: int = 0
+
+    @property
+    def start(self) -> Start:
+        """What the fine-tuning began with."""
+        return Start(
+            seed=self.seed if self.init_seed is None else self.init_seed,
+            std=self.std if self.state == FROM_NORMAL else None,
+            layers=self.reinitialized_layers,
+        )
 
 
 @dataclass(frozen=True)
@@ -136,9 +150,7 @@ def open_snapshots(sources: Sources, settings: Settings) -> tuple[Snapshots, Pre
         InputError: They are not of the training from this start to this end.
     """
     snapshots = Snapshots(sources.snapshots)
-    model, _ = load_classifier(sources.pretrained, settings.task, settings.seed)
-    if settings.state == FROM_NORMAL:
-        draw_from_normal(model, settings.seed, settings.std)
+    model, _ = load_start(sources.pretrained, settings.task, settings.start)
     expected = {"task": settings.task.name, "state": settings.state, "seed": settings.seed}
     snapshots.check(model, **expected, model=fingerprint(sources.pretrained))
     ended, _ = load_classifier(sources.finetuned, settings.task, settings.seed)

@@ -23,8 +23,9 @@ from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swap
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
-from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.mixing import END, Mixture, whole
+from darksecrets.models.starting import Start, load_start
 from darksecrets.run.columns import FROM_NORMAL
 from darksecrets.run.errors import InputError
 
@@ -49,6 +50,8 @@ class Settings:
         sample: Seed of the choice of examples.
         max_length: Longest sequence kept, in tokens.
         std: Standard deviation of the normal distribution that ``finetuned-from-normal`` began in.
+        init_seed: Seed of what fine-tuning drew; None for that of the fine-tuning.
+        reinitialized_layers: How many of the top layers fine-tuning drew again.
     """
 
     task: Task
@@ -60,6 +63,17 @@ class Settings:
     sample: int
     max_length: int
     std: float
+    init_seed: int | None = None
+    reinitialized_layers: int = 0
+
+    @property
+    def start(self) -> Start:
+        """What the fine-tuning began with."""
+        return Start(
+            seed=self.seed if self.init_seed is None else self.init_seed,
+            std=self.std if self.state == FROM_NORMAL else None,
+            layers=self.reinitialized_layers,
+        )
 
 
 def restore(
@@ -164,9 +178,7 @@ def load_mixture(pretrained: Path, finetuned: Path, settings: Settings) -> Mixtu
     Raises:
         InputError: See `restore`.
     """
-    started, _ = load_classifier(pretrained, settings.task, settings.seed)
-    if settings.state == FROM_NORMAL:
-        draw_from_normal(started, settings.seed, settings.std)
+    started, _ = load_start(pretrained, settings.task, settings.start)
     ended, _ = load_classifier(finetuned, settings.task, settings.seed)
     return Mixture(devices.place(started), devices.place(ended))
 

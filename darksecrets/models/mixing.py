@@ -170,6 +170,21 @@ def require_separable(model: PreTrainedModel) -> None:
         )
 
 
+def layers_by_name(model: PreTrainedModel) -> list[set[str]]:
+    """Names of the parameters of every layer, from the lowest; empty if layers share them."""
+    if not _layers(model):
+        return []
+    names = _components(model)
+    layers = range(1, shape_of(model).layers + 1)
+    return [{*names[layer, 0], *names[layer, 1]} for layer in layers]
+
+
+def is_of_pooler(model: PreTrainedModel, parameter: str) -> bool:
+    """Whether a parameter belongs to the encoder's pooler."""
+    inner = parameter.removeprefix(f"{model.base_model_prefix}.")
+    return inner != parameter and inner.split(".")[0] == _POOLER
+
+
 def has_separate_heads(model: PreTrainedModel) -> bool:
     """Whether every head has its own slices of query, key, value and output projection."""
     hidden, found = model.config.hidden_size, 0

@@ -55,6 +55,13 @@ NUMBERS = [
     key("fine_tuning.learning_rate", 0, "more than 0"),
     key("fine_tuning.learning_rate", "fast", *NUMBER),
     key("fine_tuning.warmup", 1.5, "at most 1"),
+    key("fine_tuning.warmup_steps", -1, "at least 0"),
+    key("fine_tuning.warmup_steps", 141, "expected less than 141", "updates of the shortest"),
+    key("fine_tuning.init_seed", -1, "at least 0"),
+    key("fine_tuning.order_seed", 2**32, *SEED),
+    key("fine_tuning.order_seed", 1.0, "1.0 (float)", "integer"),
+    key("fine_tuning.reinitialized_layers", 7, "at most 6", "layers of"),
+    key("fine_tuning.reinitialized_layers", -1, "at least 0"),
     key("fine_tuning.max_length", 7, "at least 8"),
     key("fine_tuning.max_length", 513, "at most 512"),
     key("fine_tuning.max_length", 500, "takes at most 128 tokens"),
@@ -85,6 +92,11 @@ KEYS = [
     *(
         key("run", name, "expected")
         for name in ("", "..", ".hidden", "a/b", "a b", "-a", "a\n", "a\nb", "a\0", "ü", "x" * 300)
+    ),
+    Case(
+        "two models of the same seeds",
+        lambda _: run(seeds=[1, 2], fine_tuning={"init_seed": 1, "order_seed": 2}),
+        ("fine_tuning.order_seed", "would be the same"),
     ),
     key("run", 5, "5 (int)"),
     key("run", None, "None"),
@@ -130,6 +142,9 @@ KEYS = [
     key("ablation.tasks", ["STSB"], "did you mean 'STS-B'"),
     key("ablation.compare_tasks", ["XNLI"], "expected one of"),
     key("ablation.joint.tasks", ["XNLI"], "expected one of"),
+    key("seed_grid.tasks", ["XNLI"], "expected one of"),
+    key("seed_grid.init_seeds", [1], "minItems 2"),
+    key("seed_grid.order_seeds", [1, 1], "uniqueItems"),
     key("ablation.mode", "nothing", "uniform"),
     key("ablation.mode", 3, "3 (int)"),
     key("ablation.compare_modes", ["noise"], "noise"),

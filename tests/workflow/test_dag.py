@@ -69,6 +69,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert surfaces == [1, 2, 1], "one task and seed, to save time"
     assert jobs["follow_heads"] == jobs["compare_trajectories"] == jobs["head_trajectories"] == 1
     assert (jobs["measure_flatness"], jobs["compare_flatness"], jobs["flatness"]) == (4, 1, 1)
+    assert not {"finetune_cell", "score_seeds"} & set(jobs), "only where asked"
     assert jobs["classify_maps"] == 23
     assert jobs["count_stripe_tokens"] == jobs["compare_patterns"] == jobs["stripe_tokens"] == 1
     assert jobs["figure1"] == jobs["figure2"] == jobs["get_pattern_classifier"] == 1

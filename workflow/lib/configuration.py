@@ -192,6 +192,8 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     check_places(resolved, _SECTIONS if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
     _add_seeds(resolved["tasks"], resolved["seeds"])
+    for entry in resolved["tasks"].values():
+        entry.setdefault("epochs", resolved["fine_tuning"]["epochs"])
     _choose_tasks(resolved)
     return resolved
 
@@ -225,6 +227,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     choose(config["landscape"]["surface"], "landscape.surface.tasks", config["tasks"])
     flatness = config["landscape"]["flatness"]
     choose(flatness, "landscape.flatness.tasks", config["landscape"]["tasks"])
+    choose(config["seed_grid"], "seed_grid.tasks", config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
@@ -267,7 +270,9 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
         return [_as_meant(entry, schema.get("items", {})) for entry in value]
     if isinstance(value, bool) and {"on", "off"} <= set(schema.get("enum", ())):
         return "on" if value else "off"
-    convert = {"integer": int, "number": float}.get(str(schema.get("type")))
+    kinds = schema.get("type", ())
+    kinds = {kinds} if isinstance(kinds, str) else set(kinds) - {"null"}
+    convert = {"integer": int, "number": float}.get(min(kinds)) if len(kinds) == 1 else None
     if convert and isinstance(value, str):
         with contextlib.suppress(ValueError):
             return convert(value)
@@ -484,6 +489,15 @@ def seeds_in_words(config: Mapping[str, Any]) -> str:
         tasks.setdefault(tuple(entry["seeds"]), []).append(name)
     parts = [(", ".join(map(str, seeds)), ", ".join(names)) for seeds, names in tasks.items()]
     return parts[0][0] if len(parts) == 1 else "; ".join(f"{s} ({names})" for s, names in parts)
+
+
+def settings_for_claims(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of fine-tuning that claims are about: of all tasks' epochs, the most.
+
+    Keys that are not set are left out.
+    """
+    settings = {key: value for key, value in config["fine_tuning"].items() if value is not None}
+    return settings | {"epochs": max(entry["epochs"] for entry in config["tasks"].values())}
 
 
 def results_folder(config: Mapping[str, Any]) -> Path:

@@ -5,6 +5,7 @@ Each section of the paper has its own checks, in the module ``preflight`` of its
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ import yaml
 
 from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
+from darksecrets.finetuning import preflight as finetuning
 from darksecrets.framenet import preflight as framenet
 from darksecrets.importance import preflight as importance
 from darksecrets.landscape import preflight as landscape
@@ -41,6 +43,7 @@ DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
     *(data.check, framenet.check, treebanks.check, patterns.check, models.check),
+    finetuning.check,
     *(ablation.check, importance.check, subnetworks.check, landscape.check),
 )
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
@@ -78,6 +81,29 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
             ) from None
     if not looking:
         check_chunks(config)
+        check_warmup(config)
+
+
+def check_warmup(config: Mapping[str, Any]) -> None:
+    """Check that every training is longer than the warm-up, and so reaches its learning rate.
+
+    Raises:
+        InputError: Names the task with the shortest training.
+    """
+    settings, warmup = config["fine_tuning"], config["fine_tuning"]["warmup_steps"]
+    gates = config["importance"]["learned_gates"]
+    updates = {
+        task: math.ceil(resources.examples(config, task)[0] / settings["batch_size"])
+        * min(entry["epochs"], gates["epochs"] if task in gates["tasks"] else entry["epochs"])
+        for task, entry in config["tasks"].items()
+    }
+    task = min(updates, key=lambda name: updates[name])
+    if warmup is not None and warmup >= updates[task]:
+        raise InputError(
+            f"fine_tuning.warmup_steps: found {warmup}, expected less than {updates[task]}, the "
+            f"updates of the shortest training, on {task}: its learning rate would never reach "
+            "fine_tuning.learning_rate. Lower it, or set fine_tuning.warmup, a share, instead."
+        )
 
 
 def check_chunks(config: Mapping[str, Any]) -> None:

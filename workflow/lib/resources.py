@@ -103,6 +103,7 @@ class Work:
         regression: Whether the task's scores are correlations.
         parsed: Whether its sentences are parsed, unlike the built-in corpus's.
         modes: In how many ways its heads are disabled.
+        epochs: Passes over its training examples in fine-tuning.
     """
 
     model: Size
@@ -114,6 +115,7 @@ class Work:
     regression: bool = False
     parsed: bool = True
     modes: int = 1
+    epochs: int = 3
 
     @property
     def maps(self) -> int:
@@ -168,7 +170,7 @@ class Need:
 def finetuning(work: Work) -> Need:
     """A fine-tuning, and scoring after every epoch."""
     settings, model = work.config["fine_tuning"], work.model
-    epochs, batch = settings["epochs"], settings["batch_size"]
+    epochs, batch = work.epochs, settings["batch_size"]
     steps = epochs * math.ceil(work.train / batch)
     passes = epochs * (3 * work.forward(work.train) + work.forward(work.validation))
     kept = (20 * model.weights + model.activations(batch, settings["max_length"])) / MB
@@ -200,7 +202,7 @@ def finetuning_with_snapshots(work: Work) -> Need:
 def frozen(work: Work) -> Need:
     """One pass of all examples through the encoder, and training a classifier on its outputs."""
     settings, examples = work.config["fine_tuning"], _rows(work)
-    steps = settings["epochs"] * math.ceil(work.train / settings["batch_size"])
+    steps = work.epochs * math.ceil(work.train / settings["batch_size"])
     features = 8 * work.model.hidden * examples / MB
     texts = work.encoding(work.train)
     return Need(
@@ -337,7 +339,7 @@ def learned_gates(work: Work) -> Need:
     settings = work.config["importance"]["learned_gates"]
     compared = 1 + settings["trained"] if settings["trained"] else 0
     trainings = 1 + len(settings["penalties"]) * (1 + compared)
-    share = trainings * settings["epochs"] / work.config["fine_tuning"]["epochs"]
+    share = trainings * settings["epochs"] / work.epochs
     one = finetuning(work)
     return dataclasses.replace(
         one, operations=share * one.operations, seconds=_LOADING + share * one.seconds, disk=0.0
@@ -919,6 +921,7 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         regression="range" in entry,
         parsed=own,
         modes=1 + len(compared_modes(config, task)),
+        epochs=entry["epochs"],
         config=config,
     )
 

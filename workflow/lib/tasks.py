@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 
 _ORDER = (
     *("text", "label", "labels", "range", "metrics"),
-    *("files", "columns", "hub", "size", "flawed", "seeds"),
+    *("files", "columns", "hub", "size", "flawed", "seeds", "epochs"),
 )
 
 

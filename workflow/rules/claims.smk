@@ -36,7 +36,7 @@ rule claims:
             "tasks": METRICS_OF_TASKS,
             "seeds": {name: entry["seeds"] for name, entry in config["tasks"].items()},
             "shared": [name for name, shared in SHARED.items() if shared],
-            "settings": config["fine_tuning"],
+            "settings": configuration.settings_for_claims(config),
         },
         label=RUN_LABEL,
         modules=registry.modules(PAPERS),

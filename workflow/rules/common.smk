@@ -25,6 +25,7 @@ from darksecrets.features import preflight as of_features
 from darksecrets.features import tables as tables_of_features
 from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
+from darksecrets.finetuning import preflight as of_finetuning
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
 from darksecrets.importance import preflight as of_importance
@@ -146,6 +147,8 @@ OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawe
 OF_EXAMPLES = ("text", "labels", "range")
 # What the classifier on a frozen encoder is trained with.
 OF_FROZEN = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
+# Of training on a fine-tuned model, nothing of its start matters.
+NOT_OF_GATES = ("frozen_learning_rate", "init_seed", "reinitialized_layers")
 ANNOTATIONS = configuration.annotated_by(config)
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
@@ -236,6 +239,18 @@ def entries_to_score() -> dict[str, dict]:
 def without(section: Mapping, *keys: str) -> dict:
     """A section of the configuration without some keys, so that editing these reruns nothing."""
     return {key: value for key, value in section.items() if key not in keys}
+
+
+def settings_of_training(wildcards) -> dict:
+    """Parameter of a rule: the settings with which an encoder is fine-tuned on its task."""
+    of_task = {"epochs": config["tasks"][wildcards.task]["epochs"]}
+    return without(config["fine_tuning"], "frozen_learning_rate") | of_task
+
+
+def settings_of_frozen(wildcards) -> dict:
+    """Parameter of a rule: the settings with which a classifier on a frozen encoder is trained."""
+    of_task = {"epochs": config["tasks"][wildcards.task]["epochs"]}
+    return {key: config["fine_tuning"][key] for key in OF_FROZEN} | of_task
 
 
 def entry_of_task(*keys: str) -> Callable:
@@ -383,6 +398,42 @@ def restored_of_seeds(wildcards) -> list[str]:
     )
 
 
+def files_of_grid(task: str, folder: str, name: str) -> list[str]:
+    """A file of every fine-tuning of a task's grid, starts first; those of the run itself are taken from there."""
+    grid, settings = config["seed_grid"], config["fine_tuning"]
+    own = config["tasks"][task]["seeds"]
+    if settings["init_seed"] is not None or settings["order_seed"] is not None:
+        own = []  # the run's seeds are not those of start and order
+    return [
+        (
+            f"<results>/{folder}/{task}/finetuned/seed-{init}.csv"
+            if init == order and init in own
+            else f"<results>/seed_grid/{task}/init-{init}-order-{order}.{name}.csv"
+        )
+        for init in grid["init_seeds"]
+        for order in grid["order_seeds"]
+    ]
+
+
+def predictions_of_grid(wildcards) -> list[str]:
+    """Predictions of every fine-tuning of a task's grid."""
+    return files_of_grid(wildcards.task, "predictions", "predictions")
+
+
+def curves_of_grid(wildcards) -> list[str]:
+    """Learning curves of every fine-tuning of a task's grid."""
+    return files_of_grid(wildcards.task, "curves", "curve")
+
+
+def seeds_of_tasks(wildcards) -> list[str]:
+    """The parts of a table of seeds, one for every task that has a grid."""
+    return expand(
+        "<results>/seed_grid/{task}/{table}.csv",
+        task=config["seed_grid"]["tasks"],
+        table=wildcards.table,
+    )
+
+
 def similarity_of_seeds(wildcards) -> list[str]:
     """The similarities of maps before and after a fine-tuning of the pre-trained encoder, by seed."""
     if wildcards.state != "finetuned":
@@ -405,9 +456,11 @@ def landscape_of_tasks(wildcards) -> list[str]:
 
 
 def snapshots_for_surface(wildcards) -> list[str]:
-    """The weights that a training has kept on its way, if it is followed."""
-    tasks = config["landscape"]["trajectories"]["tasks"]
+    """The weights that a training has kept on its way, if it is followed and began with the pre-trained model."""
+    tasks, begun = config["landscape"]["trajectories"]["tasks"], config["fine_tuning"]
     if wildcards.task not in tasks or int(wildcards.seed) not in followed_seeds(wildcards.task):
+        return []
+    if begun["init_seed"] is not None or begun["reinitialized_layers"]:
         return []
     return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]
 

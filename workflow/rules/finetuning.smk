@@ -2,6 +2,7 @@
 
 
 CHANGES = "Section 4.3, what fine-tuning changes"
+CHECKS["finetune"] = of_finetuning.check_run
 
 
 rule finetune:
@@ -25,7 +26,7 @@ rule finetune:
         **ask(resources.finetuning, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+        fine_tuning=settings_of_training,
     message:
         "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
@@ -88,7 +89,7 @@ rule evaluate_pretrained:
         **ask(resources.frozen, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        classifier={key: config["fine_tuning"][key] for key in OF_FROZEN},
+        classifier=settings_of_frozen,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"

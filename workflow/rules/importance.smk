@@ -290,7 +290,7 @@ rule learn_gates:
         **ask(resources.learned_gates, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+        fine_tuning=without(config["fine_tuning"], *NOT_OF_GATES),
         gates=without(config["importance"]["learned_gates"], "tasks"),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         seed=lookup(dpath="ablation/seed", within=config),

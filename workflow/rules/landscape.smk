@@ -53,6 +53,8 @@ rule restore_layers:
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        init_seed=config["fine_tuning"]["init_seed"],
+        reinitialized_layers=lookup(dpath="fine_tuning/reinitialized_layers", within=config),
     message:
         "Restore layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
     script:
@@ -241,6 +243,8 @@ rule follow_heads:
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        init_seed=config["fine_tuning"]["init_seed"],
+        reinitialized_layers=lookup(dpath="fine_tuning/reinitialized_layers", within=config),
     message:
         "Follow the heads of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
     script:

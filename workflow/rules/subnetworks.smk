@@ -76,7 +76,7 @@ rule retrain_subnetwork:
         **ask(resources.finetuning, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
+        fine_tuning=settings_of_training,
     message:
         "Train a subnetwork of {wildcards.task} again: seed {wildcards.seed}, {wildcards.subnetwork} {wildcards.draw}"
     script:

@@ -6,7 +6,7 @@ import yaml
 
 from darksecrets.run.errors import InputError
 from workflow.lib import configuration
-from workflow.lib.configuration import load_schema, resolve
+from workflow.lib.configuration import load_schema, resolve, settings_for_claims
 from workflow.lib.tasks import shipped
 
 MINIMAL = {"run": "r", "data": {"source": "builtin"}, "model": {"source": "builtin"}}
@@ -69,6 +69,25 @@ def test_tasks_without_seeds_have_those_of_the_run():
         "RTE": [3],
         "MRPC": [3, 1],
     }
+
+
+def test_numbers_that_may_be_left_out_may_be_text():
+    config = resolve({**MINIMAL, "fine_tuning": {"warmup_steps": "5"}})
+    assert config["fine_tuning"]["warmup_steps"] == 5
+    assert resolve({**MINIMAL, "model": {"source": "builtin", "folder": "5"}})["model"] == {
+        **config["model"],
+        "folder": "5",
+    }
+
+
+def test_tasks_without_epochs_have_those_of_fine_tuning():
+    config = resolve({**MINIMAL, "tasks": {"RTE": {"epochs": 20}, "MRPC": None}})
+    assert {name: entry["epochs"] for name, entry in config["tasks"].items()} == {
+        "RTE": 20,
+        "MRPC": 3,
+    }
+    assert settings_for_claims(config)["epochs"] == 20
+    assert None not in settings_for_claims(config).values()
 
 
 @pytest.mark.parametrize("task", ["RTE", "SST-2"])

@@ -203,3 +203,14 @@ def test_parsing_takes_time_where_a_task_or_a_look_parses(tmp_path):
         resources.look_measures(resources.work_of_text(each)) for each in (off, {**config, **text})
     )
     assert parsing.seconds > without.seconds + 2
+
+
+def test_a_training_takes_as_long_as_its_tasks_epochs():
+    config = _config(tasks={"RTE": {"epochs": 12}, "QNLI": None, "MRPC": {"epochs": 3}})
+    works = {task: resources.work_of(config, task) for task in config["tasks"]}
+    assert {task: work.epochs for task, work in works.items()} == {"RTE": 12, "QNLI": 3, "MRPC": 3}
+    long, short = (resources.finetuning(works[task]) for task in ("RTE", "MRPC"))
+    assert long.operations == pytest.approx(4 * short.operations)
+    assert long.memory == short.memory
+    gates = [resources.learned_gates(works[task]).operations for task in ("RTE", "MRPC")]
+    assert gates[0] == pytest.approx(gates[1])  # they have epochs of their own

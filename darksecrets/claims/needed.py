@@ -1,0 +1,84 @@
+"""How many fine-tuning seeds would decide what is undecided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from darksecrets.claims.answers import Answer
+from darksecrets.claims.estimates import Estimate, Threshold
+from darksecrets.stats import LEVEL
+from darksecrets.stats.power import MOST, seeds_needed
+
+TOO_MANY = "more seeds alone would hardly decide it"
+"""What is said if `MOST` seeds would not."""
+
+Judged = Sequence[tuple[Estimate, Answer]]
+
+
+def seeds_in_words(
+    threshold: Threshold, judged: Judged, quantifier: str, comparisons: int = 1
+) -> str:
+    """How many seeds would decide a statement that is undecided, in words.
+
+    A statement about every thing holds once all undecided ones are decided; if some seem to be on
+    the other side, the first that is decided refutes it, at a level corrected for their number. Of
+    a statement about some thing, the reverse is true.
+
+    Args:
+        threshold: What the estimates are compared with.
+        judged: The estimates, with what each says.
+        quantifier: For which of them the statement is made.
+        comparisons: Of how many things the one estimate is the greatest or least.
+
+    Returns:
+        Empty if seeds have nothing to do with it, or too little is known of their differences: an
+        estimate is missing, or from one seed, or a probability.
+    """
+    if threshold.probable or not all(one.is_known for one, _ in judged):
+        return ""
+    undecided = [one for one, answer in judged if answer == Answer.OPEN]
+    if not undecided or any(one.seeds is None or one.seeds < 2 for one in undecided):
+        return ""
+    alone = Answer.YES if quantifier == "some" else Answer.NO
+    single = [one for one in undecided if _of_value(threshold, one) == alone]
+    level = LEVEL / max(comparisons, len(judged) if single else 1)
+    counts = [_seeds(threshold, one, level) for one in single or undecided]
+    count = min(counts) if single else max(counts)
+    if count > MOST:
+        return TOO_MANY
+    exact = all(_is_split(one) for one in single or undecided)
+    return f"would need {'about' if exact else 'at least'} {count} seeds"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """What several questions need, each once."""
+    return "; ".join(dict.fromkeys(filter(None, parts)))
+
+
+def _of_value(threshold: Threshold, estimate: Estimate) -> Answer:
+    """What an estimate would say if it were certain."""
+    return threshold.answer(replace(estimate, low=estimate.value, high=estimate.value))
+
+
+def _is_split(estimate: Estimate) -> bool:
+    """Whether it is known how much of the variance is of seeds, how much of examples."""
+    return not math.isnan(estimate.between)
+
+
+def _seeds(threshold: Threshold, estimate: Estimate, level: float) -> int:
+    """Seeds that decide about one estimate, more than it has; beyond `MOST` if none do.
+
+    If its variance is not split, all of it is taken to be of seeds: the fewest that could do.
+    """
+    from scipy.stats import t
+
+    assert estimate.seeds is not None
+    between, of_examples = estimate.between, estimate.of_examples
+    if not _is_split(estimate):
+        half = (estimate.high - estimate.low) / 2
+        student = float(t.isf(LEVEL / 2, estimate.seeds - 1))
+        between, of_examples = half / student * math.sqrt(estimate.seeds), 0.0
+    count = seeds_needed(threshold.distance(estimate.value), between, of_examples, level)
+    return MOST + 1 if count is None else max(count, estimate.seeds + 1)

@@ -1,0 +1,142 @@
+"""Tables of a grid of fine-tunings: components of variance, the best of n, early stopping."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from darksecrets.seeds.grid import Grid
+from darksecrets.seeds.stopping import predictive, stop
+from darksecrets.seeds.tables import (
+    COMPONENTS,
+    EARLY_STOPPING,
+    EXPECTED_MAXIMUM,
+    SEED_GRID,
+    SEED_VARIANCE,
+)
+from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.maxima import expected_maximum, expected_of_chosen
+from darksecrets.stats.resampling import interval
+from darksecrets.stats.two_way import components
+
+Floats = npt.NDArray[np.float64]
+
+SPLITS = 100
+"""Random halves of the examples, of which one chooses a run and the other scores it."""
+
+
+def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Make the tables `darksecrets.seeds.tables.TABLES` of a task, by name.
+
+    Args:
+        grid: What its fine-tunings gave.
+        resamples: Bootstrap samples of the seeds.
+        seed: Seed of samples, halves and permutations.
+    """
+    rng = np.random.default_rng([seed, *grid.task.name.encode()])
+    found = {
+        SEED_GRID: _grid(grid),
+        SEED_VARIANCE: _corrected(_variance(grid)),
+        EXPECTED_MAXIMUM: _maximum(grid, resamples, rng),
+        EARLY_STOPPING: _corrected(_stopping(grid, rng)),
+    }
+    return {
+        table.name: rows.assign(task=grid.task.name)[list(table.names)]
+        for table, rows in found.items()
+    }
+
+
+def _grid(grid: Grid) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "init_seed": grid.inits[start],
+                "order_seed": grid.orders[order],
+                "epoch": epoch + 1,
+                "metric": metric,
+                "score": value,
+            }
+            for metric, scores in grid.scores.items()
+            for (start, order, epoch), value in np.ndenumerate(scores)
+        ]
+    )
+
+
+def _variance(grid: Grid) -> pd.DataFrame:
+    rows = []
+    for metric in grid.task.metrics:
+        found = components(grid.final(metric))
+        total = sum(max(0.0, each.variance) for each in found)
+        rows += [
+            {
+                **{"metric": metric, "component": name, "degrees": each.degrees},
+                **{"variance": each.variance, "ci_low": each.low, "ci_high": each.high},
+                "sd": math.sqrt(max(0.0, each.variance)),
+                "share": max(0.0, each.variance) / total if total else math.nan,
+                **{"p_value": each.p, "runs": math.prod(grid.shape)},
+            }
+            for name, each in zip(COMPONENTS, found, strict=True)
+        ]
+    return pd.DataFrame(rows)
+
+
+def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """The best of 1 to all runs; intervals resample starts and orders (Owen 2007)."""
+    starts, orders = grid.shape
+    drawn = (
+        rng.integers(starts, size=(resamples, starts, 1)),
+        rng.integers(orders, size=(resamples, 1, orders)),
+    )
+    examples = len(grid.labels)
+    half = np.tile(np.arange(examples) % 2, (SPLITS, 1))
+    halves = rng.permuted(half, axis=1)
+    rows = []
+    for metric in grid.task.metrics:
+        scores = grid.final(metric)
+        resampled = scores[drawn].reshape(resamples, -1)
+        one, other = grid.on_halves(metric, halves)
+        pairs = [*zip(one, other, strict=True), *zip(other, one, strict=True)]
+        for draws in range(1, scores.size + 1):
+            mean, deviation = expected_maximum(scores.ravel(), draws)
+            low, high = interval(expected_maximum(resampled, draws)[0])
+            chosen = [expected_of_chosen(*pair, draws) for pair in pairs]
+            rows.append(
+                {
+                    **{"metric": metric, "drawn": draws, "expected": float(mean)},
+                    **{"ci_low": low, "ci_high": high, "sd": float(deviation)},
+                    **{"held_out": float(np.mean(chosen)), "runs": scores.size},
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:
+    rows = []
+    for metric in grid.task.metrics:
+        scores = grid.scores[metric]
+        epochs, final = scores.shape[-1], grid.final(metric)
+        for epoch in range(1, epochs):
+            early = scores[..., epoch - 1]
+            rho, p = predictive(early, final, rng)
+            done = stop(early.ravel(), final.ravel(), rng)
+            rows.append(
+                {
+                    **{"metric": metric, "epoch": epoch, "spearman": rho, "p_value": p},
+                    **vars(done),
+                    "saved": done.stopped * (epochs - epoch) / epochs,
+                    "runs": final.size,
+                }
+            )
+    return pd.DataFrame(rows, columns=[n for n in EARLY_STOPPING.names if n != "q_value"])
+
+
+def _corrected(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add false discovery rates over all tests of the task."""
+    tested = rows["p_value"].notna().to_numpy(dtype=bool)
+    q = np.full(len(rows), np.nan)
+    if tested.any():
+        q[tested] = benjamini_hochberg(rows.loc[tested, "p_value"])
+    return rows.assign(q_value=q)

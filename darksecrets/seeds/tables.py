@@ -1,0 +1,154 @@
+"""Tables of a grid of fine-tunings: seeds of the start × seeds of the order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from darksecrets.data.tables import METRIC
+from darksecrets.run.columns import P_VALUE, Q_VALUE, TASK
+from darksecrets.run.tables import Column, Table, interval
+
+COMPONENTS = INIT, ORDER, RESIDUAL = ("init", "order", "residual")
+
+_INIT_SEED = Column("init_seed", "integer", "seed of the parameters that are drawn", low=0)
+_ORDER_SEED = Column("order_seed", "integer", "seed of the examples' order and of dropout", low=0)
+_RUNS = Column("runs", "integer", "fine-tunings of the grid", low=4)
+
+SEED_GRID = Table(
+    "seed_grid",
+    "Scores on the validation split of every fine-tuning of a grid: each start with each order of "
+    "the examples (Dodge et al. 2020), after every epoch.",
+    (
+        TASK,
+        _INIT_SEED,
+        _ORDER_SEED,
+        Column("epoch", "integer", "epoch, from 1; the last is the final model's", low=1),
+        METRIC,
+        Column("score", "number", "score after this epoch", "× 100", high=100),
+    ),
+    key=("task", "init_seed", "order_seed", "epoch", "metric"),
+)
+
+SEED_VARIANCE = Table(
+    "seed_variance",
+    "Components of the variance of final scores over the grid: two random effects, one run per "
+    "cell. All runs are scored on the same examples: what other examples would give is not in it.",
+    (
+        TASK,
+        METRIC,
+        Column(
+            "component",
+            "text",
+            f"`{INIT}`: seeds of the start; `{ORDER}`: seeds of the order; `{RESIDUAL}`: what is "
+            "left, the interaction of both included",
+            values=COMPONENTS,
+        ),
+        Column("degrees", "integer", "degrees of freedom of its mean square", low=1),
+        Column(
+            "variance",
+            "number",
+            "its unbiased estimate, in points²; negative where an effect is too small for the grid",
+        ),
+        *interval("variance", bounds=(0, float("inf"))),
+        Column("sd", "number", "√`variance`, 0 if it is negative", "× 100", low=0),
+        Column(
+            "share",
+            "number",
+            "`variance` (0 if negative) as a share of the sum of the three; empty if all scores "
+            "are equal",
+            low=0,
+            high=1,
+            optional=True,
+        ),
+        replace(P_VALUE, meaning=f"F test of no effect; empty for `{RESIDUAL}`", optional=True),
+        replace(
+            Q_VALUE, meaning="its false discovery rate over the rows of the task", optional=True
+        ),
+        _RUNS,
+    ),
+    key=("task", "metric", "component"),
+)
+
+EXPECTED_MAXIMUM = Table(
+    "expected_maximum",
+    "Expected score of the best of n fine-tunings (Dodge et al. 2019, 2020), from the empirical "
+    "distribution of the grid's final scores.",
+    (
+        TASK,
+        METRIC,
+        Column("drawn", "integer", "n, runs drawn with replacement", low=1),
+        Column(
+            "expected",
+            "number",
+            "mean of the greatest score; the examples that choose the run also score it",
+            "× 100",
+            high=100,
+        ),
+        *interval("expected", unit="× 100"),
+        Column("sd", "number", "standard deviation of the greatest score", "× 100", low=0),
+        Column(
+            "held_out",
+            "number",
+            "the same if one half of the examples chooses the run and the other scores it, mean "
+            "over random halves",
+            "× 100",
+            high=100,
+            optional=True,
+        ),
+        _RUNS,
+    ),
+    key=("task", "metric", "drawn"),
+)
+
+EARLY_STOPPING = Table(
+    "early_stopping",
+    "Whether bad runs can be stopped early (Dodge et al. 2020, section 5). A rule stops the runs "
+    "whose score after an epoch is below that of the run that ends best; one half of the runs "
+    "chooses the threshold, the other tries it. Trainings of one epoch have no rows.",
+    (
+        TASK,
+        METRIC,
+        Column("epoch", "integer", "epoch after which runs are stopped, from 1", low=1),
+        Column(
+            "spearman",
+            "number",
+            "rank correlation of the scores after this epoch with the final ones; empty if either "
+            "are all equal",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        replace(
+            P_VALUE,
+            meaning="one-sided test that it is positive: seeds of the start and of the order "
+            "permuted, so that runs that share one stay together",
+            optional=True,
+        ),
+        replace(
+            Q_VALUE, meaning="its false discovery rate over the rows of the task", optional=True
+        ),
+        Column("stopped", "number", "share of the other runs that the rule stops", low=0, high=1),
+        Column("saved", "number", "share of their epochs that this saves", low=0, high=1),
+        Column(
+            "lost",
+            "number",
+            "how much the best of the runs that are left is below the best of all; if none is "
+            "left, the one that is ahead goes on",
+            "× 100",
+            low=0,
+        ),
+        Column(
+            "lost_at_random",
+            "number",
+            "the same if as many runs, drawn at random, were stopped",
+            "× 100",
+            low=0,
+            control_of="lost",
+        ),
+        _RUNS,
+    ),
+    key=("task", "metric", "epoch"),
+    may_be_empty=True,
+)
+
+TABLES = (SEED_GRID, SEED_VARIANCE, EXPECTED_MAXIMUM, EARLY_STOPPING)

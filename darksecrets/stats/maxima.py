@@ -1,0 +1,51 @@
+"""Expected maximum of n runs (Dodge et al. 2019, "Show Your Work", section 3.1).
+
+With N scores, the empirical distribution of the best of n runs drawn with replacement is exact: its
+probability of the i-th smallest score is (i/N)^n − ((i−1)/N)^n. The best of several runs that was
+chosen by some scores can be scored by others: then what chose it does not score it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def chances(number: int, draws: int) -> Floats:
+    """[number] the chance of every score, from the smallest, to be the greatest of some draws."""
+    places = np.arange(number + 1) / number
+    result: Floats = np.diff(places**draws)
+    return result
+
+
+def expected_maximum(scores: Floats, draws: int) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of the greatest of some scores drawn with replacement.
+
+    Args:
+        scores: [..., number].
+        draws: How many are drawn.
+
+    Returns:
+        Both [...].
+    """
+    ordered, weights = np.sort(scores, axis=-1), chances(scores.shape[-1], draws)
+    mean = ordered @ weights
+    variance = ((ordered - mean[..., None]) ** 2) @ weights
+    return mean, np.sqrt(variance)
+
+
+def expected_of_chosen(chosen_by: Floats, scored_by: Floats, draws: int) -> float:
+    """Mean score of the run that another score prefers among some drawn with replacement.
+
+    Args:
+        chosen_by: [number] scores that choose; of equal ones, each is chosen as often.
+        scored_by: [number] scores of the same runs by other examples.
+        draws: How many are drawn.
+    """
+    weights = chances(len(chosen_by), draws)
+    order = np.argsort(chosen_by, kind="stable")
+    _, group = np.unique(chosen_by[order], return_inverse=True)
+    shared = np.bincount(group, weights) / np.bincount(group)
+    return float(shared[group] @ scored_by[order])

@@ -1,0 +1,28 @@
+"""Fine-tune with one seed for the start and another for the order (Dodge et al. 2020)."""
+
+from typing import Any
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Train, resuming where an interrupted job stopped; return details of the training."""
+    from darksecrets.data.tasks import Task
+    from darksecrets.finetuning.training import FINETUNED, Settings, finetune
+
+    init, order = int(job.wildcards.init), int(job.wildcards.order)
+    details = finetune(
+        job.input.model,
+        job.input.dataset,
+        job.output.model,
+        task=Task.from_entry(job.wildcards.task, job.params.task),
+        state=FINETUNED,
+        seed=init,
+        settings=Settings(**{**job.params.fine_tuning, "init_seed": init, "order_seed": order}),
+        threads=job.threads,
+        scores=job.output.scores,
+        predictions=job.output.predictions,
+        curve=job.output.curve,
+    )
+    return {"training": details}

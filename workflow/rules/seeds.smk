@@ -1,0 +1,96 @@
+# Sections 3 and 4.3, further: how much scores depend on the seeds of fine-tuning.
+
+
+GRIDS = config["seed_grid"]["tasks"]
+TABLES_OF_SEEDS = ("seed_grid", "seed_variance", "expected_maximum", "early_stopping")
+
+
+rule finetune_cell:
+    """Fine-tune with one seed for the start and another for the order; the model is not kept."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        model=temp(directory("<results>/seed_grid/{task}/init-{init}-order-{order}")),
+        scores="<results>/seed_grid/{task}/init-{init}-order-{order}.scores.csv",
+        predictions="<results>/seed_grid/{task}/init-{init}-order-{order}.predictions.csv",
+        curve="<results>/seed_grid/{task}/init-{init}-order-{order}.curve.csv",
+    log:
+        "<logs>/finetune_cell/{task}/init-{init}-order-{order}.log",
+    benchmark:
+        "<benchmarks>/finetune_cell/{task}/init-{init}-order-{order}.tsv"
+    wildcard_constraints:
+        init=r"\d+",
+        order=r"\d+",
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.finetuning, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        fine_tuning=settings_of_training,
+    message:
+        "Fine-tune on {wildcards.task}: start {wildcards.init}, order {wildcards.order}"
+    script:
+        "../../scripts/finetune_cell.py"
+
+
+rule score_seeds:
+    """Components of the variance over seeds, the best of several runs, and stopping bad ones early."""
+    input:
+        predictions=predictions_of_grid,
+        curves=curves_of_grid,
+    output:
+        **{name: f"<results>/seed_grid/{{task}}/{name}.csv" for name in TABLES_OF_SEEDS},
+        provenance="<results>/seed_grid/{task}/provenance.json",
+    log:
+        "<logs>/score_seeds/{task}.log",
+    benchmark:
+        "<benchmarks>/score_seeds/{task}.tsv"
+    group:
+        "seeds"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.comparing_scores),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        inits=lookup(dpath="seed_grid/init_seeds", within=config),
+        orders=lookup(dpath="seed_grid/order_seeds", within=config),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Compare the seeds of fine-tuning on {wildcards.task}"
+    script:
+        "../../scripts/score_seeds.py"
+
+
+collect(
+    "collect_seeds",
+    "Gather a table of all tasks: how much scores depend on the seeds of fine-tuning.",
+    group="seeds",
+    table="{table}",
+    tables=seeds_of_tasks,
+    choices="|".join(TABLES_OF_SEEDS),
+)
+
+
+figure(
+    "seed_variance",
+    "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
+    section=CHANGES,
+    label="Seeds (Dodge et al. 2020)",
+    group="seeds",
+    of_run=bool(GRIDS),
+    tasks=GRIDS,
+    table="<results>/tables/seed_variance.csv",
+    maxima="<results>/tables/expected_maximum.csv",
+    stopping="<results>/tables/early_stopping.csv",
+)
+
+
+if GRIDS:
+    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SEEDS]
+else:
+    TABLES_LEFT_OUT |= set(TABLES_OF_SEEDS)
