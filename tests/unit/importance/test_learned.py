@@ -108,7 +108,8 @@ def test_a_finished_training_is_not_made_again(start: Start, tmp_path: Path, mon
 def test_gates_have_their_own_learning_rate_and_no_decay(start: Start, tmp_path: Path) -> None:
     model, _ = load_classifier(start.model, TASK, 1, attention="eager")
     model.add_module("gates", HardConcrete(shape_of(model)))
-    run = {**dataclasses.asdict(SETTINGS), "task": "RTE", "state": "finetuned", "seed": 1}
+    settings = {**dataclasses.asdict(SETTINGS), "order_seed": 1}
+    run = {**settings, "task": "RTE", "state": "finetuned", "seed": 1}
     of_run = (model, start.train, start.validation, TASK, run, tmp_path)
     groups = GateLearner(model.gates, 0.1, *of_run).create_optimizer().param_groups
     own = model.gates.log_a

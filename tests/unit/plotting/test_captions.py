@@ -100,6 +100,11 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             agreement="tables/a.csv",
             magnitude="tables/m.csv",
             times="tables/t.csv",
+            seeds="tables/s.csv",
+            surfaces="tables/l.csv",
+            points="tables/p.csv",
+            maxima="tables/x.csv",
+            stopping="tables/e.csv",
         ),
         "output": SimpleNamespace(table="tables/t.csv"),
     }

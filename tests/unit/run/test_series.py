@@ -37,7 +37,8 @@ def rows_of(rows, series, task, model):
         seed = row.get("seed", None)
         seed = None if seed is None or np.isnan(float(seed)) else int(seed)
         same = row.get("task", NO_TASK) == task and row.get("state", "finetuned") == model.state
-        same &= row.get(series.shown.kind or "", "") in (kind, "")
+        of_row = row.get(series.shown.kind or "", "")
+        same &= (of_row if isinstance(of_row, str) else f"{of_row:g}") in (kind, "")
         same &= all(row[name] == value for name, value in fixed.items())
         of_head = not pd.isna([row.get("layer", 1), row["head"]]).any()
         if same and of_head and seed == model.seed:

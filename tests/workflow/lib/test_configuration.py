@@ -175,7 +175,7 @@ def test_a_results_folder_of_another_origin_is_refused(tmp_path):
 
     for damaged in (record.read_text().replace("source", "Source", 1), "[]", "{}", "", '{"data":'):
         record.write_text(damaged)
-        with pytest.raises(InputError, match=r"origin\.json: found .*remove the file"):
+        with pytest.raises(InputError, match=r"origin\.json: found .*Remove the file"):
             configuration.check_results_folder(config, tmp_path)
 
 
