@@ -9,10 +9,8 @@ from _job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Train, resuming where an interrupted job stopped; return details of the training."""
     from darksecrets.data.tasks import Task
-    from darksecrets.finetuning.snapshots import Wanted
     from darksecrets.finetuning.training import Settings, finetune
 
-    folders, number = job.output.all("snapshots"), job.params.get("snapshots")
     details = finetune(
         job.input.model,
         job.input.dataset,
@@ -25,6 +23,5 @@ def main(job: Job) -> dict[str, Any]:
         scores=job.output.scores,
         predictions=job.output.predictions,
         curve=job.output.curve,
-        snapshots=Wanted(folders[0], number) if folders else None,
     )
     return {"training": details}

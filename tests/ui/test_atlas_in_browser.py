@@ -176,7 +176,7 @@ def test_every_measure_has_the_numbers_of_its_table(browser, file):
         frame = made[shown.table.name]
         fixed = [str(value) for value in shown.fixed.values()]
         kinds = shown.where.get(shown.kind) or set(frame[shown.kind] if shown.kind else [""])
-        named = {kind: kind for kind in kinds}
+        named = {kind if isinstance(kind, str) else f"{kind:g}": kind for kind in kinds}
         if shown.kind == "metric":
             named[""] = "f1"  # the main metric of the first task
         for name, kind in named.items():

@@ -61,6 +61,15 @@ ELSEWHERE = {
     "claims": {"value"},  # of the tables; see verdict
     # tests/unit/compression/test_statistics.py
     "compression": {"score", "delta", "retention", "above_chance"},
+    # tests/unit/landscape/test_surface_paths.py
+    "loss_surfaces": {"loss"},
+    "surface_points": {"loss"},
+    # tests/unit/stats/test_two_way.py
+    "seed_variance": {"variance", "[pq]_value"},
+    # tests/unit/stats/test_maxima.py
+    "expected_maximum": {"expected"},
+    # tests/unit/seeds/test_seeds.py
+    "early_stopping": {"[pq]_value"},
     # tests/unit/syntax/test_changes.py
     "syntactic_changes": {"change", "best_change", "[pq]_value"},
 }

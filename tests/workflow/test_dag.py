@@ -26,7 +26,7 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/config.yaml")).stdout)
     assert jobs["prepare_dataset"] == 7
     assert jobs["evaluate_pretrained"] == jobs["sweep_heads"] == 9, "a seed, of two tasks two"
-    assert (jobs["finetune"], jobs["finetune_with_snapshots"]) == (17, 1)
+    assert (jobs["finetune"], jobs["keep_snapshots"]) == (18, 1)
     assert jobs["extract_attention"] == 16
     assert (jobs["sweep_joint"], jobs["sweep_pruned"]) == (2, 1), "one task, to save time"
     assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (4, 1, 1)

@@ -186,8 +186,8 @@ def finetuning(work: Work) -> Need:
     )
 
 
-def finetuning_with_snapshots(work: Work) -> Need:
-    """A fine-tuning that keeps weights on the way, until they are measured."""
+def keeping_snapshots(work: Work) -> Need:
+    """A fine-tuning, repeated, that keeps weights on the way until they are measured."""
     need, weights = finetuning(work), work.model.weights
     number = int(work.config["landscape"]["trajectories"]["snapshots"])
     return dataclasses.replace(

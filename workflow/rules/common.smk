@@ -196,12 +196,11 @@ def measured_models(task: str) -> list[str]:
     return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
 
 
-def followed_seeds(task: str | None = None) -> list[int]:
-    """Fine-tuning seeds whose training is followed: of a task, or those of any."""
+def followed_seeds(task: str) -> list[int]:
+    """Fine-tuning seeds of a task whose training is followed."""
     chosen = config["landscape"]["trajectories"]["seeds"]
-    entries = [config["tasks"][task]] if task else config["tasks"].values()
-    every = sorted({seed for entry in entries for seed in entry["seeds"]})
-    return [seed for seed in every if chosen is None or seed in chosen]
+    seeds = config["tasks"][task]["seeds"]
+    return [seed for seed in seeds if chosen is None or seed in chosen]
 
 
 def finetuned_folders(wildcards) -> list[str]:

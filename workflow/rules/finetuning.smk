@@ -33,36 +33,36 @@ rule finetune:
         "../../scripts/finetune.py"
 
 
-if FOLLOWED := config["landscape"]["trajectories"]["tasks"]:
+FOLLOWED = config["landscape"]["trajectories"]["tasks"]
 
-    use rule finetune as finetune_with_snapshots with:
-        output:
-            model=directory("<results>/models/{task}/{state}/seed-{seed}"),
-            scores="<results>/scores/{task}/{state}/seed-{seed}.csv",
-            predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
-            curve="<results>/curves/{task}/{state}/seed-{seed}.csv",
-            snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
-        log:
-            "<logs>/finetune_with_snapshots/{task}/{state}/seed-{seed}.log",
-        benchmark:
-            "<benchmarks>/finetune_with_snapshots/{task}/{state}/seed-{seed}.tsv"
-        wildcard_constraints:
-            task="|".join(map(re.escape, FOLLOWED)),
-            state="|".join(config["landscape"]["states"]),
-            seed="|".join(map(str, followed_seeds())),
-        resources:
-            **ask(resources.finetuning_with_snapshots, gpu=True),
-        params:
-            task=entry_of_task(*OF_EXAMPLES),
-            fine_tuning=without(config["fine_tuning"], "frozen_learning_rate"),
-            snapshots=lookup(dpath="landscape/trajectories/snapshots", within=config),
 
-    ruleorder: finetune_with_snapshots > finetune
+rule keep_snapshots:
+    """Repeat a training that is followed, and keep its weights at some steps until they are measured.
 
-    compat.describe(
-        rules.finetune_with_snapshots,
-        "Fine-tune on a task whose training is followed: keep its weights at some steps until they are measured.",
-    )
+    Its results do not depend on whether it is followed, nor on what is changed in that later.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
+    log:
+        "<logs>/keep_snapshots/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/keep_snapshots/{task}/{state}/seed-{seed}.tsv"
+    conda:
+        "../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask(resources.keeping_snapshots, gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        fine_tuning=settings_of_training,
+        snapshots=lookup(dpath="landscape/trajectories/snapshots", within=config),
+    message:
+        "Keep weights of {wildcards.state} on {wildcards.task} during training: seed {wildcards.seed}"
+    script:
+        "../../scripts/keep_snapshots.py"
 
 
 rule evaluate_pretrained:

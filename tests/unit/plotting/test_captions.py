@@ -101,7 +101,7 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             magnitude="tables/m.csv",
             times="tables/t.csv",
             seeds="tables/s.csv",
-            surfaces="tables/l.csv",
+            surfaces="tables/tl.csv",
             points="tables/p.csv",
             maxima="tables/x.csv",
             stopping="tables/e.csv",
