@@ -173,7 +173,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
         ("restored_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
         ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
         ("loss_surfaces", {"restore_layers", "sweep_heads", "figure5"}),
-        ("head_trajectories", {"finetune", "extract_attention", "restore_layers", "figure5"}),
+        ("head_trajectories", {"extract_attention", "restore_layers", "figure5"}),
         ("flatness", {"evaluate_pretrained", "restore_layers", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
