@@ -34,6 +34,7 @@ def browser():
         options=options, service=webdriver.ChromeService(path_of("chromedriver"))
     )
     running.set_window_size(1280, 1000)
+    running.set_script_timeout(300)  # a script draws every measure, on a machine that may be busy
     yield running
     running.quit()
 
