@@ -11,6 +11,7 @@ from matplotlib.colors import BoundaryNorm
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 
 from darksecrets.landscape.surface_tables import (
     FINETUNED,
@@ -132,6 +133,7 @@ def _panel(
             _mark(axes, points if plane == MODELS else None)
         across, up = _AXES[plane]
         axes.set_xlabel(across)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
         if slot.is_first_col():
             axes.set_ylabel(up)
         if plane == MODELS:
