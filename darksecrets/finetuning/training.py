@@ -92,9 +92,11 @@ class Settings:
 
     def start(self, state: str, seed: int) -> Start:
         """What a fine-tuning of a state and seed begins with."""
-        return Start(
-            seed=seed if self.init_seed is None else self.init_seed,
-            std=self.from_normal_std if state == FROM_NORMAL else None,
+        return Start.of(
+            state,
+            seed,
+            std=self.from_normal_std,
+            init_seed=self.init_seed,
             layers=self.reinitialized_layers,
         )
 

@@ -26,7 +26,6 @@ from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.mixing import END, Mixture, whole
 from darksecrets.models.starting import Start, load_start
-from darksecrets.run.columns import FROM_NORMAL
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,9 +68,11 @@ class Settings:
     @property
     def start(self) -> Start:
         """What the fine-tuning began with."""
-        return Start(
-            seed=self.seed if self.init_seed is None else self.init_seed,
-            std=self.std if self.state == FROM_NORMAL else None,
+        return Start.of(
+            self.state,
+            self.seed,
+            std=self.std,
+            init_seed=self.init_seed,
             layers=self.reinitialized_layers,
         )
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from darksecrets.models.loading import draw_from_normal, load_classifier
 from darksecrets.models.mixing import is_of_pooler, layers_by_name
+from darksecrets.run.columns import FROM_NORMAL
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +40,20 @@ class Start:
     seed: int
     std: float | None = None
     layers: int = 0
+
+    @classmethod
+    def of(cls, state: str, seed: int, *, std: float, init_seed: int | None, layers: int) -> Start:
+        """What a fine-tuning begins with.
+
+        Args:
+            state: ``finetuned`` or ``finetuned-from-normal``, to which alone ``std`` applies.
+            seed: Seed of the fine-tuning.
+            std: Standard deviation of the normal distribution.
+            init_seed: Seed of what is drawn; None for that of the fine-tuning.
+            layers: How many of the top layers are drawn again.
+        """
+        drawn = seed if init_seed is None else init_seed
+        return cls(drawn, std if state == FROM_NORMAL else None, layers)
 
 
 def load_start(

@@ -23,7 +23,6 @@ from small_training import (
     finetune,
     flip,
     same,
-    save_inputs,
     weights,
 )
 
@@ -43,20 +42,6 @@ if TYPE_CHECKING:
 
 NUMBER = 6
 LAST = 3 * STEPS_PER_EPOCH
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of ``model`` and of a data set per task."""
-    return save_inputs(tmp_path_factory.mktemp("inputs"))
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A training without snapshots."""
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    finetune(inputs, folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

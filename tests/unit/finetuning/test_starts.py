@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 import torch
 from glue import TASKS
-from safetensors.torch import load_file
+from small_training import finetune, weights
 from tiny_models import save_classifier
-from toy_data import save_bert, save_dataset
+from toy_data import save_bert
 
 from darksecrets.finetuning import preflight, training
 from darksecrets.models import loading
 from darksecrets.models.starting import Start, load_start, redraw_top
 from darksecrets.run.errors import InputError
 
-SETTINGS = {"batch_size": 4, "learning_rate": 3e-3, "max_length": 32, "precision": "float32"}
 UNMOVED = {"learning_rate": 1e-12, "epochs": 1}  # the weights stay those that training began with
 
 #: SHA-256 of all weights, made before there were seeds of their own, with seed 3, on the machine
@@ -29,38 +28,6 @@ MADE = {
     "finetuned-from-normal": "b8f524e7e90aee786d7b7e48b6b9bc9ec8aad6512045326973b70ea33cd00fdb",
 }
 MADE_WITH = ("2.13.0+cpu", "AVX512", "AMD EPYC")
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("inputs")
-    save_bert(folder / "model")
-    for name in ("MRPC", "SST-2"):
-        save_dataset(folder / name, TASKS[name], 39, 21)
-    return folder
-
-
-def finetune(
-    inputs: Path, folder: Path, task: str = "MRPC", state: str = "finetuned", **settings: Any
-) -> dict[str, Any]:
-    seed = settings.pop("seed", 3)
-    return training.finetune(
-        inputs / "model",
-        inputs / task,
-        folder / "model",
-        task=TASKS[task],
-        state=state,
-        seed=seed,
-        settings=training.Settings(**{**SETTINGS, **settings}),
-        threads=1,
-        scores=folder / "scores.csv",
-        predictions=folder / "predictions.csv",
-        curve=folder / "curve.csv",
-    )
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / "model" / "model.safetensors")
 
 
 def digest(folder: Path) -> str:

@@ -28,7 +28,6 @@ from small_training import (
     finetune,
     flip,
     same,
-    save_inputs,
     weights,
 )
 from tiny_models import save_classifier
@@ -40,19 +39,6 @@ from darksecrets.data.tasks import Task
 from darksecrets.finetuning import evaluation, training
 from darksecrets.models import loading
 from darksecrets.run.errors import InputError
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of ``model`` and of a data set per task."""
-    return save_inputs(tmp_path_factory.mktemp("inputs"))
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    finetune(inputs, folder)
-    return folder
 
 
 def one_by_one(folder: Path, data: Path, task: Task) -> np.ndarray:
