@@ -44,19 +44,6 @@ def check_seeds(config: Mapping[str, Any]) -> None:
             )
 
 
-def check_followed(config: Mapping[str, Any]) -> None:
-    """Check that a run follows heads through their training, for targets that need it.
-
-    Raises:
-        InputError: It does not.
-    """
-    if not config["landscape"]["trajectories"]["tasks"]:
-        raise InputError(
-            "This run follows no training: found landscape.trajectories.tasks: [], expected names "
-            "of tasks. Change the configuration, or leave out this target."
-        )
-
-
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     """Why a run has to leave out restoring layers; empty if it can, or does not want to.
 

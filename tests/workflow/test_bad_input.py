@@ -244,20 +244,25 @@ def test_gates_of_a_run_that_trains_none(refused):
 
 
 @pytest.mark.parametrize(
-    ("target", "part", "key", "words"),
+    ("target", "key", "words"),
     [
-        ("pruned_models", "pruning", "importance.pruning.tasks", "removes no heads"),
-        ("pruned_models", "importance", "importance.tasks", "measures no importance"),
-        ("compressed_models", "compression", "compression.tasks", "compresses no models"),
-        ("compression", "compression", "compression.tasks", "compresses no models"),
-        ("faithfulness", "faithfulness", "faithfulness.tasks", "compares attention with no"),
-        ("paths", "landscape", "landscape.tasks", "restores no layers"),
+        ("pruned_models", "importance.pruning.tasks", "removes no heads"),
+        ("pruned_models", "importance.tasks", "measures no importance"),
+        ("compressed_models", "compression.tasks", "compresses no models"),
+        ("compression", "compression.tasks", "compresses no models"),
+        ("faithfulness", "faithfulness.tasks", "compares attention with no"),
+        ("paths", "landscape.tasks", "restores no layers"),
+        ("head_trajectories", "landscape.trajectories.tasks", "follows no training"),
+        ("loss_surfaces", "landscape.surface.tasks", "computes no loss surfaces"),
+        ("flatness", "landscape.flatness.tasks", "measures no flatness"),
+        ("seed_variance", "seed_grid.tasks", "has no grid of seeds"),
     ],
 )
-def test_targets_of_parts_that_a_run_does_without(refused, target, part, key, words):
+def test_targets_of_parts_that_a_run_does_without(refused, target, key, words):
     """One message with the key, where Snakemake would say that nothing is to be done."""
     none = {"tasks": []}
-    given = {"importance": {"pruning": none}} if part == "pruning" else {part: none}
+    section, *inner = key.split(".")[:-1]
+    given = {section: {inner[0]: none} if inner else none}
     message = refused(configuration(**given), target)
     for word in (words, f"{key}: []", "expected names of tasks"):
         assert word in message

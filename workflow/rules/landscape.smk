@@ -19,7 +19,15 @@ FLATNESS = config["landscape"]["flatness"]
 TABLES_OF_FLATNESS = ("flatness", "flatness_means")
 CHECKS["measure_flatness"] = of_landscape.check_derivatives
 CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
-CHECKS["compare_trajectories"] = of_landscape.check_followed
+CHECKS["collect_surfaces"] = partial(
+    of_data.check_chosen, key="landscape.surface.tasks", lacks="computes no loss surfaces"
+)
+CHECKS["compare_flatness"] = partial(
+    of_data.check_chosen, key="landscape.flatness.tasks", lacks="measures no flatness"
+)
+CHECKS["compare_trajectories"] = partial(
+    of_data.check_chosen, key="landscape.trajectories.tasks", lacks="follows no training"
+)
 
 
 rule restore_layers:

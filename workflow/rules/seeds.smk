@@ -3,6 +3,9 @@
 
 GRIDS = config["seed_grid"]["tasks"]
 TABLES_OF_SEEDS = ("seed_grid", "seed_variance", "expected_maximum", "early_stopping")
+CHECKS["collect_seeds"] = partial(
+    of_data.check_chosen, key="seed_grid.tasks", lacks="has no grid of seeds"
+)
 
 
 rule finetune_cell:

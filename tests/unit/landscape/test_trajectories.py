@@ -9,8 +9,9 @@ import pytest
 from made_up_trajectories import HEADS, LAYERS, STEPS, made_up
 from scipy.stats import spearmanr
 
+from darksecrets.data.preflight import check_chosen
 from darksecrets.landscape.followed import STATISTICS, Followed
-from darksecrets.landscape.preflight import check_followed, check_seeds
+from darksecrets.landscape.preflight import check_seeds
 from darksecrets.landscape.trajectories import LEAST, Way, compare, halfway
 from darksecrets.landscape.trajectory_tables import (
     EARLIER,
@@ -230,7 +231,7 @@ def test_a_configuration_without_such_trainings_is_refused():
         check_seeds(config)
     config["landscape"]["trajectories"]["seeds"] = [2, 3]
     check_seeds(config)
-    check_followed(config)
+    check_chosen(config, "landscape.trajectories.tasks", "follows no training")
     config["landscape"]["trajectories"]["tasks"] = []
     with pytest.raises(InputError, match=r"follows no training: .*tasks: \[\], expected names"):
-        check_followed(config)
+        check_chosen(config, "landscape.trajectories.tasks", "follows no training")
