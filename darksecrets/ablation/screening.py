@@ -21,7 +21,7 @@ from darksecrets.ablation.ties import SAFETY, SEED, margins, ties
 
 if TYPE_CHECKING:
     from darksecrets.ablation.backends import Logits, Mask
-    from darksecrets.ablation.shared import Group, Shared
+    from darksecrets.ablation.shared import Shared
 
 # Share of every layer's pairs that is sampled, and the least number of pairs (all if there are
 # fewer).
@@ -82,6 +82,12 @@ class Bounds:
         accumulated: npt.NDArray[np.float64] = np.maximum.accumulate(limits[::-1])[::-1]
         return accumulated
 
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """[interventions], whether there is a bound already."""
+        known: npt.NDArray[np.bool_] = np.isfinite(self.limits)[self._first]
+        return known
+
     def unsure(self, screened: Logits) -> Mask:
         """Pairs, [interventions, examples], whose prediction may differ in float32."""
         sure = margins(screened) >= self.limits[self._first][:, None]  # False for NaN, too
@@ -110,21 +116,17 @@ class Screening(Backend):
         return self.shared.logits(rows, pairs)
 
     def block(self, rows: Sequence[int]) -> Block:
-        """Screen every pair; recompute a sample, and what is unsure under the bounds so far."""
-        block = Block(self.empty(len(rows)), self.empty(len(rows)))
-        for group in self.shared.groups(rows):
-            screened, exact = self._screen(group)
-            block.screened[:, group.places], block.exact[:, group.places] = screened, exact
-        return block
+        """Screen every pair; recompute a sample, and what is unsure under the bounds so far.
 
-    def _screen(self, group: Group) -> tuple[Logits, Logits]:
-        sample = self.bounds.sample[:, group.rows]
-        screened = group.logits(np.ones_like(sample), in_bfloat16=True)
-        exact = group.logits(sample)
-        self.bounds.see(screened, exact)
-        more = group.logits(self.bounds.unsure(screened) & ~sample)
-        self.bounds.see(screened, more)
-        return screened, np.where(sample[..., None], exact, more)
+        Where there is no bound yet, `settle` decides.
+        """
+        sample = self.bounds.sample[:, list(rows)]
+        found = self.shared.in_both(rows, sample)
+        self.bounds.see(found.screened, found.exact)
+        unsure = self.bounds.unsure(found.screened) & self.bounds.known[:, None]
+        more = self.shared.logits(rows, unsure & ~sample)
+        self.bounds.see(found.screened, more)
+        return Block(found.screened, np.where(sample[..., None], found.exact, more))
 
     def resume(self, block: Block) -> None:
         """Take the errors of a block that was computed before into account."""

@@ -13,6 +13,7 @@ set (section 4.6):
   values.
 - Inputs of equal length make a batch, so there is no padding.
 - All sets of a layer are one batch in the layers above.
+- On a CPU, every thread works on a batch of its own (`darksecrets.models.threads`).
 
 For screening, most of the work is done in bfloat16: the second feed-forward map of the disabled
 layer, the first if many heads change, and the layers between it and the last. Their linear maps,
@@ -33,10 +34,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from darksecrets.ablation.backends import Backend
+from darksecrets.ablation.backends import Backend, Block
 from darksecrets.ablation.disable import UNIFORM, Disable
 from darksecrets.data.batches import MASK
-from darksecrets.models import devices
+from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import Layer, Raised, classify, embed, is_known, layers_of
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 # Tokens per pass through a layer, chosen so that the values between its matrix products stay in the
 # CPU's cache; and numbers in all hidden states of a batch. On a GPU both are upper limits.
 CHUNK = {"cpu": 2**10, "gpu": 2**16}
-BATCH = {"cpu": 2**25, "gpu": 2**28}
+BATCH = {"cpu": 2**24, "gpu": 2**28}
 
 
 def knows(model: PreTrainedModel, interventions: Sequence[Intervention | None]) -> bool:
@@ -102,48 +103,48 @@ class Shared(Backend):
 
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
         """See `Backend.logits`."""
-        logits = self.empty(len(rows))
-        for group in self.groups(rows):
-            logits[:, group.places] = group.logits(pairs[:, group.places])
-        return logits
+        return self._computed(rows, (pairs, False))[0]
 
-    def groups(self, rows: Sequence[int]) -> Iterator[Group]:
-        """Group examples of equal length, the longest first."""
+    def in_both(self, rows: Sequence[int], pairs: Mask) -> Block:
+        """All pairs with most of the work in bfloat16 (see the module), and some exactly.
+
+        Args:
+            rows: See `logits`.
+            pairs: [interventions, rows], which pairs to compute exactly, too.
+        """
+        return Block(*self._computed(rows, (np.ones_like(pairs), True), (pairs, False)))
+
+    def _computed(self, rows: Sequence[int], *wanted: tuple[Mask, bool]) -> list[Logits]:
+        """Logits for each mask of pairs and whether to work in bfloat16, see `logits`."""
+        found, device = [self.empty(len(rows)) for _ in wanted], self.model.device
+
+        def compute(places: list[int]) -> None:
+            trunk = self._trunk([rows[place] for place in places])
+            for logits, (pairs, in_bfloat16) in zip(found, wanted, strict=True):
+                sets, inputs = np.nonzero(pairs[:, places])
+                if len(sets):
+                    chosen = (torch.from_numpy(n).to(device) for n in (sets, inputs))
+                    outputs = self._branches.logits(trunk, *chosen, in_bfloat16=in_bfloat16)
+                    logits[sets, np.array(places)[inputs]] = self.checked(outputs)
+
+        any_wanted = np.any([pairs.any(axis=0) for pairs, _ in wanted], axis=0)
+        for _ in threads.apply(compute, self._groups(rows, any_wanted), device):
+            pass
+        return found
+
+    def _trunk(self, rows: list[int]) -> Trunk:
+        inputs = self.split.batch(rows)
+        return self._branches.trunk(
+            {n: t.to(self.model.device) for n, t in inputs.items() if n not in (MASK, "labels")}
+        )
+
+    def _groups(self, rows: Sequence[int], wanted: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
+        """Places among the rows of wanted examples of equal length, the longest first."""
         lengths = self.split.lengths[list(rows)]
-        for length in np.unique(lengths)[::-1]:
-            equal = np.flatnonzero(lengths == length).tolist()
+        for length in np.unique(lengths[wanted])[::-1]:
+            equal = np.flatnonzero((lengths == length) & wanted).tolist()
             step = self._branches.batch_size(int(length))
-            for start in range(0, len(equal), step):
-                places = equal[start : start + step]
-                yield Group(self, self._branches, places, [rows[place] for place in places])
-
-
-class Group:
-    """Examples of equal length, for which the intact model has run.
-
-    Attributes:
-        places: Their positions among the rows that were grouped.
-        rows: Their row numbers in the split.
-    """
-
-    def __init__(
-        self, backend: Shared, branches: _Branches, places: list[int], rows: list[int]
-    ) -> None:
-        self.places, self.rows = places, rows
-        self._backend, self._branches = backend, branches
-        device = backend.model.device
-        inputs = {name: t.to(device) for name, t in backend.split.batch(rows).items()}
-        self._trunk = branches.trunk({n: t for n, t in inputs.items() if n not in (MASK, "labels")})
-
-    def logits(self, pairs: Mask, *, in_bfloat16: bool = False) -> Logits:
-        """Logits of some pairs, [interventions, rows]; see `Backend.logits`."""
-        backend = self._backend
-        logits = backend.empty(len(self.rows))
-        sets, rows = (torch.from_numpy(n).to(backend.model.device) for n in np.nonzero(pairs))
-        if len(sets):
-            found = self._branches.logits(self._trunk, sets, rows, in_bfloat16=in_bfloat16)
-            logits[pairs] = backend.checked(found)
-        return logits
+            yield from (equal[start : start + step] for start in range(0, len(equal), step))
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ _TOKENS, _TOKENS_OF_BUILTIN = (60, 26), (30, 15)
 _ON_HUB = (50_000, 5_000)  # examples of a task on the Hub whose entry has no `size`; assumed
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
+_OF_THREAD_MB = 240  # of every further thread that works on examples of its own
 _ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
@@ -257,8 +258,9 @@ def _all_sets(work: Work, sets: int, passes: float) -> Need:
     """Predictions under some sets, which take as much as that many passes of all examples."""
     predictions = 8 * sets * work.validation / MB
     texts = work.encoding(work.validation)
+    own = _OF_THREAD_MB * (work.config["threads"] - 1)
     return Need(
-        memory=1350 + 15 * work.model.weights / MB + predictions + texts,
+        memory=1350 + 15 * work.model.weights / MB + own + predictions + texts,
         host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
         operations=passes * work.forward(work.validation) / work.pace,
         kind="sweep",

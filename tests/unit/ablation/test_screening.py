@@ -74,8 +74,12 @@ def test_the_sample_is_the_same_every_time_and_of_a_known_size():
 class Known:
     """A shared backend with given logits."""
 
-    def __init__(self, logits):
-        self.exact, self.asked = logits, []
+    def __init__(self, logits, screened=None):
+        self.exact, self.screened, self.asked = logits, screened, []
+
+    def in_both(self, rows, pairs):
+        exact = np.where(pairs[..., None], self.exact[:, rows], np.nan)
+        return Block(self.screened[:, rows], exact)
 
     def logits(self, rows, pairs):
         self.asked += [(number, rows[place]) for number, place in np.argwhere(pairs).tolist()]
@@ -102,3 +106,29 @@ def test_a_bound_that_a_later_example_raises_sends_back_to_earlier_ones(monkeypa
     assert exact[0, 2] == pytest.approx([0.0, -0.25])
     assert exact[0, 0] == pytest.approx([0.0, 0.2])
     assert np.isnan(exact[0, [1, 3]]).all()
+
+
+def test_a_block_without_a_bound_is_left_to_the_end(monkeypatch):
+    """Else the first block would be computed twice: all of its pairs are unsure."""
+    monkeypatch.setattr(screening, "ENOUGH", 2)
+    screened = np.zeros((1, 4, 2))
+    screened[0, :, 1] = [0.5, 0.15, 0.15, 2.5]
+    shared = Known(screened - [0.0, 0.1], screened)
+    backend = Screening.__new__(Screening)
+    backend.shared = shared
+    backend.bounds = Bounds(np.array([0]), layers=1, examples=4)
+    backend.bounds.sample[:] = [True, False, False, True]
+    first, second = backend.block([0, 1]), backend.block([2, 3])
+    assert shared.asked == [(0, 2)], "two errors of 0.1 make 0.15 unsure"
+    assert np.isnan(first.exact[0, 1]).all()
+    assert not np.isnan(first.exact[0, 0]).any()
+    assert not np.isnan(second.exact).any()
+    found = Block(
+        *(
+            np.concatenate(pair, axis=1)
+            for pair in zip(vars(first).values(), vars(second).values(), strict=True)
+        )
+    )
+    backend.settle([[0, 1], [2, 3]], found)
+    assert shared.asked == [(0, 2), (0, 1)]
+    assert not np.isnan(found.exact).any(axis=2)[0, :3].any()

@@ -182,6 +182,22 @@ def test_shared_backend_gives_the_loops_outputs(family, mode, data, tmp_path):
     assert effects[1:].min() > 1e-3, "every set does something"
 
 
+@pytest.mark.parametrize("screening", [False, True])
+def test_outputs_do_not_depend_on_the_number_of_threads(bert, data, screening):
+    model, split = load(bert, data)
+    sets = [of_set.intervention("uniform") for of_set in sweep_sets(shape_of(model), OWN)]
+    before, found = torch.get_num_threads(), []
+    for threads in (1, 3):
+        torch.set_num_threads(threads)
+        backend = choose_backend(model, split, sets, screening=screening)
+        with torch.inference_mode():
+            found.append(backend.block(range(len(split))))
+    torch.set_num_threads(before)
+    one, three = found
+    np.testing.assert_array_equal(one.exact, three.exact)
+    np.testing.assert_array_equal(one.screened, three.screened)
+
+
 class Identity(Intervention):
     """In some heads, every token attends only to itself."""
 
