@@ -3,7 +3,8 @@
 It supports BERT, RoBERTa and ELECTRA. It does less work than a loop that runs the model once per
 set (section 4.6):
 
-- Layers below the lowest disabled one give the intact model's states, computed once (`Trunk`).
+- Layers below the lowest disabled one give the intact model's states, computed once (`Trunk`). If
+  all sets disable some heads, the trunk is the model without these.
 - In that layer only the outputs of the disabled heads change. The change is added through their
   slice of the output projection; queries, keys, values and maps are not computed again. Nor is
   the first feed-forward map: what a head changes in its result goes through a product of matrices
@@ -12,7 +13,8 @@ set (section 4.6):
   all tokens: its products with the keys are products with the hidden states, and so are the sums of
   values.
 - Inputs of equal length make a batch, so there is no padding.
-- All sets of a layer are one batch in the layers above.
+- All sets of a layer are one batch in the layers above, and what sets have in common from the
+  lowest layer on is computed once (`darksecrets.ablation.sharing`).
 - On a CPU, every thread works on a batch of its own (`darksecrets.models.threads`).
 
 For screening, most of the work is done in bfloat16: the second feed-forward map of the disabled
@@ -36,6 +38,7 @@ import torch
 
 from darksecrets.ablation.backends import Backend, Block
 from darksecrets.ablation.disable import UNIFORM, Disable
+from darksecrets.ablation.sharing import Sharing
 from darksecrets.data.batches import MASK
 from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.ablation.backends import Logits, Mask
+    from darksecrets.ablation.sharing import Numbers
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.models.hooks import Intervention
 
@@ -72,12 +76,6 @@ def select(model: PreTrainedModel, interventions: Sequence[Intervention | None])
     return selected
 
 
-def first_layers(selected: torch.Tensor) -> torch.Tensor:
-    """The lowest layer of each set of [sets, layers, heads], from 0; the last for the empty set."""
-    touched = selected.any(dim=2)
-    return torch.where(touched.any(1), touched.int().argmax(1), selected.shape[1] - 1)
-
-
 class Shared(Backend):
     """Runs all interventions together on inputs of equal length.
 
@@ -98,8 +96,10 @@ class Shared(Backend):
         super().__init__(model, split, interventions)
         modes = [change.mode for change in interventions if isinstance(change, Disable)]
         selected = select(model, interventions)
-        self.first_layers: npt.NDArray[np.int64] = first_layers(selected).numpy()
-        self._branches = _Branches(model, selected, modes[0] if modes else UNIFORM)
+        sharing = Sharing(selected.numpy())
+        #: [interventions], the layer at which each leaves what all share, from 0.
+        self.first_layers: npt.NDArray[np.int64] = sharing.first[sharing.rank]
+        self._branches = _Branches(model, sharing, modes[0] if modes else UNIFORM)
 
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
         """See `Backend.logits`."""
@@ -116,19 +116,18 @@ class Shared(Backend):
 
     def _computed(self, rows: Sequence[int], *wanted: tuple[Mask, bool]) -> list[Logits]:
         """Logits for each mask of pairs and whether to work in bfloat16, see `logits`."""
-        found, device = [self.empty(len(rows)) for _ in wanted], self.model.device
+        found = [self.empty(len(rows)) for _ in wanted]
 
         def compute(places: list[int]) -> None:
             trunk = self._trunk([rows[place] for place in places])
             for logits, (pairs, in_bfloat16) in zip(found, wanted, strict=True):
                 sets, inputs = np.nonzero(pairs[:, places])
                 if len(sets):
-                    chosen = (torch.from_numpy(n).to(device) for n in (sets, inputs))
-                    outputs = self._branches.logits(trunk, *chosen, in_bfloat16=in_bfloat16)
+                    outputs = self._branches.logits(trunk, sets, inputs, in_bfloat16=in_bfloat16)
                     logits[sets, np.array(places)[inputs]] = self.checked(outputs)
 
         any_wanted = np.any([pairs.any(axis=0) for pairs, _ in wanted], axis=0)
-        for _ in threads.apply(compute, self._groups(rows, any_wanted), device):
+        for _ in threads.apply(compute, self._groups(rows, any_wanted), self.model.device):
             pass
         return found
 
@@ -149,7 +148,7 @@ class Shared(Backend):
 
 @dataclass(frozen=True)
 class _State:
-    """The intact model at one layer, for n inputs of L tokens.
+    """The trunk at one layer, for n inputs of L tokens.
 
     Attributes:
         hidden: [n, L, size], input of the layer.
@@ -173,20 +172,20 @@ class _Branches:
 
     Args:
         model: A model whose layers `darksecrets.models.layers` supports.
-        selected: [sets, layers, heads], which heads each set disables.
+        sharing: The sets.
         mode: ``uniform`` or ``zero``.
     """
 
-    def __init__(self, model: PreTrainedModel, selected: torch.Tensor, mode: str) -> None:
-        self._model, self._mode = model, mode
-        self._selected = selected.to(model.device)
-        self._first = first_layers(self._selected)
+    def __init__(self, model: PreTrainedModel, sharing: Sharing, mode: str) -> None:
+        self._model, self._sharing, self._mode = model, sharing, mode
+        on_device = (torch.from_numpy(f).to(model.device) for f in (sharing.common, sharing.own))
+        self._common, self._own = on_device
         self._size: int = model.config.hidden_size
-        # Half of the memory is for what passes through a layer, half for the hidden states, the
-        # trunk included.
+        # Half of the memory is for what passes through a layer, half for the hidden states before
+        # and after it, and the trunk.
         each = 2 * devices.sequence_bytes(model.config, 1)
         self._tokens = devices.batch_size(model.device, each, **CHUNK)
-        self._batch = devices.batch_size(model.device, 2 * 4 * 2, **BATCH)
+        self._batch = devices.batch_size(model.device, 2 * 4 * 3, **BATCH)
         self._exact = layers_of(model, model.dtype, mode)
 
     @functools.cached_property
@@ -195,18 +194,19 @@ class _Branches:
 
     def batch_size(self, length: int) -> int:
         """Batch size for inputs of a length, if all sets are to be computed."""
-        return max(1, self._batch // (len(self._selected) * length * self._size))
+        return max(1, self._batch // (len(self._own) * length * self._size))
 
     def trunk(self, inputs: dict[str, torch.Tensor]) -> Trunk:
-        """Run the intact model.
+        """Run the model without the heads that all sets disable.
 
         Args:
             inputs: ``input_ids`` and other inputs of the embeddings, [n, L], without padding.
         """
         hidden = embed(self._model, inputs)
         states: Trunk = []
-        for layer in self._exact:
+        for layer, common in zip(self._exact, self._common, strict=True):
             context, change = layer.context_and_change(hidden)
+            context = torch.where(common[:, None], context + change, context)
             attended = layer.project(context, hidden)
             if len(states) == len(self._exact) - 1:
                 states.append(_State(hidden, attended, change, None))
@@ -218,7 +218,7 @@ class _Branches:
         return states
 
     def logits(
-        self, trunk: Trunk, sets: torch.Tensor, rows: torch.Tensor, *, in_bfloat16: bool = False
+        self, trunk: Trunk, sets: Numbers, rows: Numbers, *, in_bfloat16: bool = False
     ) -> torch.Tensor:
         """Outputs of the classifier for pairs of a set and an input.
 
@@ -232,81 +232,87 @@ class _Branches:
             [pairs, outputs].
         """
         layers = self._in_bfloat16 if in_bfloat16 else self._exact
-        order = torch.argsort(self._first[sets] * len(self._selected) + sets, stable=True)
+        ranks = self._sharing.rank[sets]
+        order = np.lexsort([rows, ranks])
         step = max(1, self._batch // (trunk[0].hidden.shape[1] * self._size))
         batches = [order[start : start + step] for start in range(0, len(order), step)]
-        found = [self._branch(trunk, layers, sets[batch], rows[batch]) for batch in batches]
-        return torch.cat(found)[torch.argsort(order)]
+        found = [self._branch(trunk, layers, ranks[batch], rows[batch]) for batch in batches]
+        return torch.cat(found)[self._index(np.argsort(order))]
 
     def _branch(
-        self, trunk: Trunk, layers: list[Layer], sets: torch.Tensor, rows: torch.Tensor
+        self, trunk: Trunk, layers: list[Layer], ranks: Numbers, rows: Numbers
     ) -> torch.Tensor:
-        """As `logits`, for pairs sorted by the layer at which they leave the trunk."""
+        """As `logits`, for pairs sorted by rank, in place of numbers of sets, and input."""
         length, size = trunk[0].hidden.shape[1:]
-        ends = torch.bincount(self._first[sets], minlength=len(layers)).cumsum(0).tolist()
-        stack = trunk[0].hidden.new_empty(ends[-2] if len(ends) > 1 else 0, length, size)
-        start = 0
+        below, nodes = trunk[0].hidden[:0], np.empty(0, dtype=np.int64)
         for number, layer in enumerate(layers[:-1]):
-            for chunk in self._chunks(0, start, length):
-                disabled = self._selected[sets[chunk], number]
-                stack[chunk] = layer.forward(stack[chunk], disabled)
-            end = ends[number]
-            for chunk in self._chunks(start, end, length):
-                stack[chunk] = self._leave(trunk[number], number, layer, sets[chunk], rows[chunk])
-            start = end
-        disabled = self._selected[sets, len(layers) - 1]
+            pairs, nodes_here = self._sharing.nodes(number, ranks, rows)
+            old = int(np.searchsorted(self._sharing.first[ranks[pairs]], number))
+            above = below.new_empty(len(pairs), length, size)
+            for chunk in self._chunks(0, old, length):
+                of = pairs[chunk]
+                disabled = self._disabled(number, ranks[of])
+                above[chunk] = layer.forward(below[self._index(nodes[of])], disabled)
+            for chunk in self._chunks(old, len(pairs), length):
+                of = pairs[chunk]
+                above[chunk] = self._leave(trunk[number], number, layer, ranks[of], rows[of])
+            below, nodes = above, nodes_here
         first_tokens = [
-            layers[-1].first_token(hidden, disabled[chunk])
-            for chunk in self._chunks(0, len(sets), length)
-            for hidden in [self._top(trunk, stack, rows, chunk)]
+            layers[-1].first_token(hidden, self._disabled(len(layers) - 1, ranks[chunk]))
+            for chunk in self._chunks(0, len(ranks), length)
+            for hidden in [self._top(trunk, below, nodes[chunk], rows[chunk])]
         ]
         return classify(self._model, torch.cat(first_tokens))
 
     def _top(
-        self, trunk: Trunk, stack: torch.Tensor, rows: torch.Tensor, chunk: slice
+        self, trunk: Trunk, below: torch.Tensor, nodes: Numbers, rows: Numbers
     ) -> torch.Tensor:
-        """Input of the last layer: from the stack, or the trunk for pairs that leave it there."""
-        if chunk.stop <= len(stack):
-            return stack[chunk]
-        of_trunk = trunk[-1].hidden[rows[max(chunk.start, len(stack)) : chunk.stop]]
-        return torch.cat([stack[chunk], of_trunk])
+        """Input of the last layer: of nodes, and of the trunk for pairs that leave it there."""
+        of_nodes = below[self._index(nodes)]
+        return torch.cat([of_nodes, trunk[-1].hidden[self._index(rows[len(nodes) :])]])
+
+    def _disabled(self, number: int, ranks: Numbers) -> torch.Tensor:
+        """[ranks, heads], all heads that are disabled in a layer."""
+        return self._own[self._index(ranks), number] | self._common[number]
+
+    def _index(self, numbers: Numbers) -> torch.Tensor | slice:
+        """Numbers as an index; a slice, which copies nothing, if they follow each other."""
+        if len(numbers) and np.array_equal(
+            numbers, np.arange(numbers[0], numbers[0] + len(numbers))
+        ):
+            return slice(int(numbers[0]), int(numbers[0]) + len(numbers))
+        return torch.from_numpy(numbers).to(self._model.device)
 
     def _chunks(self, start: int, end: int, length: int) -> Iterator[slice]:
         step = max(1, self._tokens // length)
         return (slice(first, min(first + step, end)) for first in range(start, end, step))
 
     def _leave(
-        self, state: _State, number: int, layer: Layer, sets: torch.Tensor, rows: torch.Tensor
+        self, state: _State, number: int, layer: Layer, ranks: Numbers, rows: Numbers
     ) -> torch.Tensor:
-        """Output of the layer, [pairs, L, size], for pairs that leave the trunk at it, by set."""
-        exact, attended = self._exact[number], state.attended[rows]
-        parts = list(self._by_set(number, sets))
-        for here, heads in parts:
-            attended[here] += exact.project_heads(state.change[_together(rows[here])], heads)
+        """Output of the layer, [pairs, L, size], for pairs that leave the trunk at it, by rank."""
+        exact, attended = self._exact[number], state.attended[rows.tolist()]
+        parts = [
+            (here, self._index(rows[here]), heads) for here, heads in self._by_set(number, ranks)
+        ]
+        for here, of_trunk, heads in parts:
+            attended[here] += exact.project_heads(state.change[of_trunk], heads)
         normalised, mean, scale = exact.normalise(attended)
-        if state.raised is None or not any(exact.is_narrow(heads) for _, heads in parts):
+        if state.raised is None or not any(exact.is_narrow(heads) for _, _, heads in parts):
             return layer.feed_forward(normalised)
         wide = attended.new_empty(*attended.shape[:2], state.raised.wide.shape[2])
-        for here, heads in parts:
+        for here, of_trunk, heads in parts:
             if exact.is_narrow(heads):
-                of_trunk = _together(rows[here])
                 intact, change = state.raised.of(of_trunk), state.change[of_trunk]
                 exact.raised_with(intact, change, heads, mean[here], scale[here], wide[here])
             else:
                 wide[here] = layer.up(normalised[here])
         return layer.lower(wide, normalised)
 
-    def _by_set(self, number: int, sets: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
-        """Places of every set among pairs that are sorted by set, and its heads in a layer."""
+    def _by_set(self, number: int, ranks: Numbers) -> Iterator[tuple[slice, torch.Tensor]]:
+        """Places of every set among pairs sorted by rank, and its own heads in a layer."""
         start = 0
-        for chosen, of_set in itertools.groupby(sets.tolist()):
+        for rank, of_set in itertools.groupby(ranks.tolist()):
             end = start + len(list(of_set))
-            yield slice(start, end), self._selected[chosen, number].nonzero()[:, 0]
+            yield slice(start, end), self._own[rank, number].nonzero()[:, 0]
             start = end
-
-
-def _together(rows: torch.Tensor) -> slice | torch.Tensor:
-    """Row numbers as a slice, which copies nothing, if they follow each other."""
-    first, count = int(rows[0]), len(rows)
-    follow = torch.equal(rows, torch.arange(first, first + count, device=rows.device))
-    return slice(first, first + count) if follow else rows

@@ -26,6 +26,7 @@ from darksecrets.ablation.shared import Shared
 from darksecrets.ablation.sweep import Settings, choose_backend, gather_sweep, sweep_chunk
 from darksecrets.data.batches import load_split
 from darksecrets.models.hooks import Intervention, shape_of
+from darksecrets.models.layers import Layer
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run import resuming
 from darksecrets.run.errors import InputError
@@ -180,6 +181,33 @@ def test_shared_backend_gives_the_loops_outputs(family, mode, data, tmp_path):
     assert np.abs(exact - expected).max() < 1e-10
     effects = np.abs(expected - expected[0]).max(axis=(1, 2))
     assert effects[1:].min() > 1e-3, "every set does something"
+
+
+@pytest.mark.parametrize("mode", ["uniform", "zero"])
+def test_sets_with_heads_in_common_share_layers(mode, bert, data, monkeypatch):
+    """As greedy orders have them: some heads in every set, and sets within sets."""
+    common = {1: frozenset([2]), 2: frozenset([1])}
+    others = [{}, {1: [1]}, {1: [1], 3: [2]}, {1: [1], 2: [2], 3: [1]}, {2: [2]}, {3: [1, 2]}]
+    sets = [
+        Disable({n: common.get(n, frozenset()) | set(of.get(n, ())) for n in (1, 2, 3)}, mode)
+        for of in [*others, others[2]]
+    ]
+    model, split = load(bert, data, dtype=torch.float64)
+    forwards, whole = [], Layer.forward
+    monkeypatch.setattr(
+        Layer,
+        "forward",
+        lambda self, hidden, off: forwards.append(len(off)) or whole(self, hidden, off),
+    )
+    every = np.ones((len(sets), len(split)), dtype=bool)
+    with torch.inference_mode():
+        found = Shared(model, split, sets).logits(range(len(split)), every)
+        assert sum(forwards) == 2 * len(split), (
+            "layer 2 of {1: 1}, with and without its second head"
+        )
+        expected = Loop(model, split, sets).logits(range(len(split)), every)
+    assert np.abs(found - expected).max() < 1e-10
+    assert np.abs(np.diff(expected[:6], axis=0)).max(axis=(1, 2)).min() > 1e-3
 
 
 @pytest.mark.parametrize("screening", [False, True])
