@@ -1,7 +1,8 @@
 """Cost of a sweep over heads and layers: four programs with equal predictions, and scaling.
 
     python benchmarks/ablation.py --run <results of a run> [--tasks RTE STS-B] [--seed 1]
-        [--examples 160] [--threads 1 2] [--base-examples 16] [--pages ablation]
+        [--examples 160] [--threads 1 2] [--base-examples 16] [--pruning-examples 64]
+        [--pages ablation]
 
 The four programs are:
 
@@ -30,7 +31,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,16 +47,21 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedModel
 
 from darksecrets.ablation.backends import Block
+from darksecrets.ablation.disable import UNIFORM, ZERO
+from darksecrets.ablation.joint import Order
 from darksecrets.ablation.screening import Screening
 from darksecrets.ablation.sets import HeadSet, sweep_sets
-from darksecrets.ablation.shared import Shared
+from darksecrets.ablation.shared import Shared, select
+from darksecrets.ablation.sharing import Sharing
 from darksecrets.ablation.sweep import BLOCK
 from darksecrets.ablation.ties import decide_ties, ties
 from darksecrets.data.batches import EncodedSplit, by_length, load_split
 from darksecrets.data.tasks import Task
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.selectors import Heads
 from workflow.lib.tasks import shipped_tasks
 
 NOTEBOOK_LENGTH, LOOP_BATCH = 200, 32
@@ -68,6 +74,8 @@ PROGRAMS = NOTEBOOK, LOOP, SHARED, SCREENED = (
 )
 #: Sets that the loop runs on every block; sets, and examples, of the notebook's loop.
 LOOP_SETS, NOTEBOOK_SETS, NOTEBOOK_EXAMPLES = 8, 1, 6
+#: Random orders in which heads are removed.
+CURVES = 28
 #: How far the loop's logits may be from the sweep's, relative to logits above 1.
 AGREEMENT = 1e-3
 #: Rows, inner size and columns of the products that measure the machine's peak: large ones, and
@@ -81,15 +89,16 @@ class HookedLoop:
 
     The output of a head whose map is 1/L everywhere is, for every token, the mean of its L value
     vectors. The hook on a layer's value projection replaces the values of disabled heads by that
-    mean; then the map does not matter, because its rows sum to 1.
+    mean; then the map does not matter, because its rows sum to 1. Removed heads have values of 0.
 
     Args:
         model: A classifier of BERT, RoBERTa or ELECTRA with eager attention.
         sets: What to disable.
+        mode: ``uniform`` or ``zero``.
     """
 
-    def __init__(self, model: PreTrainedModel, sets: list[HeadSet]) -> None:
-        self.model, self.sets = model, sets
+    def __init__(self, model: PreTrainedModel, sets: list[HeadSet], mode: str = UNIFORM) -> None:
+        self.model, self.sets, self.mode = model, sets, mode
         self.size = model.config.hidden_size // model.config.num_attention_heads
 
     def logits(self, number: int, batch: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -113,7 +122,10 @@ class HookedLoop:
 
         def hook(_module: object, _inputs: object, values: torch.Tensor) -> torch.Tensor:
             of_heads = values.unflatten(-1, (-1, self.size))  # [example, token, head, size], a view
-            of_heads[:, :, disabled] = (of_heads[:, :, disabled] * share).sum(1, keepdim=True)
+            if self.mode == ZERO:
+                of_heads[:, :, disabled] = 0.0
+            else:
+                of_heads[:, :, disabled] = (of_heads[:, :, disabled] * share).sum(1, keepdim=True)
             return values
 
         return hook
@@ -163,6 +175,7 @@ class Race:
         threads: Number of CPU threads of all programs.
         programs: The programs to run.
         peak: Updated with the rate of matrix products between blocks.
+        removed: Sets of heads to remove, in place of disabling each head and each layer.
 
     Attributes:
         seconds: By program, over all blocks; projected if it ran on a part of them. Those of the
@@ -180,11 +193,13 @@ class Race:
         threads: int,
         programs: tuple[str, ...] = PROGRAMS,
         peak: Peak | None = None,
+        removed: Sequence[Heads] = (),
     ) -> None:
         self.model, self.split, self.peak = model, split, peak
         self.threads, self.programs = threads, programs
-        self.sets = sweep_sets(shape_of(model))
-        self.loop = HookedLoop(eager, self.sets)
+        self.mode = ZERO if removed else UNIFORM
+        self.sets = [HeadSet("set", heads, "") for heads in removed] or sweep_sets(shape_of(model))
+        self.loop = HookedLoop(eager, self.sets, self.mode)
         self.seconds, self.cpu_seconds, self.tie_seconds = (
             dict.fromkeys(programs, 0.0) for _ in range(3)
         )
@@ -194,7 +209,7 @@ class Race:
     @functools.cached_property
     def shared(self) -> Shared:
         """The shared backend, made on first use because it copies weights."""
-        interventions = [of_set.intervention("uniform") for of_set in self.sets]
+        interventions = [of_set.intervention(self.mode) for of_set in self.sets]
         return Shared(self.model, self.split, interventions)
 
     @functools.cached_property
@@ -356,10 +371,18 @@ def products(race: Race) -> tuple[float, float]:
     config, lengths = race.model.config, race.split.lengths
     size, wide, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
     feed_forward = 2 * 2 * size * wide
-    first = race.shared.first_layers
-    heads = np.array([len(of.heads[min(of.heads)]) if of.heads else 0 for of in race.sets])
+    sharing = Sharing(select(race.model, race.shared.interventions).numpy())
+    every, alone = np.arange(len(race.sets)), np.zeros(len(race.sets), dtype=np.int64)
+    above, columns = 0, []
+    for number in range(layers - 1):
+        pairs, _ = sharing.nodes(number, every, alone)
+        here = pairs[sharing.first[pairs] == number]
+        above += len(pairs) - len(here)
+        columns += sharing.own[here, number].sum(axis=1).tolist()
     # what a few heads change goes through the first map as so many columns, and two
-    columns = heads * (size // config.num_attention_heads) + 2
+    columns = np.array(columns) * (size // config.num_attention_heads) + 2
+    few = columns[2 * columns <= size]
+    wholes = len(columns) - len(few)
 
     def layer(length: int) -> float:
         return feed_forward + 2 * 4 * size**2 + 2 * 2 * length * size
@@ -369,12 +392,9 @@ def products(race: Race) -> tuple[float, float]:
         longest = int(lengths[rows].max())
         loop += len(race.sets) * layers * len(rows) * longest * layer(longest)
         for length in lengths[rows].tolist():
-            above = np.maximum(layers - 2 - first, 0)
-            begun = first < layers - 1
-            shared += length * (layers * layer(length) + (above * begun).sum() * layer(length))
-            few = begun & (2 * columns <= size)
-            shared += length * 2 * (columns * (wide + size) + size * wide)[few].sum()
-            shared += length * (begun & ~few).sum() * feed_forward
+            shared += length * (layers + above) * layer(length)
+            shared += length * 2 * (few * (wide + size) + size * wide).sum()
+            shared += length * wholes * feed_forward
     return loop, shared
 
 
@@ -397,7 +417,7 @@ def compare(name: str, race: Race) -> list[dict[str, Any]]:
                 "of these ties, s": race.tie_seconds[program],
                 "times as fast as the loop": race.seconds[LOOP] / seconds,
                 "in CPU time": race.cpu_seconds[LOOP] / race.cpu_seconds[program],
-                "as the notebook": race.seconds[NOTEBOOK] / seconds,
+                "as the notebook": race.seconds.get(NOTEBOOK, np.nan) / seconds,
                 "operations a second": work[program] / busy if program in work else np.nan,
                 "changed from the loop": "{} of {}".format(*race.changed(program, LOOP))
                 if program in (SHARED, SCREENED)
@@ -426,8 +446,7 @@ def with_shares(rows: list[dict[str, Any]], peak: Peak) -> pd.DataFrame:
 def ratios(name: str, race: Race) -> str:
     """Speed of the programs relative to both loops, for one model."""
     found = (
-        f"{program} {race.seconds[LOOP] / race.seconds[program]:.1f} times as fast as the loop, "
-        f"{race.seconds[NOTEBOOK] / race.seconds[program]:.1f} times as the notebook"
+        f"{program} {race.seconds[LOOP] / race.seconds[program]:.1f} times as fast as the loop"
         for program in race.programs
         if program in (SHARED, SCREENED)
     )
@@ -518,9 +537,14 @@ def examples(options: argparse.Namespace, task: Task) -> EncodedSplit:
     folder = options.run / "models" / task.name / "finetuned" / f"seed-{options.seed}"
     data = options.run / "data" / task.name
     split = load_split(data, "validation", load_tokenizer(folder), task, 128)
-    if options.examples and options.examples < len(split):
-        split = part(split, np.linspace(0, len(split) - 1, options.examples).astype(int).tolist())
-    return split
+    return spread(split, options.examples or len(split))
+
+
+def spread(split: EncodedSplit, number: int) -> EncodedSplit:
+    """Some examples of a split, evenly drawn, if it has more."""
+    if number >= len(split):
+        return split
+    return part(split, np.linspace(0, len(split) - 1, number).astype(int).tolist())
 
 
 def part(split: EncodedSplit, rows: list[int]) -> EncodedSplit:
@@ -573,6 +597,40 @@ def child(options: argparse.Namespace) -> None:
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
+def removed_heads(model: PreTrainedModel) -> dict[str, list[Heads]]:
+    """Sets of heads as pruning curves and greedy orders remove them, from random orders."""
+    shape, rng = shape_of(model), np.random.default_rng(0)
+    places = [(n, h) for n in range(1, shape.layers + 1) for h in range(1, shape.heads + 1)]
+    orders = [
+        Order("", None, tuple(places[number] for number in rng.permutation(len(places))))
+        for _ in range(CURVES)
+    ]
+    half, (*_, last) = len(places) // 2, orders
+    gone, left = last.heads[:half], last.heads[half:]
+    return {
+        f"pruning curves of {CURVES} random orders": [
+            order.first(count) for order in orders for count in pruning_counts(len(places))
+        ],
+        f"greedy order, the step after {half} heads": [
+            Order("", None, (*gone, one)).first(half + 1) for one in left
+        ],
+    }
+
+
+def pruning(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]:
+    """Run the programs on sets of removed heads, on the first task."""
+    task = shipped_tasks()[options.tasks[0]]
+    model, eager = load(options, task, "sdpa"), load(options, task, "eager")
+    split = spread(examples(options, task), options.pruning_examples)
+    programs = programs_for(task)[1:]
+    for what, removed in removed_heads(model).items():
+        for threads in options.threads:
+            race = Race(model, eager, split, threads, programs, peak, removed)
+            # a greedy order compares losses, which have no ties
+            race.run(decide=what.startswith("pruning") and not task.is_regression)
+            yield f"{task.name}, {what}, {len(split)} examples", race
+
+
 def races(options: argparse.Namespace, peak: Peak) -> Iterator[tuple[str, Race]]:
     """Run the programs on the run's models, and on one of BERT-base's size."""
     for name in options.tasks:
@@ -599,17 +657,12 @@ def measure(options: argparse.Namespace) -> None:
     torch.set_num_threads(options.threads[0])
     peak = Peak(devices.best())
     peak.update(8)
-    rows, found = [], []
-    for name, race in races(options, peak):
-        of_race = compare(name, race)
-        if not found:
-            of_race = [{**row, "peak memory, MiB": sizes.get(row["program"])} for row in of_race]
-        rows += of_race
-        found.append(ratios(name, race))
-    table = with_shares(rows, peak)
     machine = describe("torch", "transformers", "numpy")
-    text = "\n\n".join([notes(peak, table), *found, f"Made with `{command()}`."])
-    write_results(options.pages, "A sweep over heads and layers", table.round(3), machine, text)
+    title = "A sweep over heads and layers"
+    write_page(options.pages, title, races(options, peak), peak, sizes)
+    if options.pruning_examples:
+        title = "Heads removed in some orders"
+        write_page(f"{options.pages}_pruning", title, pruning(options, peak), peak, {})
     if options.growth_examples:
         grown = growth(options.growth_examples, options.threads[0]).round(2)
         text = (
@@ -624,17 +677,39 @@ def measure(options: argparse.Namespace) -> None:
         )
 
 
+def write_page(
+    page: str,
+    title: str,
+    races: Iterator[tuple[str, Race]],
+    peak: Peak,
+    sizes: dict[str, float],
+) -> None:
+    """Run some races and write their page; `sizes` is the memory of the first one's programs."""
+    rows, found = [], []
+    for name, race in races:
+        of_race = compare(name, race)
+        if sizes and not found:
+            of_race = [{**row, "peak memory, MiB": sizes.get(row["program"])} for row in of_race]
+        rows += of_race
+        found.append(ratios(name, race))
+    table = with_shares(rows, peak)
+    text = "\n\n".join([notes(peak, table), *found, f"Made with `{command()}`."])
+    machine = describe("torch", "transformers", "numpy")
+    write_results(page, title, table.round(3), machine, text)
+
+
 def notes(peak: Peak, table: pd.DataFrame) -> str:
     """What was measured, and how to read it."""
     text = (
-        f"A sweep over all heads and layers, on {peak.device}. The programs take turns on blocks "
+        f"Predictions with heads disabled, on {peak.device}. The programs take turns on blocks "
         "of examples. The loop is what a user writes with transformers: eager attention, forward "
         "hooks on the value projections that replace the values of a disabled head by their mean "
-        f"over the real tokens, batches of {LOOP_BATCH} sorted by length, inference mode, the same "
-        f"threads. It ran {LOOP_SETS} sets on every block, the notebook's {NOTEBOOK_SETS} set on "
-        f"up to {NOTEBOOK_EXAMPLES} examples of each, padded to {NOTEBOOK_LENGTH} tokens or as "
-        "many as the model takes; their times are projected to all sets and examples. The times "
-        "of the shared backend include the decision of ties by running examples alone. Changed "
+        f"over the real tokens (of a removed head by 0), batches of {LOOP_BATCH} sorted by length, "
+        f"inference mode, the same threads. It ran {LOOP_SETS} sets on every block, the notebook's "
+        f"{NOTEBOOK_SETS} set on up to {NOTEBOOK_EXAMPLES} examples of each, padded to "
+        f"{NOTEBOOK_LENGTH} tokens or as many as the model takes; their times are projected to all "
+        "sets and examples. The times of the shared backend include the decision of ties, except "
+        "in a greedy order, by running examples alone. Changed "
         "predictions are counted against the loop where it ran, without ties (margins below "
         "1e-5), because they depend on a loop's batches; and against float32, with ties. "
         "The program stops if a prediction differs from the loop's. "
@@ -678,6 +753,9 @@ def main() -> None:
         "--base-examples", type=int, default=16, help="examples for BERT-base; 0 to skip it"
     )
     parser.add_argument("--growth-examples", type=int, default=16, help="0: no growth")
+    parser.add_argument(
+        "--pruning-examples", type=int, default=64, help="for sets of removed heads; 0 to skip them"
+    )
     parser.add_argument("--pages", default="ablation", help="name of the results")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
