@@ -28,6 +28,8 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -187,6 +189,7 @@ class _Branches:
         self._tokens = devices.batch_size(model.device, each, **CHUNK)
         self._batch = devices.batch_size(model.device, 2 * 4 * 3, **BATCH)
         self._exact = layers_of(model, model.dtype, mode)
+        self._kept = threading.local()
 
     @functools.cached_property
     def _in_bfloat16(self) -> list[Layer]:
@@ -245,10 +248,11 @@ class _Branches:
         """As `logits`, for pairs sorted by rank, in place of numbers of sets, and input."""
         length, size = trunk[0].hidden.shape[1:]
         below, nodes = trunk[0].hidden[:0], np.empty(0, dtype=np.int64)
+        stacks = self._stacks(below, len(ranks), length, size)
         for number, layer in enumerate(layers[:-1]):
             pairs, nodes_here = self._sharing.nodes(number, ranks, rows)
             old = int(np.searchsorted(self._sharing.first[ranks[pairs]], number))
-            above = below.new_empty(len(pairs), length, size)
+            above = next(stacks)[: len(pairs)]
             for chunk in self._chunks(0, old, length):
                 of = pairs[chunk]
                 disabled = self._disabled(number, ranks[of])
@@ -263,6 +267,13 @@ class _Branches:
             for hidden in [self._top(trunk, below, nodes[chunk], rows[chunk])]
         ]
         return classify(self._model, torch.cat(first_tokens))
+
+    def _stacks(self, like: torch.Tensor, *shape: int) -> Iterator[torch.Tensor]:
+        """Two tensors, in turn, in memory that a thread keeps: the first use of memory is slow."""
+        numbers, kept = math.prod(shape), getattr(self._kept, "memory", None)
+        if kept is None or kept.shape[1] < numbers:
+            kept = self._kept.memory = like.new_empty(2, numbers)
+        return itertools.cycle(memory[:numbers].view(shape) for memory in kept)
 
     def _top(
         self, trunk: Trunk, below: torch.Tensor, nodes: Numbers, rows: Numbers
