@@ -14,10 +14,11 @@ function drawModels() {
   if (!CONTENT.models.length) return [];
   const own = modelTables(address.task);
   const others = [...new Set(CONTENT.models.map(({ task }) => task))];
+  const kinds = [...new Set(CONTENT.models.map(({ group }) => group.replace(/ \(.*/, "")))];
   const groups = [...new Set(own.map(({ group }) => group))];
   return [
     h("h2", {}, "The models of ", address.task),
-    own.length ? null : h("p", { class: "quiet small" }, "Such numbers were measured on ",
+    own.length ? null : h("p", { class: "quiet small" }, `${kinds.join(", ")}: measured on `,
       others.map((task, k) => [k ? ", " : "", h("button", { type: "button", class: "link", id: `models-${k}`, onclick: () => update({ task, example: "" }) }, task)]), " only."),
     h("div", { class: "models" }, groups.map((group) => drawGroup(group, own.filter((small) => small.group === group)))),
   ];
@@ -29,7 +30,7 @@ function drawGroup(group, own) {
   return h("article", { class: "card", "aria-label": group },
     h("header", {}, h("h3", {}, group),
       h("span", { class: "small links" }, figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, `Figure: ${figureName(path)}`)))),
-    maps.length ? h("div", { class: "maps surfaces" }, maps.map(surfaceMap)) : null,
+    maps.length ? h("div", { class: "maps surfaces", "data-painted": "yes" }, maps.map(surfaceMap)) : null,
     maps.length ? h("p", { class: "quiet small" }, `${maps[0].marks.map(({ name }) => name).join(", ")}. ${maps[0].meaning} ${isDark() ? "Brighter" : "Darker"} is a greater loss.`) : null,
     own.filter((small) => !small.marks.length).map(smallTable));
 }
