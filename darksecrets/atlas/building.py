@@ -11,14 +11,15 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.atlas import claims as of_claims
+from darksecrets.atlas import models as of_models
 from darksecrets.atlas import packing
 from darksecrets.atlas.frame import BINS, OFFSETS
-from darksecrets.atlas.measures import SHOWN
+from darksecrets.atlas.measures import MODELS, SHOWN
 from darksecrets.atlas.sentences import describe
 from darksecrets.claims.registry import Paper
 from darksecrets.run.columns import of_weights
 from darksecrets.run.series import CHOSEN, FINETUNED, MEAN, Model, Series, of_measure, shape_of
-from darksecrets.run.shown import LEVEL, Shown
+from darksecrets.run.shown import LEVEL, Shown, plain
 
 Metrics = Mapping[str, Sequence[str]]
 
@@ -59,7 +60,8 @@ def content(
 
     Args:
         run: The run.
-        tables: Tables of the measures, and `score_means`, by name; those that the run has.
+        tables: Tables of the measures and of whole models, and `score_means`, by name; those that
+            the run has.
         claims: The table `claims`.
         papers: The registry of claims.
         maps: Maps of every task, see `darksecrets.atlas.maps.content`.
@@ -86,6 +88,7 @@ def content(
         "offsets": OFFSETS,
         "scores": _scores(tables.get("score_means"), run.metrics),
         "measures": _menu(measures, series),
+        "models": of_models.content(MODELS, tables, run.metrics, run.figures),
         "claims": of_claims.content(papers, claims, series, run.figures, run.metrics),
         "sentences": _sentences(series, run),
         "maps": maps,
@@ -103,13 +106,13 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "kinds": dict(series.kinds),
         "group": shown.group,
         "table": shown.table.file,
-        "meaning": _plain(shown.meaning or column.meaning),
+        "meaning": plain(shown.meaning or column.meaning),
         "unit": column.unit,
         "palette": shown.palette,
         "onCard": shown.on_card
         if isinstance(shown.on_card, bool)
         else series.kind in shown.on_card,
-        "test": _plain(shown.column(shown.test).meaning) if shown.test else "",
+        "test": plain(shown.column(shown.test).meaning) if shown.test else "",
         "twoSided": shown.two_sided,
         "columns": list(series.columns),
         "roles": _roles(shown, series.columns),
@@ -129,11 +132,6 @@ def _of_weights(series: Series) -> str:
     return ".".join((of_weights(shown.table) or shown.table.name, shown.value, series.kind))
 
 
-def _plain(markdown: str) -> str:
-    """Text of a declaration without the marks of code."""
-    return markdown.replace("`", "")
-
-
 def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
     """What the columns are for: numbers of columns by role."""
     named = {"value": shown.value, "test": shown.test, "over": shown.over, CHOSEN: CHOSEN}
@@ -146,7 +144,7 @@ def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:
         **found,
         **{
             role: [
-                {"name": c.name, "column": columns.index(c.name), "meaning": _plain(c.meaning)}
+                {"name": c.name, "column": columns.index(c.name), "meaning": plain(c.meaning)}
                 for c in own
                 if c.name in columns
             ]

@@ -14,8 +14,9 @@ from darksecrets.landscape import shown as landscape
 from darksecrets.norms import shown as norms
 from darksecrets.opinions import shown as opinions
 from darksecrets.patterns import shown as patterns
-from darksecrets.run.shown import Shown
+from darksecrets.run.shown import ModelNumbers, Shown
 from darksecrets.run.tables import Table
+from darksecrets.seeds import shown as seeds
 from darksecrets.subnetworks import shown as subnetworks
 from darksecrets.syntax import shown as syntax
 
@@ -48,9 +49,12 @@ def _section(shown: Shown) -> str:
 SHOWN: tuple[Shown, ...] = tuple(sorted(_SHOWN, key=_section))
 """In the order of the paper's sections; a run shows those whose tables it has."""
 
+MODELS: tuple[ModelNumbers, ...] = (*landscape.MODELS, *seeds.MODELS)
+"""What is shown of whole models, in the order of their cards."""
 
-def tables(of: Sequence[Shown] = SHOWN) -> dict[str, Table]:
-    """Tables that measures are read from, by name.
+
+def tables(of: Sequence[Shown | ModelNumbers] = SHOWN) -> dict[str, Table]:
+    """Tables that measures, or numbers of models, are read from, by name.
 
     Args:
         of: The measures.

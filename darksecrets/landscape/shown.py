@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from darksecrets.landscape import surface_tables as surfaces
+from darksecrets.landscape.tables import (
+    DIFFERENCE,
+    FILTER,
+    FLATNESS,
+    FLATNESS_MEANS,
+    RISE,
+    SHARPNESS,
+    TOP,
+    TRACE,
+    TRAIN,
+    VALIDATION,
+)
 from darksecrets.landscape.trajectory_tables import HEAD_HALFWAY
-from darksecrets.run.shown import Phrase, Shown
+from darksecrets.run.shown import ModelNumbers, Phrase, Shown
 
 SHOWN = (
     Shown(
@@ -22,3 +35,77 @@ SHOWN = (
     ),
 )
 """Measures of heads that the atlas shows; docs/atlas.md explains how to add one."""
+
+_FLATNESS = "Flatness (4.3)"
+_SURFACE = "Loss surface (4.3)"
+_WORDS = {
+    surfaces.FINETUNED: "fine-tuned",
+    surfaces.FROM_NORMAL: "from normal",
+    surfaces.PRETRAINED: "pre-trained",
+    DIFFERENCE: "from normal − fine-tuned",
+    RISE: "mean rise",
+    SHARPNESS: "sharpness (%)",
+    TRACE: "trace of the Hessian",
+    TOP: "top eigenvalue",
+    TRAIN: "training examples",
+    VALIDATION: "validation examples",
+    "split": "examples",
+}
+
+MODELS = (
+    ModelNumbers(
+        FLATNESS,
+        "How sharply the loss rises",
+        _FLATNESS,
+        "Greater is sharper. Filter-normalised: a step is as long as the weights that it moves, "
+        "so models can be compared. From normal: the same training, begun with random weights.",
+        values=("value",),
+        rows=("measure", "split"),
+        across="state",
+        where={"scale": FILTER},
+        words=_WORDS,
+        over_seeds=FLATNESS_MEANS,
+    ),
+    ModelNumbers(
+        FLATNESS,
+        "Whether these models are at an optimum",
+        _FLATNESS,
+        "A model whose loss is not below that of constant output has not learned these examples. "
+        "The loss may be flat around it, but it is at no optimum.",
+        values=("loss", "constant_loss", "gradient"),
+        rows=("state", "seed", "split"),
+        where={"scale": FILTER, "measure": RISE},
+        words=_WORDS
+        | {"state": "model", "constant_loss": "of constant output", "gradient": "‖gradient‖"},
+    ),
+    ModelNumbers(
+        surfaces.LOSS_SURFACES,
+        "Loss of {kind}",
+        _SURFACE,
+        "The plane through the weights of three models; across: to the pre-trained model; up: to "
+        "the one fine-tuned from normal weights.",
+        values=("loss",),
+        rows=("y",),
+        across="x",
+        kind="split",
+        where={"plane": surfaces.MODELS},
+        words=_WORDS,
+        marks={
+            (0.0, 0.0): "● fine-tuned",
+            (1.0, 0.0): "■ pre-trained",
+            (0.0, 1.0): "▲ from normal",
+        },
+    ),
+    ModelNumbers(
+        surfaces.SURFACE_POINTS,
+        "Loss of models in this plane",
+        _SURFACE,
+        "Mean loss over the examples; of the three models, and of the path of fine-tuning, if it "
+        "was kept.",
+        values=("loss",),
+        rows=("point", "step"),
+        across="split",
+        words=_WORDS | {"point": "model"},
+    ),
+)
+"""What the atlas shows of whole models."""

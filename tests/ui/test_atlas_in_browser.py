@@ -5,7 +5,7 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from atlas_run import AWKWARD, page, tables
+from atlas_run import AWKWARD, page, tables, tables_of_models
 from needs import needs, path_of
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -414,12 +414,90 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
     assert outside == [], "nothing is cut off"
 
 
+NUMBERS_OF_MODELS = """
+    return [...document.querySelectorAll('#models section')].map((section) => [
+      section.querySelector('h4').textContent,
+      [...section.querySelectorAll('tr')].map((row) => [...row.children].map((cell) =>
+        [...cell.childNodes].map((node) => node.textContent.replaceAll('−', '-')))),
+    ])
+"""
+"""Every small table of the page: its title, and texts of cells, a value and its interval."""
+
+
+def test_cards_of_models_have_the_numbers_of_the_tables(browser, file):
+    made = tables_of_models()
+    titles = "How sharply the loss rises · training examples · mean over seeds"
+    for seed, table, title in (
+        ("mean", "flatness_means", titles),
+        ("2", "flatness", titles.replace("mean over seeds", "seed 2")),
+    ):
+        atlas = Atlas(browser, file, f"seed={seed}")
+        found = dict(atlas.run(NUMBERS_OF_MODELS))
+        frame = made[table] if seed == "mean" else made[table].query(f"seed == {seed}")
+        (_, *names), *rows = found[title]
+        assert len(rows) == 4
+        words = {"trace of the Hessian": "trace", "top eigenvalue": "top_eigenvalue"}
+        words |= {"mean rise": "rise", "sharpness (%)": "sharpness"}
+        states = ["finetuned", "finetuned-from-normal", "difference"][: len(names)]
+        for (measure,), *cells in rows:
+            for state, (value, *interval) in zip(states, cells, strict=True):
+                row = frame.query(f"measure == '{words[measure]}' and state == '{state}'").iloc[0]
+                expected = [row["value"], row["ci_low"], row["ci_high"]]
+                read = [value, *(interval[0][1:-1].split(", ") if interval else [])]
+                assert [float(text) for text in read] == pytest.approx(
+                    expected[: len(read)], rel=6e-3, abs=5.1e-5
+                )
+    seeds = {"Variance of the final score", "The best of n fine-tunings"}
+    seeds |= {"Stopping bad fine-tunings early", "Final score of every fine-tuning"}
+    assert seeds < {*found}
+    final = made["seed_grid"].query("metric == 'f1' and epoch == 4")
+    _, *rows = found["Final score of every fine-tuning"]
+    for (start,), *cells in rows:
+        expected = final[final["init_seed"] == int(start)].sort_values("order_seed")["score"]
+        assert [float(value) for (value,) in cells] == pytest.approx([*expected], abs=0.051)
+    assert atlas.complaints() == []
+
+
+def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
+    losses = tables_of_models()["loss_surfaces"].query(
+        "plane == 'models' and split == 'validation'"
+    )
+    atlas = Atlas(browser, file)
+    canvas = atlas.find("#models canvas")
+    atlas.run("arguments[0].scrollIntoView({block: 'center'})", canvas)
+    side, cell = canvas.rect["width"], canvas.rect["width"] / 7
+    assert atlas.find("#models figcaption").text.startswith("Loss of validation examples · seed 1")
+    for across, up, mark in (
+        (0.0, 0.0, "● fine-tuned"),
+        (1.0, 0.0, "■ pre-trained"),
+        (0.5, 1.25, ""),
+    ):
+        row = losses[((losses["x"] - across).abs() < 1e-6) & ((losses["y"] - up).abs() < 1e-6)]
+        (row,) = row.to_dict("records")
+        place = (row["column"] - 0.5) * cell - side / 2, side / 2 - (row["row"] - 0.5) * cell
+        ActionChains(browser).move_to_element_with_offset(canvas, *map(int, place)).perform()
+        said = atlas.texts("#tip > *")
+        assert float(said[0].split()[1]) == pytest.approx(row["loss"], rel=6e-3)
+        assert said[1:-1] == ([mark] if mark else [])
+        assert said[-1] == f"across {across:g}, up {up:g}"
+    assert atlas.complaints() == []
+
+
+def test_a_task_without_numbers_of_models_says_which_has_them(browser, file):
+    atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E")
+    assert atlas.texts("#models .card") == []
+    assert atlas.texts("#models h2") == ["The models of <b>two</b>"]
+    atlas.find("#models button").click()
+    assert atlas.address.get("task", "one") == "one"
+    assert len(atlas.texts("#models .card")) == 3
+
+
 def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
     few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
     few += ("syntactic_heads", "head_importance", "remaining_heads", "subnetworks", "faithfulness")
-    few += ("head_gates",)
+    few += ("head_gates", *tables_of_models())
     path = tmp_path / "atlas.html"
     text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
     path.write_text(text, encoding="utf-8")
@@ -431,4 +509,5 @@ def test_a_run_with_little_works(browser, tmp_path):
     assert not {"Frames", "norms", "relation", "Importance"} & set(names.split())
     assert atlas.texts("#seed option") == ["Seed 3"]
     assert "Effect of disabling" not in atlas.find(".card").text
+    assert atlas.find("#models").text == ""
     assert atlas.complaints() == []

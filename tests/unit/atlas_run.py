@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from made_up_models import made_flatness, made_grid, made_surface
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import HEAD_ABLATION, SEED_EFFECTS
@@ -16,7 +17,10 @@ from darksecrets.atlas import building, html, maps, measures
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
+from darksecrets.landscape.flatness_means import means
+from darksecrets.landscape.surface import tables as tables_of_surface
 from darksecrets.run.tables import Table
+from darksecrets.seeds.statistics import tables as tables_of_grid
 
 AWKWARD = (
     "<script>alert(1)</script>",
@@ -121,6 +125,24 @@ def _tables(
     return found
 
 
+def tables_of_models(task: str = "one", seeds: Sequence[int] = (1, 2)) -> dict[str, pd.DataFrame]:
+    """Tables of whole models, by the code that makes them; loss surfaces are of the first seed."""
+    flatness = made_flatness(len(seeds)).query("task == 'RTE'").assign(task=task)
+    flatness["seed"] = [seeds[seed] for seed in flatness["seed"]]
+    return {
+        "flatness": flatness,
+        "flatness_means": means(flatness),
+        **tables_of_surface(made_surface(path=True), task, seeds[0]),
+        **{name: frame.assign(task=task) for name, frame in _tables_of_seeds().items()},
+    }
+
+
+@functools.cache
+def _tables_of_seeds() -> Mapping[str, pd.DataFrame]:
+    rng = np.random.default_rng(2)
+    return tables_of_grid(made_grid(rng, rng.uniform(0.6, 0.9, (3, 2)), 0.5), 100, 1)
+
+
 def claims() -> pd.DataFrame:
     """The table of claims: each undecided."""
     papers = registry.read(registry.files())
@@ -194,7 +216,8 @@ def page(
     settings = maps.Settings(LABELS, examples=4, tokens=48, seed=1)
     swept = None if "head_ablation" in without else sweep(shape)
     own = maps.content(stores(folder, seeds, shape), predictions(), swept, settings)
-    found = {k: v for k, v in tables(metrics, seeds, shape).items() if k not in without}
+    made_up = tables(metrics, seeds, shape) | tables_of_models(next(iter(metrics)), seeds)
+    found = {name: frame for name, frame in made_up.items() if name not in without}
     made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}
     run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {}, made=made)
     papers = registry.read(registry.files())

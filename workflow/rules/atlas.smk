@@ -3,7 +3,11 @@
 
 TABLES_OF_ATLAS = [
     str(RESULTS / "tables" / table.file)
-    for table in (*measures_of_atlas.tables().values(), contracts.TABLES["score_means"])
+    for table in (
+        *measures_of_atlas.tables().values(),
+        *measures_of_atlas.tables(measures_of_atlas.MODELS).values(),
+        contracts.TABLES["score_means"],
+    )
     if table.name not in TABLES_LEFT_OUT
 ]
 

@@ -9,6 +9,7 @@ import torch
 from claim_tables import OPEN, RUN
 from encoders import FAMILIES
 from glue import TASKS
+from made_up_models import made_flatness
 from scipy.stats import t
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss, mean_squared_error
@@ -125,25 +126,8 @@ def test_the_loss_of_constant_output_is_that_of_scikit_learn() -> None:
     assert constant_loss(TASKS["STS-B"], scores) == pytest.approx(expected)
 
 
-def made_up(seeds: int, ratio: float = 4.0) -> pd.DataFrame:
-    """Numbers of two tasks, with a spread over seeds."""
-    rng, rows = np.random.default_rng(0), []
-    for task in ("MRPC", "RTE"):
-        for state, times in zip(STATES, (1.0, ratio), strict=True):
-            for seed in range(seeds):
-                for measure in MEASURES:
-                    value = times * np.exp(0.3 * rng.normal())
-                    ends = {"ci_low": 0.9 * value, "ci_high": 1.1 * value, "error": 0.05 * value}
-                    known = {} if measure == "sharpness" else ends
-                    row = {"task": task, "state": state, "seed": seed, "measure": measure}
-                    rows.append({**row, "value": value, **known})
-    about = {"split": "train", "scale": "filter", "steps": 3, "examples": 8, "parameters": 9}
-    numbers = {"loss": 0.1, "constant_loss": 0.69, "gradient": 0.1}
-    return pd.DataFrame(rows).assign(**about, **numbers)[list(FLATNESS.names)]
-
-
 def test_means_pair_seeds_and_cover_both_errors() -> None:
-    table = made_up(3)
+    table = made_flatness(3)
     found = means(table).set_index(["task", "state", "measure"])
     one = table.query("task == 'RTE' and measure == 'trace'").pivot(
         index="seed", columns="state", values=["value", "error"]
@@ -160,7 +144,7 @@ def test_means_pair_seeds_and_cover_both_errors() -> None:
 
 
 def test_one_seed_has_an_interval_where_the_number_has_an_error() -> None:
-    found = means(made_up(1)).set_index(["task", "state", "measure"])
+    found = means(made_flatness(1)).set_index(["task", "state", "measure"])
     assert np.isnan(found.loc["RTE", "finetuned", "sharpness"]["ci_low"])
     assert np.isnan(found.loc["RTE", "difference", "sharpness"]["ci_low"])
     row = found.loc["RTE", "finetuned", "trace"]
@@ -169,7 +153,7 @@ def test_one_seed_has_an_interval_where_the_number_has_an_error() -> None:
 
 @pytest.mark.parametrize("ratio", [4.0, 40.0])
 def test_the_figure_has_a_panel_for_each_measure(ratio: float) -> None:
-    table = made_up(3, ratio)
+    table = made_flatness(3, ratio)
     drawn = flatness(means(table), table, ["MRPC", "RTE"], "run · model")
     panels = {axes.get_label(): axes for axes in drawn.axes}
     assert set(panels) == set(MEASURES)
@@ -181,7 +165,7 @@ def test_the_figure_has_a_panel_for_each_measure(ratio: float) -> None:
 
 
 def test_states_that_have_not_learned_are_hollow() -> None:
-    table = made_up(3)
+    table = made_flatness(3)
     table.loc[(table["task"] == "RTE") & (table["state"] == STATES[1]), "loss"] = 0.68
     assert learned(table).to_dict() == {
         ("MRPC", STATES[0], "train"): True,

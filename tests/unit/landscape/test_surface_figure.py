@@ -5,36 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from made_up_models import made_surface
 
-from darksecrets.landscape.grids import along, around, between
 from darksecrets.landscape.loss_surfaces import levels, loss_surfaces
-from darksecrets.landscape.surface import Grid, Points, Surface, tables
-
-NO_POINTS = (np.array([], dtype=np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty(0))
-NO_LOSSES = (np.empty((2, 0)), np.empty((2, 0)))
-
-
-def surface(*, path: bool = False, flat: bool = False) -> Surface:
-    """A bowl around the fine-tuned model; or the same loss everywhere."""
-
-    def grid(x: np.ndarray, y: np.ndarray) -> Grid:
-        across, up = np.meshgrid(x, y)
-        bowl = np.full_like(across, 0.7) if flat else 0.1 + across**2 + up**2
-        losses = np.stack([bowl, bowl])
-        return Grid(x, y, losses, 0.01 * losses)
-
-    shares = np.array([[1.0, 0], [0, 0], [0, 1]])
-    ones = np.ones((2, 3))
-    corners = Points(np.full(3, -1), shares, 2 * shares, np.zeros(3), ones, 0.1 * ones)
-    steps, places = np.array([0, 5, 9]), np.array([[1.0, 0], [0.4, 0.1], [0, 0]])
-    followed = Points(steps, places, 2 * places, np.zeros(3), ones, 0.1 * ones)
-    planes = {
-        "models": grid(between(7), between(7)),
-        "random": grid(around(7, 1), around(7, 1)),
-        "line": grid(along(7), np.zeros(1)),
-    }
-    none = Points(*NO_POINTS, *NO_LOSSES)
-    return Surface(planes, corners, followed if path else none, np.ones((2, 1, 2)))
+from darksecrets.landscape.surface import tables
 
 
 def test_colours_are_even_on_a_logarithmic_scale_and_robust() -> None:
@@ -50,8 +24,8 @@ def test_colours_are_even_on_a_logarithmic_scale_and_robust() -> None:
 @pytest.mark.parametrize("path", [False, True])
 @pytest.mark.parametrize("flat", [False, True])
 def test_models_are_marked_at_their_places(path: bool, flat: bool) -> None:
-    rows = tables(surface(path=path, flat=flat), "RTE", 1)
-    second = tables(surface(), "RTE", 2)
+    rows = tables(made_surface(path=path, flat=flat), "RTE", 1)
+    second = tables(made_surface(), "RTE", 2)
     both = [pd.concat([rows[name], second[name]]) for name in ("loss_surfaces", "surface_points")]
     figure = loss_surfaces(*both, ["RTE"], "run")
     axes = {each.get_label(): each for each in figure.axes}

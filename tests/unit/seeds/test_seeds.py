@@ -8,43 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from glue import TASKS
+from made_up_models import EPOCHS, EXAMPLES, TASK, made_grid
 from scipy import stats
 
-from darksecrets.data.metrics import compute
 from darksecrets.finetuning.tables import LEARNING_CURVES, predictions
 from darksecrets.run.errors import InputError
 from darksecrets.seeds import grid as grids
-from darksecrets.seeds.grid import Grid
 from darksecrets.seeds.statistics import tables
 from darksecrets.seeds.stopping import predictive, stop
 from darksecrets.seeds.tables import TABLES
-
-TASK = TASKS["MRPC"]
-EXAMPLES, EPOCHS = 40, 4
-
-
-def made(rng: np.random.Generator, skill: np.ndarray, early: float) -> Grid:
-    """A grid whose runs are right with some probability, and whose scores part-way tell of it.
-
-    Args:
-        rng: Source of randomness.
-        skill: [starts, orders] chances of a right answer.
-        early: How much the scores part-way depend on the final ones; 0 for not at all.
-    """
-    labels = np.arange(EXAMPLES) % 2
-    right = rng.random((skill.size, EXAMPLES)) < skill.reshape(-1, 1)
-    answers = np.where(right, labels, 1 - labels)
-    scores = {}
-    for metric in TASK.metrics:
-        final = np.array(
-            [100 * compute(TASK, np.eye(2)[each], labels)[metric] for each in answers]
-        ).reshape(skill.shape)
-        noise = rng.normal(0, 5, (*skill.shape, EPOCHS - 1))
-        part_way = early * final[..., None] + (1 - early) * 60 + noise
-        scores[metric] = np.concatenate([np.clip(part_way, 0, 100), final[..., None]], axis=-1)
-    starts, orders = skill.shape
-    return Grid(TASK, range(starts), range(orders), labels, answers, scores)
 
 
 def test_what_a_run_stores_is_read(tmp_path: Path) -> None:
@@ -80,7 +52,7 @@ def test_halves_are_scored_as_scikit_learn_does() -> None:
     from sklearn.metrics import f1_score
 
     rng = np.random.default_rng(1)
-    grid = made(rng, np.full((2, 2), 0.7), 0.5)
+    grid = made_grid(rng, np.full((2, 2), 0.7), 0.5)
     halves = np.array([np.arange(EXAMPLES) % 2, np.arange(EXAMPLES) < 20]).astype(np.int64)
     for number, scored in enumerate(grid.on_halves("f1", halves)):
         for split, run in itertools.product(range(2), range(4)):
@@ -141,7 +113,7 @@ def test_tables_of_runs_that_differ() -> None:
     """Starts matter, orders do not; the end is seen part-way."""
     rng = np.random.default_rng(5)
     skill = np.array([[0.55], [0.95], [0.75]]) * np.ones((1, 4))
-    found = tables(made(rng, skill, 1.0), 200, 1)
+    found = tables(made_grid(rng, skill, 1.0), 200, 1)
     for table in TABLES:
         assert list(found[table.name].columns) == list(table.names)
     variance = found["seed_variance"].set_index(["metric", "component"]).loc["accuracy"]
@@ -164,7 +136,7 @@ def test_tables_of_runs_that_differ() -> None:
 def test_equal_runs_have_no_effect_of_seeds() -> None:
     """The sampling of answers alone: at most 7% of the rows of 60 grids."""
     rng = np.random.default_rng(6)
-    rows = [tables(made(rng, np.full((3, 3), 0.8), 0.0), 100, seed) for seed in range(60)]
+    rows = [tables(made_grid(rng, np.full((3, 3), 0.8), 0.0), 100, seed) for seed in range(60)]
     for name, most in (("seed_variance", 0.07), ("early_stopping", 0.08)):
         every = pd.concat([each[name] for each in rows])
         assert (every["q_value"].dropna() < 0.05).mean() <= most

@@ -1,0 +1,65 @@
+"""What the atlas shows of grids of fine-tunings."""
+
+from __future__ import annotations
+
+from darksecrets.run.shown import ModelNumbers
+from darksecrets.seeds.tables import (
+    EARLY_STOPPING,
+    EXPECTED_MAXIMUM,
+    INIT,
+    ORDER,
+    SEED_GRID,
+    SEED_VARIANCE,
+)
+
+_GROUP = "Seeds of fine-tuning (4.3)"
+
+MODELS = (
+    ModelNumbers(
+        SEED_VARIANCE,
+        "Variance of the final score",
+        _GROUP,
+        "Components of the variance, in points², and the standard deviation (SD) of each, in "
+        "points. A negative estimate means that the grid sees no effect.",
+        values=("sd", "variance", "share", "q_value"),
+        rows=("component",),
+        words={
+            INIT: "start",
+            ORDER: "order, dropout",
+            "sd": "SD",
+            "q_value": "corrected p",
+        },
+    ),
+    ModelNumbers(
+        EXPECTED_MAXIMUM,
+        "The best of n fine-tunings",
+        _GROUP,
+        "Expected score of the best. Held out: one half of the examples chooses it and the other "
+        "scores it.",
+        values=("expected", "held_out"),
+        rows=("drawn",),
+        words={"drawn": "n"},
+    ),
+    ModelNumbers(
+        EARLY_STOPPING,
+        "Stopping bad fine-tunings early",
+        _GROUP,
+        "How scores after an epoch agree with the final ones (Spearman), and what it saves and "
+        "loses, in points, to stop those that are behind.",
+        values=("spearman", "q_value", "stopped", "saved", "lost", "lost_at_random"),
+        rows=("epoch",),
+        words={"spearman": "Spearman", "q_value": "corrected p"},
+    ),
+    ModelNumbers(
+        SEED_GRID,
+        "Final score of every fine-tuning",
+        _GROUP,
+        "A row for every seed of the start, a column for every seed of the order and of dropout.",
+        values=("score",),
+        rows=("init_seed",),
+        across="order_seed",
+        last="epoch",
+        words={"init_seed": "start ↓ order →"},
+    ),
+)
+"""What the atlas shows of whole models."""
