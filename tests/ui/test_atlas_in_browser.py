@@ -407,7 +407,7 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
     width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert atlas.run(width) == 0
     outside = atlas.run(
-        "return [...document.querySelectorAll('button, select, .card, #grid, #scatter')]"
+        "return [...document.querySelectorAll('button, select, .card, .model, #grid, #scatter')]"
         ".filter((e) => !e.closest('#table'))"
         ".filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
     )
@@ -485,11 +485,11 @@ def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
 
 def test_a_task_without_numbers_of_models_says_which_has_them(browser, file):
     atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E")
-    assert atlas.texts("#models .card") == []
+    assert atlas.texts("#models article") == []
     assert atlas.texts("#models h2") == ["The models of <b>two</b>"]
     atlas.find("#models button").click()
     assert atlas.address.get("task", "one") == "one"
-    assert len(atlas.texts("#models .card")) == 3
+    assert len(atlas.texts("#models article")) == 3
 
 
 def test_a_run_with_little_works(browser, tmp_path):

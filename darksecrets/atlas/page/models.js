@@ -27,10 +27,10 @@ function drawModels() {
 function drawGroup(group, own) {
   const figures = [...new Set(own.flatMap((small) => small.figures))];
   const maps = own.filter((small) => small.marks.length);
-  return h("article", { class: "card", "aria-label": group },
+  return h("article", { class: "model", "aria-label": group },
     h("header", {}, h("h3", {}, group),
       h("span", { class: "small links" }, figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, `Figure: ${figureName(path)}`)))),
-    maps.length ? h("div", { class: "maps surfaces", "data-painted": "yes" }, maps.map(surfaceMap)) : null,
+    maps.length ? h("div", { class: "maps surfaces" }, maps.map(surfaceMap)) : null,
     maps.length ? h("p", { class: "quiet small" }, `${maps[0].marks.map(({ name }) => name).join(", ")}. ${maps[0].meaning} ${isDark() ? "Brighter" : "Darker"} is a greater loss.`) : null,
     own.filter((small) => !small.marks.length).map(smallTable));
 }
