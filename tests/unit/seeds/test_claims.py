@@ -188,7 +188,7 @@ FALSE = {
 """Answers that are wrong, or, of one bad run, more than can be known."""
 
 
-@pytest.mark.parametrize("shape", [(3, 3), (5, 4)])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3)])
 @pytest.mark.parametrize("kind", NULLS)
 def test_null_grids_are_decided_no_more_often_than_stated(kind: str, shape: Shape) -> None:
     """Answers of 40 grids through tables and claims; scores part-way say nothing.
