@@ -143,10 +143,15 @@ class Threshold:
         least, greatest = self._around()
         return f"the interval is in part outside of {least:g} to {greatest:g}"
 
-    def distance(self, value: float) -> float:
-        """How far a number is from the nearest bound."""
-        bounds = [bound for bound in (self._floor, self.below) if bound is not None]
-        return min(abs(value - bound) for bound in bounds or self._around())
+    def distances(self, value: float) -> tuple[float, ...]:
+        """How far a number is from each bound that its interval must not include."""
+        bound = self._floor if self._floor is not None else self.below
+        if bound is not None:
+            return (abs(value - bound),)
+        least, greatest = self._around()
+        if least <= value <= greatest:
+            return value - least, greatest - value
+        return (max(least - value, value - greatest),)
 
     def margin(self, estimate: Estimate) -> float:
         """How far the estimate is on the side claimed; the least one decides `every`."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.estimates import Estimate, Threshold
 from darksecrets.stats import LEVEL
-from darksecrets.stats.power import MOST, seeds_needed
+from darksecrets.stats.power import Distance, seeds_needed
 
 TOO_MANY = "more seeds alone would hardly decide it"
-"""What is said if `MOST` seeds would not."""
+"""What is said if no number of seeds that is counted would."""
 
 Judged = Sequence[tuple[Estimate, Answer]]
 
@@ -22,9 +22,9 @@ def seeds_in_words(
 ) -> str:
     """How many seeds would decide a statement that is undecided, in words.
 
-    A statement about every thing holds once all undecided ones are decided; if some seem to be on
-    the other side, the first that is decided refutes it, at a level corrected for their number. Of
-    a statement about some thing, the reverse is true.
+    A statement about every thing holds once all undecided ones are decided together; if some seem
+    to be on the other side, the first that is decided refutes it, at a level corrected for their
+    number. Of a statement about some thing, the reverse is true.
 
     Args:
         threshold: What the estimates are compared with.
@@ -44,12 +44,15 @@ def seeds_in_words(
     alone = Answer.YES if quantifier == "some" else Answer.NO
     single = [one for one in undecided if _of_value(threshold, one) == alone]
     level = LEVEL / max(comparisons, len(judged) if single else 1)
-    counts = [_seeds(threshold, one, level) for one in single or undecided]
-    count = min(counts) if single else max(counts)
-    if count > MOST:
+    together = [[one] for one in single] or [undecided]
+    found = [_seeds(threshold, ones, level) for ones in together]
+    counts = [count for count in found if count is not None]
+    if not counts:
         return TOO_MANY
-    exact = all(_is_split(one) for one in single or undecided)
-    return f"would need {'about' if exact else 'at least'} {count} seeds"
+    count = min(counts)
+    if all(_is_split(one) for one in single or undecided):
+        return f"would need about {count} seeds, if the difference found is the true one"
+    return f"would need at least {count} seeds, and more examples if these limit it"
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -67,18 +70,27 @@ def _is_split(estimate: Estimate) -> bool:
     return not math.isnan(estimate.between)
 
 
-def _seeds(threshold: Threshold, estimate: Estimate, level: float) -> int:
-    """Seeds that decide about one estimate, more than it has; beyond `MOST` if none do.
+def _seeds(threshold: Threshold, estimates: Sequence[Estimate], level: float) -> int | None:
+    """Seeds that decide about some estimates together, more than they have; None if none do."""
+    distances = [
+        replace(_variances(one), distance=distance)
+        for one in estimates
+        for distance in threshold.distances(one.value)
+    ]
+    count = seeds_needed(*distances, level=level)
+    return None if count is None else max(count, *(1 + (one.seeds or 0) for one in estimates))
 
-    If its variance is not split, all of it is taken to be of seeds: the fewest that could do.
+
+def _variances(estimate: Estimate) -> Distance:
+    """What varies, at a distance of 0.
+
+    If the variance is not split, all of it is taken to be of seeds: the fewest that could do.
     """
     from scipy.stats import t
 
+    if _is_split(estimate):
+        return Distance(0.0, estimate.between, estimate.of_examples)
     assert estimate.seeds is not None
-    between, of_examples = estimate.between, estimate.of_examples
-    if not _is_split(estimate):
-        half = (estimate.high - estimate.low) / 2
-        student = float(t.isf(LEVEL / 2, estimate.seeds - 1))
-        between, of_examples = half / student * math.sqrt(estimate.seeds), 0.0
-    count = seeds_needed(threshold.distance(estimate.value), between, of_examples, level)
-    return MOST + 1 if count is None else max(count, estimate.seeds + 1)
+    half = (estimate.high - estimate.low) / 2
+    student = float(t.isf(LEVEL / 2, estimate.seeds - 1))
+    return Distance(0.0, half / student * math.sqrt(estimate.seeds))

@@ -71,7 +71,7 @@ AGREEMENTS = SAME, NOT_CONTRADICTED, CONTRADICTED = (
 
 _BY_MEASURE = {
     *("claim", "unit", "value", "ci_low", "ci_high", "of", "seeds"),
-    *("here", "reason", "estimates"),
+    *("here", "reason", "needs", "estimates"),
 }
 
 CLAIMS_BY_MEASURE = Table(

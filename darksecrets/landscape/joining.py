@@ -6,10 +6,13 @@ with everything below it. So the change of a head's own weights is compared with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.statistics import Resampling
@@ -50,7 +53,8 @@ def change_and_cost(
     """`CHANGE_AND_COST` of one task and state, without ``task`` and ``state``.
 
     Intervals cover heads, examples and seeds: on Fisher's scale, the variance over heads (Bonett
-    and Wright 2000), that over examples and that over seeds are added; see `_ends`.
+    and Wright 2000; heads of a layer are alike, so that it is at least that of a jackknife over
+    layers), that over examples and that over seeds are added.
 
     Args:
         results: The results by seed, of the same examples.
@@ -66,10 +70,15 @@ def change_and_cost(
                 about = {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
                 found = _compared(changes, costs[cost][0], draws, within=scope == HEADS)
                 rows.append({**about, "units": len(layers), **found})
-                on_scale.append(_on_scale(changes, *costs[cost]))
+                on_scale.append(on_fishers_scale(changes, *costs[cost], layers))
     names = [name for name in CHANGE_AND_COST.names if name not in ("task", "state")]
     table = pd.DataFrame(rows)
-    table["ci_low"], table["ci_high"] = _ends(on_scale)
+    ends = np.empty((len(table), 2))
+    for _, same in table.groupby("scope"):
+        ends[same.index] = intervals(
+            [on_scale[row] for row in same.index], same["change"].nunique()
+        )
+    table["ci_low"], table["ci_high"] = ends.T
     for p in ("p_value", "p_within_layers"):
         known = table[p].dropna()
         table[f"q{p.removeprefix('p')}"] = pd.Series(benjamini_hochberg(known), known.index)
@@ -162,34 +171,77 @@ def _compared(changes: Floats, costs: Floats, draws: Draws, *, within: bool) -> 
     return {"spearman": found.rho, "p_value": found.p, "p_within_layers": p_within}
 
 
-def _on_scale(changes: Floats, costs: Floats, drawn: Floats) -> tuple[Floats, float]:
-    """[seeds] correlations on Fisher's scale, and the variance of their mean that seeds leave out.
+@dataclass(frozen=True)
+class OnScale:
+    """A rank correlation on Fisher's scale, and what varies beside seeds.
 
-    It is that over units and that over examples; NaN for fewer than `_FEWEST` units.
+    Attributes:
+        of_seeds: [seeds] correlations.
+        of_examples: Variance of their mean over examples.
+        of_units: Variance of their mean over heads, or layers; NaN for fewer than `_FEWEST`.
+        degrees: Degrees of freedom of ``of_units``.
     """
-    rho, of_draws = (rank_correlations(changes, of) for of in (costs, drawn))
+
+    of_seeds: Floats
+    of_examples: float
+    of_units: float
+    degrees: float
+
+
+def on_fishers_scale(
+    changes: Floats, costs: Floats, drawn: Floats, layers: npt.NDArray[np.int64]
+) -> OnScale:
+    """Rank correlations of changes and costs, and how they vary.
+
+    Args:
+        changes: [seeds, units].
+        costs: [seeds, units].
+        drawn: [resamples, seeds, units] costs on resampled examples.
+        layers: [units] their layers; each its own if units are layers.
+    """
+    rho = rank_correlations(changes, costs)
     units = changes.shape[1]
     if units < _FEWEST:
-        return rho, np.nan
-    # Fisher's transformation of 1 is infinite; this is between 1 and the greatest correlation of
-    # two different orders.
-    most = 1 - 6 / (units * (units**2 - 1))
-    scaled, of_draws = (np.arctanh(np.clip(of, -most, most)) for of in (rho, of_draws))
-    of_units = (1 + float(np.mean(rho)) ** 2 / 2) / (units - 3)
-    return scaled, of_units + float(of_draws.mean(axis=1).var())
+        return OnScale(rho, math.nan, math.nan, math.inf)
+    of_draws = _fisher(rank_correlations(changes, drawn), units)
+    of_units, degrees = (1 + float(np.mean(rho)) ** 2 / 2) / (units - 3), math.inf
+    names = np.unique(layers)
+    if len(names) < units:
+        kept = [layers != name for name in names]
+        without = [rank_correlations(changes[:, each], costs[:, each]) for each in kept]
+        means = np.mean(_fisher(np.stack(without), units), axis=1)
+        of_layers = (len(names) - 1) * float(means.var())
+        if of_layers > of_units:
+            of_units, degrees = of_layers, len(names) - 1
+    return OnScale(_fisher(rho, units), float(of_draws.mean(axis=1).var()), of_units, degrees)
 
 
-def _ends(on_scale: list[tuple[Floats, float]]) -> tuple[Floats, Floats]:
-    """Ends of the intervals of all rows, NaN where the variance is not known.
+def _fisher(rho: Floats, units: int) -> Floats:
+    """Fisher's transformation; that of 1 is infinite, and is put beyond all but perfect orders."""
+    most = 1 - 6 / (units * (units**2 - 1))  # between 1 and the next possible correlation
+    return np.asarray(np.arctanh(np.clip(rho, -most, most)))
 
-    Two or three seeds say little about their spread, so that it is pooled over the rows.
+
+def intervals(rows: Sequence[OnScale], measures: int = 1) -> Floats:
+    """[rows, 2] ends of the intervals, NaN where the variance is not known.
+
+    Two or three seeds say little about their spread, so that it is pooled over rows. These are of
+    the same models and costs hardly differ, so that only the measures of change count as
+    independent.
+
+    Args:
+        rows: Of one scope, as the spread of a correlation depends on the number of units.
+        measures: Measures of change among them.
     """
-    scaled, fixed = (np.array(part) for part in zip(*on_scale, strict=True))
-    ends, known = np.full((2, len(fixed)), np.nan), ~np.isnan(fixed)
-    seeds, free = scaled.shape[1], known.sum() * (scaled.shape[1] - 1)
-    pooled = float(scaled[known].var(axis=1, ddof=1).mean()) / seeds if free else 0.0
-    for row in np.flatnonzero(known):
-        critical = critical_value(LEVEL, (fixed[row], np.inf), (pooled, free))
-        half = critical * np.sqrt(fixed[row] + pooled)
-        ends[:, row] = np.tanh(scaled[row].mean() + half * np.array([-1, 1]))
-    return ends[0], ends[1]
+    ends = np.full((len(rows), 2), np.nan)
+    seeds = len(rows[0].of_seeds)
+    pooled = 0.0
+    if seeds > 1:
+        pooled = float(np.mean([row.of_seeds.var(ddof=1) for row in rows])) / seeds
+    free = max(1, measures * (seeds - 1))
+    for place, row in enumerate(rows):
+        if not math.isnan(row.of_units):
+            parts = (row.of_examples, math.inf), (row.of_units, row.degrees), (pooled, free)
+            half = critical_value(LEVEL, *parts) * math.sqrt(sum(part for part, _ in parts))
+            ends[place] = np.tanh(row.of_seeds.mean() + half * np.array([-1, 1]))
+    return ends

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.data.metrics import PERCENT
 from darksecrets.seeds.grid import Grid
 from darksecrets.seeds.stopping import predictive, stop
 from darksecrets.seeds.tables import (
@@ -17,9 +18,11 @@ from darksecrets.seeds.tables import (
     SEED_GRID,
     SEED_VARIANCE,
 )
+from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.maxima import expected_maximum, expected_of_chosen
 from darksecrets.stats.resampling import interval
+from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.two_way import components
 
 Floats = npt.NDArray[np.float64]
@@ -98,19 +101,55 @@ def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFra
         scores = grid.final(metric)
         resampled = scores[drawn].reshape(resamples, -1)
         one, other = grid.on_halves(metric, halves)
-        pairs = [*zip(one, other, strict=True), *zip(other, one, strict=True)]
-        for draws in range(1, scores.size + 1):
+        pairs = np.concatenate([one, other]), np.concatenate([other, one])
+        gains, lows = _gains(*pairs, grid.shape)
+        mean_of_one = float(pairs[1].mean())
+        for place, draws in enumerate(range(1, scores.size + 1)):
             mean, deviation = expected_maximum(scores.ravel(), draws)
             low, high = interval(expected_maximum(resampled, draws)[0])
-            chosen = [expected_of_chosen(*pair, draws) for pair in pairs]
+            possible = PERCENT - mean_of_one if draws > 1 else 0.0
             rows.append(
                 {
                     **{"metric": metric, "drawn": draws, "expected": float(mean)},
                     **{"ci_low": low, "ci_high": high, "sd": float(deviation)},
-                    **{"held_out": float(np.mean(chosen)), "runs": scores.size},
+                    **{"held_out": mean_of_one + gains[place], "gain": gains[place]},
+                    **{"gain_low": lows[place], "gain_high": possible, "runs": scores.size},
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _gains(chosen_by: Floats, scored_by: Floats, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """[runs] what the best of 1 to all runs gains over one run, and the lower ends of intervals.
+
+    The variance is that of a jackknife over starts plus that of one over orders. What depends on
+    both is in both, so that the lower ends are rather too low. There are no upper ends: grids
+    without one of the rare runs that fail would put them far too low.
+
+    Args:
+        chosen_by: [splits, runs] scores that choose; runs in the order of starts.
+        scored_by: [splits, runs] scores of the same runs by other examples.
+        shape: Numbers of starts and orders.
+    """
+    draws = range(1, chosen_by.shape[1] + 1)
+
+    def gain(runs: npt.NDArray[np.int64]) -> Floats:
+        one, other = chosen_by[:, runs], scored_by[:, runs]
+        found: Floats = expected_of_chosen(one, other, draws) - other.mean()
+        return found
+
+    runs = np.arange(chosen_by.shape[1]).reshape(shape)
+    variances = []
+    for axis, count in enumerate(shape):
+        without = [gain(np.delete(runs, place, axis).ravel()) for place in range(count)]
+        variances.append((count - 1) * np.var(without, axis=0))
+    gains = gain(runs.ravel())
+    free = [count - 1 for count in shape]
+    halves = [
+        critical_value(LEVEL, *zip(parts, free, strict=True)) * math.sqrt(sum(parts))
+        for parts in zip(*variances, strict=True)
+    ]
+    return gains, gains - np.array(halves)
 
 
 def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:

@@ -7,6 +7,8 @@ chosen by some scores can be scored by others: then what chose it does not score
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,16 +38,25 @@ def expected_maximum(scores: Floats, draws: int) -> tuple[Floats, Floats]:
     return mean, np.sqrt(variance)
 
 
-def expected_of_chosen(chosen_by: Floats, scored_by: Floats, draws: int) -> float:
+def expected_of_chosen(chosen_by: Floats, scored_by: Floats, draws: Sequence[int]) -> Floats:
     """Mean score of the run that another score prefers among some drawn with replacement.
 
     Args:
-        chosen_by: [number] scores that choose; of equal ones, each is chosen as often.
-        scored_by: [number] scores of the same runs by other examples.
-        draws: How many are drawn.
+        chosen_by: [rows, number] scores that choose; of equal ones, each is chosen as often.
+        scored_by: [rows, number] scores of the same runs by other examples.
+        draws: How many are drawn, several times.
+
+    Returns:
+        [draws] means over rows, too.
     """
-    weights = chances(len(chosen_by), draws)
-    order = np.argsort(chosen_by, kind="stable")
-    _, group = np.unique(chosen_by[order], return_inverse=True)
-    shared = np.bincount(group, weights) / np.bincount(group)
-    return float(shared[group] @ scored_by[order])
+    from scipy.stats import rankdata
+
+    rows, number = chosen_by.shape
+    upper = rankdata(chosen_by, method="max", axis=-1).astype(np.int64)
+    lower = rankdata(chosen_by, method="min", axis=-1).astype(np.int64) - 1
+    shared = (scored_by / (upper - lower)).ravel() / rows  # equal scores share their chance
+    scores = [np.bincount(place.ravel(), shared, number + 1) for place in (upper, lower)]
+    places = np.arange(number + 1) / number
+    powers = places ** np.asarray(draws)[:, None]
+    result: Floats = powers @ (scores[0] - scores[1])
+    return result

@@ -18,6 +18,7 @@ that it was found with.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -61,25 +62,46 @@ def power(
     return float(norm.cdf((distance - reach) / error).mean())
 
 
-def seeds_needed(
-    distance: float, between: float, of_examples: float = 0.0, level: float = LEVEL
-) -> int | None:
-    """The fewest seeds that decide with probability `POWER`; see `power`.
+@dataclass(frozen=True)
+class Distance:
+    """How far the mean of seeds is from a bound that its interval must not include.
 
-    Args:
-        distance: Distance of the mean from the threshold, if it is that of the seeds at hand.
+    Attributes:
+        distance: Distance of the mean from the bound, if it is that of the seeds at hand.
         between: Standard deviation between seeds.
         of_examples: Variance of the mean that comes from the examples.
+    """
+
+    distance: float
+    between: float
+    of_examples: float = 0.0
+
+
+def seeds_needed(*distances: Distance, level: float = LEVEL) -> int | None:
+    """The fewest seeds that decide about all distances with probability `POWER`; see `power`.
+
+    Of several, the probabilities to fail are added up, which holds for any dependence between them:
+    a few that are each decided with probability `POWER` are not decided together with it.
+
+    Args:
+        distances: What has to be decided, one at least.
         level: Share of the distribution outside of the interval, both sides together.
 
     Returns:
-        None if `MOST` seeds do not: more examples are needed, or the difference is tiny.
+        None if `MOST` seeds do not: more examples are needed, or a difference is tiny.
     """
+
+    def enough(seeds: int) -> bool:
+        fails = (
+            1 - power(seeds, each.distance, each.between, each.of_examples, level)
+            for each in distances
+        )
+        return 1 - sum(fails) >= POWER
+
     few, many = 1, MOST
-    if power(many, distance, between, of_examples, level) < POWER:
+    if not enough(many):
         return None
     while many - few > 1:
         middle = (few + many) // 2
-        enough = power(middle, distance, between, of_examples, level) >= POWER
-        few, many = (few, middle) if enough else (middle, many)
+        few, many = (few, middle) if enough(middle) else (middle, many)
     return many

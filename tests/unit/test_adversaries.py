@@ -66,8 +66,8 @@ ELSEWHERE = {
     "surface_points": {"loss"},
     # tests/unit/stats/test_two_way.py
     "seed_variance": {"variance", "[pq]_value"},
-    # tests/unit/stats/test_maxima.py
-    "expected_maximum": {"expected"},
+    # tests/unit/stats/test_maxima.py, tests/unit/seeds/test_claims.py
+    "expected_maximum": {"expected", "gain"},
     # tests/unit/seeds/test_seeds.py
     "early_stopping": {"[pq]_value"},
     # tests/unit/syntax/test_changes.py

@@ -42,7 +42,7 @@ def test_each_measure_is_decided_by_its_own_tables(claim: str) -> None:
     CLAIMS_BY_MEASURE.check(found, "table", "")
     for measure, answer in (("weights", YES), ("norms", NO)):
         alone = deciding.table(papers, Tables(case[answer], TABLES), RUN).set_index("id").loc[claim]
-        for name in ("value", "ci_low", "reason", "estimates"):
+        for name in ("value", "ci_low", "reason", "needs", "estimates"):
             same = rows.loc[measure, name], alone[name]
             assert same[0] == same[1] or pd.isna(list(same)).all()
 

@@ -125,6 +125,10 @@ def test_tables_of_runs_that_differ() -> None:
     assert best["expected"].is_monotonic_increasing
     assert (best["held_out"] <= best["expected"] + 1e-9).iloc[1:].all()
     assert best.loc[1, "expected"] == pytest.approx(best.loc[1, "held_out"], abs=1e-6)
+    assert (best["gain"] - best["held_out"] + best.loc[1, "held_out"]).abs().max() < 1e-6
+    assert (best["gain_low"] <= best["gain"] + 1e-9).all()
+    assert (best["gain"] <= best["gain_high"] + 1e-9).all()
+    assert best.loc[1, ["gain", "gain_low", "gain_high"]].tolist() == pytest.approx([0, 0, 0])
     early = found["early_stopping"].query("metric == 'accuracy'")
     assert early["epoch"].tolist() == [1, 2, 3]
     assert (early["spearman"] > 0.4).all()
