@@ -67,10 +67,11 @@ label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=
 
 DEMO ?= results/demo
 REAL ?= results/real
+ONE_SEED ?= results/real-one-seed
 
 .PHONY: pictures
-pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO=folder REAL=folder)
-	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL)
+pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED=folder)
+	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED)
 
 # Tests of a file share what it made, so a file stays with one worker.
 WORKERS ?= 2

@@ -30,7 +30,11 @@ def test_pictures_that_are_made_shown_and_there_are_the_same():
 
 
 def test_figures_that_are_shown_are_targets(root):
-    named = {name for name in {**pictures.DEMO, **pictures.REAL}.values() if isinstance(name, str)}
+    named = {
+        name
+        for name in {**pictures.DEMO, **pictures.REAL, **pictures.ONE_SEED}.values()
+        if isinstance(name, str)
+    }
     assert named
     for name in named:
         assert len(list(root.glob(f"darksecrets/*/{name}.py"))) == 1, name

@@ -1,6 +1,7 @@
 """Make the pictures in docs/images again, from finished runs and the code as it is.
 
-python -m workflow.lib.pictures --demo results/demo --real results/real
+python -m workflow.lib.pictures --demo results/demo --real results/real \\
+    --one-seed results/real-one-seed
 
 Figures, atlas and report are made from the tables and attention stores of the runs, which stay as
 they are; nothing is trained or swept. The pictures of `look` take a run of that target. Pages are
@@ -76,6 +77,16 @@ REAL: Mapping[str, str] = {
 }
 """Pictures of the run on real data."""
 
+ONE_SEED: Mapping[str, str] = {
+    f"real-{name.replace('_', '-')}.png": name
+    for name in (
+        *("importance_agreement", "pruning_curves", "subnetwork_scores", "surviving_parts"),
+        *("learned_gates", "compression", "restored_layers", "head_trajectories"),
+        *("syntactic_heads", "attention_trees"),
+    )
+}
+"""Pictures of the run on real data with one seed and all that the survey adds."""
+
 LOOK: Mapping[str, str] = {"look-heads.png": "heads-1", "look-maps.png": "maps-1"}
 """Pictures of a text; names of figures."""
 
@@ -88,7 +99,7 @@ REDRAWN = {"figure", "table1", "atlas_maps", "atlas", "describe_run"}
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*DEMO, *REAL, *LOOK, LABELLING}
+    return {*DEMO, *REAL, *ONE_SEED, *LOOK, LABELLING}
 
 
 class Problems(list[str]):
@@ -270,12 +281,16 @@ def main() -> None:
     )
     parser.add_argument("--demo", type=Path, help="folder of a finished demonstration")
     parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
+    parser.add_argument(
+        "--one-seed", type=Path, help="folder of a finished run of config/real-one-seed.yaml"
+    )
     arguments = parser.parse_args()
     problems = Problems()
     sys.path.insert(0, str(ROOT / "scripts"))
     for run, pictures, what in (
         (arguments.demo, DEMO, "demonstration"),
         (arguments.real, REAL, "real run"),
+        (arguments.one_seed, ONE_SEED, "real run with one seed"),
     ):
         if run is None or not (run / "atlas.html").is_file():
             found = f"{run} is not finished" if run else "no folder is given"
