@@ -1,6 +1,6 @@
-"""Make the pictures in docs/images again, from finished runs and the code as it is.
+r"""Make the pictures in docs/images again, from finished runs and the code as it is.
 
-python -m workflow.lib.pictures --demo results/demo --real results/real \\
+python -m workflow.lib.pictures --demo results/demo --real results/real \
     --one-seed results/real-one-seed
 
 Figures, atlas and report are made from the tables and attention stores of the runs, which stay as
