@@ -7,6 +7,7 @@ import yaml
 
 from darksecrets.claims import registry
 from darksecrets.contracts import TABLES
+from darksecrets.seeds.tables import TABLES as OF_SEEDS
 from workflow.lib import plan
 from workflow.lib.configuration import resolve
 
@@ -26,6 +27,7 @@ def test_claims_are_decided_from_all_tables_of_the_run(root, name):
     parts = {
         "learned_gates": run["importance"]["learned_gates"],
         "syntactic_changes": run["treebank"],
+        **dict.fromkeys((table.name for table in OF_SEEDS), run["seed_grid"]),
     }
     for table in registry.tables(registry.read(registry.files())):
         made = table not in parts or bool(parts[table]["tasks"])
