@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from darksecrets.ablation.backends import Backend, Block
 from darksecrets.ablation.ties import SAFETY, SEED, margins, ties
+from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
     from darksecrets.ablation.backends import Logits, Mask
@@ -140,11 +141,14 @@ class Screening(Backend):
         """
         screened, exact = found.screened, found.exact
         while (pending := self.bounds.unsure(screened) & np.isnan(exact[..., 0])).any():
-            for block in blocks:
-                rows = [row for row in block if pending[:, row].any()]
-                more = self.logits(rows, pending[:, rows])
-                self.bounds.see(screened[:, rows], more)
-                exact[:, rows] = np.where(pending[:, rows, None], more, exact[:, rows])
+            total = int(pending.sum())
+            with progress("Computing unsure predictions again", total, "predictions") as advance:
+                for block in blocks:
+                    rows = [row for row in block if pending[:, row].any()]
+                    more = self.logits(rows, pending[:, rows])
+                    self.bounds.see(screened[:, rows], more)
+                    exact[:, rows] = np.where(pending[:, rows, None], more, exact[:, rows])
+                    advance(int(pending[:, rows].sum()))
         return {"screening": self._describe(found)}
 
     def _describe(self, found: Block) -> dict[str, Any]:
