@@ -74,7 +74,8 @@ _TIMED = 16  # examples of a batch that compressed models are timed on
 _FACTORISED = 20  # operations of a singular value decomposition, per row and pair of columns
 _PASSES_OF_PRODUCT = 7  # a product with the Hessian: forward, and backward twice
 _STARTS_OF_SHARPNESS = 3
-_PASSES_OF_JOINT = 2.2  # work of a set of several heads, in sets of the sweep over single heads
+_PASSES_OF_JOINT = 1.3  # work of a set of several heads, in sets of the sweep over single heads
+_UNSURE = 0.1, 0.4  # of a sweep, computed again: of disabled heads, and of many removed ones
 _SUMMED = 6e-9  # of a weight at a point of a loss surface: read of three vectors, and added
 _BATCH = 0.02  # of the batches of a point, besides their operations
 SNAKEMAKE = 0.6  # of Snakemake itself and of starting a fork, per step
@@ -328,7 +329,7 @@ def pruned_chunk(work: Work) -> Need:
 
 def pruned(work: Work) -> Need:
     """Gathering these from their chunks, and computing what their bounds leave unsure."""
-    return _settling(_pruned(work))
+    return _settling(_pruned(work), _UNSURE[1])
 
 
 def pruned_scoring(work: Work) -> Need:
@@ -539,8 +540,8 @@ def _activations(work: Work) -> float:
     return work.model.activations(32, longest)
 
 
-def _settling(need: Need) -> Need:
-    return dataclasses.replace(need, operations=need.operations / 10)
+def _settling(need: Need, share: float = _UNSURE[0]) -> Need:
+    return dataclasses.replace(need, operations=share * need.operations)
 
 
 def _chunk(need: Need, chunks: int) -> Need:
