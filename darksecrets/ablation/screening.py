@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Share of every layer's pairs that is sampled, and the least number of pairs (all if there are
 # fewer).
-SHARE, SAMPLED = 0.01, 50
+SHARE, SAMPLED = 0.005, 30
 # Errors that must have been seen before a bound is used.
 ENOUGH = 20
 

@@ -139,13 +139,18 @@ class Shared(Backend):
             {n: t.to(self.model.device) for n, t in inputs.items() if n not in (MASK, "labels")}
         )
 
-    def _groups(self, rows: Sequence[int], wanted: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
-        """Places among the rows of wanted examples of equal length, the longest first."""
+    def _groups(self, rows: Sequence[int], wanted: npt.NDArray[np.bool_]) -> list[list[int]]:
+        """Places among the rows of wanted examples of equal length, the most tokens first.
+
+        So the last ones are small, and no thread waits long for another.
+        """
         lengths = self.split.lengths[list(rows)]
-        for length in np.unique(lengths[wanted])[::-1]:
+        groups = []
+        for length in np.unique(lengths[wanted]):
             equal = np.flatnonzero((lengths == length) & wanted).tolist()
             step = self._branches.batch_size(int(length))
-            yield from (equal[start : start + step] for start in range(0, len(equal), step))
+            groups += [equal[start : start + step] for start in range(0, len(equal), step)]
+        return sorted(groups, key=lambda places: -int(lengths[places].sum()))
 
 
 @dataclass(frozen=True)

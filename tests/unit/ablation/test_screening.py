@@ -61,7 +61,7 @@ def test_the_sample_is_the_same_every_time_and_of_a_known_size():
         sample = Bounds(first, layers=3, examples=examples).sample
         return [int(sample[first == layer].sum()) for layer in range(3)]
 
-    assert sizes(2000) == [260] * 3  # 1 % of 26000
+    assert sizes(2000) == [130] * 3  # 0.5 % of 26000
     assert sizes(400) == [52] * 3
     assert sizes(40) == [50] * 3
     assert sizes(2) == [26] * 3  # all
