@@ -83,17 +83,18 @@ class Bounds:
         accumulated: npt.NDArray[np.float64] = np.maximum.accumulate(limits[::-1])[::-1]
         return accumulated
 
-    @property
-    def known(self) -> npt.NDArray[np.bool_]:
-        """[interventions], whether there is a bound already."""
-        known: npt.NDArray[np.bool_] = np.isfinite(self.limits)[self._first]
-        return known
-
     def unsure(self, screened: Logits) -> Mask:
         """Pairs, [interventions, examples], whose prediction may differ in float32."""
-        sure = margins(screened) >= self.limits[self._first][:, None]  # False for NaN, too
-        unsure: Mask = ~sure | ties(screened)
-        return unsure
+        limits = self.limits
+        unknown: Mask = np.isinf(limits)[self._first][:, None]
+        return unknown | self.doubtful(screened, limits)
+
+    def doubtful(self, screened: Logits, limits: npt.NDArray[np.float64]) -> Mask:
+        """The same under these limits, of interventions that have one."""
+        limit = limits[self._first][:, None]
+        sure = margins(screened) >= limit  # False for NaN, too
+        doubtful: Mask = (~sure | ties(screened)) & np.isfinite(limit)
+        return doubtful
 
 
 class Screening(Backend):
@@ -119,15 +120,19 @@ class Screening(Backend):
     def block(self, rows: Sequence[int]) -> Block:
         """Screen every pair; recompute a sample, and what is unsure under the bounds so far.
 
-        Where there is no bound yet, `settle` decides.
+        What is unsure under the bounds of earlier blocks is recomputed with the sample, while what
+        interventions share is at hand. Where there is no bound yet, `settle` decides.
         """
-        sample = self.bounds.sample[:, list(rows)]
-        found = self.shared.in_both(rows, sample)
+        sample, limits = self.bounds.sample[:, list(rows)], self.bounds.limits
+        found = self.shared.in_both(
+            rows,
+            lambda screened, places: sample[:, places] | self.bounds.doubtful(screened, limits),
+        )
         self.bounds.see(found.screened, found.exact)
-        unsure = self.bounds.unsure(found.screened) & self.bounds.known[:, None]
-        more = self.shared.logits(rows, unsure & ~sample)
+        doubtful = self.bounds.doubtful(found.screened, self.bounds.limits)
+        more = self.logits(rows, doubtful & np.isnan(found.exact[..., 0]))
         self.bounds.see(found.screened, more)
-        return Block(found.screened, np.where(sample[..., None], found.exact, more))
+        return Block(found.screened, np.where(np.isnan(more), found.exact, more))
 
     def resume(self, block: Block) -> None:
         """Take the errors of a block that was computed before into account."""

@@ -30,7 +30,7 @@ import functools
 import itertools
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,33 +105,61 @@ class Shared(Backend):
 
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
         """See `Backend.logits`."""
-        return self._computed(rows, (pairs, False))[0]
+        found = self.empty(len(rows))
 
-    def in_both(self, rows: Sequence[int], pairs: Mask) -> Block:
+        def compute(places: list[int], trunk: Trunk) -> None:
+            self._fill(found, trunk, places, pairs[:, places])
+
+        self._by_group(compute, rows, np.logical_or.reduce(pairs, axis=0))
+        return found
+
+    def in_both(self, rows: Sequence[int], choose: Callable[[Logits, list[int]], Mask]) -> Block:
         """All pairs with most of the work in bfloat16 (see the module), and some exactly.
 
         Args:
             rows: See `logits`.
-            pairs: [interventions, rows], which pairs to compute exactly, too.
+            choose: Says which pairs to compute exactly, too, [interventions, n], of n examples;
+                given the logits in bfloat16, [interventions, n, outputs], and their places among
+                the rows. Several threads may call it at a time.
         """
-        return Block(*self._computed(rows, (np.ones_like(pairs), True), (pairs, False)))
+        found = Block(self.empty(len(rows)), self.empty(len(rows)))
 
-    def _computed(self, rows: Sequence[int], *wanted: tuple[Mask, bool]) -> list[Logits]:
-        """Logits for each mask of pairs and whether to work in bfloat16, see `logits`."""
-        found = [self.empty(len(rows)) for _ in wanted]
+        def compute(places: list[int], trunk: Trunk) -> None:
+            every = np.ones((len(self.interventions), len(places)), dtype=bool)
+            self._fill(found.screened, trunk, places, every, in_bfloat16=True)
+            self._fill(found.exact, trunk, places, choose(found.screened[:, places], places))
 
-        def compute(places: list[int]) -> None:
-            trunk = self._trunk([rows[place] for place in places])
-            for logits, (pairs, in_bfloat16) in zip(found, wanted, strict=True):
-                sets, inputs = np.nonzero(pairs[:, places])
-                if len(sets):
-                    outputs = self._branches.logits(trunk, sets, inputs, in_bfloat16=in_bfloat16)
-                    logits[sets, np.array(places)[inputs]] = self.checked(outputs)
-
-        any_wanted = np.any([pairs.any(axis=0) for pairs, _ in wanted], axis=0)
-        for _ in threads.apply(compute, self._groups(rows, any_wanted), self.model.device):
-            pass
+        self._by_group(compute, rows, np.ones(len(rows), dtype=bool))
         return found
+
+    def _fill(
+        self,
+        found: Logits,
+        trunk: Trunk,
+        places: list[int],
+        pairs: Mask,
+        *,
+        in_bfloat16: bool = False,
+    ) -> None:
+        """Put the logits of some pairs of a set and an input of the trunk into their places."""
+        sets, inputs = np.nonzero(pairs)
+        if len(sets):
+            outputs = self._branches.logits(trunk, sets, inputs, in_bfloat16=in_bfloat16)
+            found[sets, np.array(places)[inputs]] = self.checked(outputs)
+
+    def _by_group(
+        self,
+        compute: Callable[[list[int], Trunk], None],
+        rows: Sequence[int],
+        wanted: Mask,
+    ) -> None:
+        """Call a function with places of wanted rows, a few at a time, and their trunk."""
+
+        def of_places(places: list[int]) -> None:
+            compute(places, self._trunk([rows[place] for place in places]))
+
+        for _ in threads.apply(of_places, self._groups(rows, wanted), self.model.device):
+            pass
 
     def _trunk(self, rows: list[int]) -> Trunk:
         inputs = self.split.batch(rows)
