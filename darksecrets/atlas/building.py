@@ -70,6 +70,8 @@ def content(
     series = [one for shown in SHOWN for one in of_measure(shown, tables, run.metrics, shape)]
     starts = np.cumsum([0, *(int(np.prod(one.values.shape[:3])) for one in series)])
     measures = [_measure(one, int(start)) for one, start in zip(series, starts, strict=False)]
+    models = of_models.content(MODELS, tables, run.metrics, run.figures)
+    cards = of_models.cards(models, MODELS)
     return {
         "run": {
             "name": run.name,
@@ -88,8 +90,8 @@ def content(
         "offsets": OFFSETS,
         "scores": _scores(tables.get("score_means"), run.metrics),
         "measures": _menu(measures, series),
-        "models": of_models.content(MODELS, tables, run.metrics, run.figures),
-        "claims": of_claims.content(papers, claims, series, run.figures, run.metrics),
+        "models": models,
+        "claims": of_claims.content(papers, claims, series, run.figures, run.metrics, cards),
         "sentences": _sentences(series, run),
         "maps": maps,
     }, packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))

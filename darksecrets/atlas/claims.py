@@ -21,6 +21,7 @@ def content(
     series: Sequence[Series],
     figures: Mapping[str, Collection[str]],
     tasks: Collection[str],
+    cards: Mapping[tuple[str, str], Collection[str]],
 ) -> list[dict[str, Any]]:
     """Every claim, in the order of the registry.
 
@@ -30,13 +31,14 @@ def content(
         series: All series of the run.
         figures: Tables that each figure shows; figures are paths beside the page.
         tasks: Tasks of the run.
+        cards: Tables that each card of models shows, by its task and its name.
     """
     known = {(paper.name, claim.id): claim for paper in papers for claim in paper.claims}
     short = {paper.name: paper.short for paper in papers}
     rows = claims.astype(object).where(claims.notna(), None).to_dict("records")
     return [
         {"paper": short[row["paper"]]}
-        | _claim(row, known[row["paper"], str(row["id"])], series, figures, tasks)
+        | _claim(row, known[row["paper"], str(row["id"])], series, figures, tasks, cards)
         for row in rows
         if (row["paper"], str(row["id"])) in known
     ]
@@ -48,6 +50,7 @@ def _claim(
     series: Sequence[Series],
     figures: Mapping[str, Collection[str]],
     tasks: Collection[str],
+    cards: Mapping[tuple[str, str], Collection[str]],
 ) -> dict[str, Any]:
     """A claim as the page shows it."""
     wanted = ("id", "section", "claim", "published", "value", "ci_low", "ci_high", "unit", "of")
@@ -58,6 +61,7 @@ def _claim(
         "note": claim.note,
         "figures": _figures(claim, found, series, figures),
         "links": [link | ({"task": task} if task else {}) for link in found],
+        "cards": _cards(claim, cards, task),
     }
 
 
@@ -72,6 +76,17 @@ def links(claim: Claim, series: Sequence[Series]) -> list[dict[str, Any]]:
             if link not in found:
                 found.append(link)
     return found[:_SHOWN]
+
+
+def _cards(
+    claim: Claim, cards: Mapping[tuple[str, str], Collection[str]], task: str | None
+) -> list[dict[str, str]]:
+    """Each card with numbers of the models behind a claim once: of its task, or else the first."""
+    found: dict[str, str] = {}
+    for (of, name), tables in cards.items():
+        if {*claim.tables} & {*tables} and (name not in found or of == task):
+            found[name] = of
+    return [{"name": name, "task": of} for name, of in found.items()]
 
 
 def _about(series: Series, question: Question) -> bool:

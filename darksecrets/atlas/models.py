@@ -40,6 +40,22 @@ def content(
     return found
 
 
+def cards(
+    content: Sequence[Mapping[str, Any]], models: Sequence[ModelNumbers]
+) -> dict[tuple[str, str], set[str]]:
+    """Tables that each card shows, by its task and its name.
+
+    Args:
+        content: What `content` returned.
+        models: The declarations.
+    """
+    tables: dict[str, set[str]] = {}
+    for shown in models:
+        of = tables.setdefault(shown.group, set())
+        of |= {each.name for each in (shown.table, shown.over_seeds) if each}
+    return {(small["task"], small["group"]): tables[small["group"]] for small in content}
+
+
 def _by_seed(shown: ModelNumbers, tables: Tables, task: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """A task's rows by seed, and their means; without a seed, all rows."""
     frame = _of_task(tables.get(shown.table.name), task)

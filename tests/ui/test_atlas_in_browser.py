@@ -483,6 +483,18 @@ def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
     assert atlas.complaints() == []
 
 
+def test_a_claim_about_whole_models_leads_to_their_card(browser, file):
+    """From another task, too, which has no such card."""
+    atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E&claims=all")
+    assert atlas.texts("#models article") == []
+    name = "Models: Flatness (4.3) on one"
+    atlas.find(".claims").find_element("xpath", f".//button[text()='{name}']").click()
+    assert atlas.find("#task").get_property("value") == "one"
+    place = "document.querySelector('[aria-label=\"Flatness (4.3)\"]').getBoundingClientRect()"
+    atlas.wait(f"return {place}.top >= -1 && {place}.top < innerHeight / 2")
+    assert atlas.complaints() == []
+
+
 def test_a_task_without_numbers_of_models_says_which_has_them(browser, file):
     atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E")
     assert atlas.texts("#models article") == []

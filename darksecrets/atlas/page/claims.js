@@ -106,7 +106,15 @@ function drawClaim(claim) {
       h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
-        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${link.task}` : ""}`)))));
+        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${link.task}` : ""}`)),
+        claim.cards.map((card) => h("button", { type: "button", class: "link", onclick: () => showCard(card) }, `Models: ${card.name} on ${card.task}`)))));
+}
+
+// Show the card with the numbers of the models behind a claim.
+function showCard({ name, task }) {
+  update({ task, example: "" });
+  const card = all(".model").find((each) => each.getAttribute("aria-label") === name);
+  card?.scrollIntoView({ behavior: "smooth", block: "start" });
 }
 
 function figureName(path) {

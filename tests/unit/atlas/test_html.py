@@ -125,13 +125,31 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
         **{"B1": 2, "B2": 2, "B3": 1, "B4": 1, "B5": 1},
     }
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
-    rows = content([paper], claims().assign(of="RTE [SEP]"), series, figures, metrics)
+    rows = content([paper], claims().assign(of="RTE [SEP]"), series, figures, metrics, {})
     assert len(rows) == len(paper.claims)
     assert {row["paper"] for row in rows} == {"Kovaleva et al. 2019"}
     found = {row["id"]: row for row in rows}
     assert found["1"]["figures"] == ["figures/figure8.svg"], "of the heads behind it"
     assert found["20"]["figures"] == ["figures/figure5.svg"]
     assert found["1"]["links"][0]["task"] == "RTE"
+
+
+def test_a_claim_about_whole_models_leads_to_their_cards():
+    papers = registry.read(registry.files())
+    cards = {
+        (task, card): tables
+        for task in ("MRPC", "RTE")
+        for card, tables in (("Flatness", {"flatness"}), ("Seeds", {"seed_variance"}))
+    }
+    of = claims().assign(of="RTE")
+    of.loc[of["paper"] == "hao2019", "of"] = ""
+    rows = content(papers, of, [], {}, {"MRPC": ["f1"], "RTE": ["accuracy"]}, cards)
+    found = {row["id"]: row["cards"] for row in rows if row["cards"]}
+    assert found["R4"] == [{"name": "Flatness", "task": "MRPC"}], "of no task: the first"
+    assert found["G2"] == [{"name": "Seeds", "task": "RTE"}]
+    reads = {claim.id: {*claim.tables} for paper in papers for claim in paper.claims}
+    wanted = {"flatness", "seed_variance"}
+    assert {*found} == {name for name, tables in reads.items() if tables & wanted}
 
 
 def test_a_gate_of_every_penalty_is_a_measure():
