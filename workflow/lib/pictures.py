@@ -82,7 +82,7 @@ ONE_SEED: Mapping[str, str] = {
     for name in (
         *("importance_agreement", "pruning_curves", "subnetwork_scores", "surviving_parts"),
         *("learned_gates", "compression", "restored_layers", "head_trajectories"),
-        *("syntactic_heads", "attention_trees"),
+        *("loss_surfaces", "seed_variance", "syntactic_heads", "attention_trees"),
     )
 }
 """Pictures of the run on real data with one seed and all that the survey adds."""
