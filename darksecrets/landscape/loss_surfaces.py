@@ -133,7 +133,7 @@ def _panel(
             _mark(axes, points if plane == MODELS else None)
         across, up = _AXES[plane]
         axes.set_xlabel(across)
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 5, 10]))
         if slot.is_first_col():
             axes.set_ylabel(up)
         if plane == MODELS:

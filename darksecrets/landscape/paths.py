@@ -90,7 +90,7 @@ def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> 
     _line(below, scores[scores["part"] == ENCODER], {"color": INK}, band=True)
     below.axhline(float(scores["value"][scores["alpha"] == 1].mean()), zorder=0, **_FINE_TUNED)
     above.tick_params(labelbottom=False)
-    below.set(xlabel="α (share of fine-tuned weights)", xlim=(0, 1))
+    below.set(xlabel="α (fine-tuned share)", xlim=(0, 1))
     if slot.is_first_col():
         above.set_ylabel("Loss")
     below.set_ylabel(METRICS[metric].title)
