@@ -109,16 +109,22 @@ def test_a_bound_that_a_later_example_raises_sends_back_to_earlier_ones(monkeypa
     assert np.isnan(exact[0, [1, 3]]).all()
 
 
-def test_a_block_without_a_bound_is_left_to_the_end(monkeypatch):
-    """Else the first block would be computed twice: all of its pairs are unsure."""
-    monkeypatch.setattr(screening, "ENOUGH", 2)
+def off_by_a_tenth(sample):
+    """A backend of one intervention on four examples, whose screened margins are .1 too large."""
     screened = np.zeros((1, 4, 2))
     screened[0, :, 1] = [0.5, 0.15, 0.15, 2.5]
     shared = Known(screened - [0.0, 0.1], screened)
     backend = Screening.__new__(Screening)
     backend.shared = shared
     backend.bounds = Bounds(np.array([0]), layers=1, examples=4)
-    backend.bounds.sample[:] = [True, False, False, True]
+    backend.bounds.sample[:] = sample
+    return backend, shared
+
+
+def test_a_block_without_a_bound_is_left_to_the_end(monkeypatch):
+    """Else the first block would be computed twice: all of its pairs are unsure."""
+    monkeypatch.setattr(screening, "ENOUGH", 2)
+    backend, shared = off_by_a_tenth([True, False, False, True])
     first, second = backend.block([0, 1]), backend.block([2, 3])
     assert shared.asked == [(0, 2)], "two errors of 0.1 make 0.15 unsure"
     assert np.isnan(first.exact[0, 1]).all()
@@ -138,13 +144,7 @@ def test_a_block_without_a_bound_is_left_to_the_end(monkeypatch):
 def test_what_is_unsure_under_the_bounds_of_earlier_blocks_is_computed_at_once(monkeypatch):
     """Else what interventions share would be computed again for it."""
     monkeypatch.setattr(screening, "ENOUGH", 1)
-    screened = np.zeros((1, 4, 2))
-    screened[0, :, 1] = [0.5, 0.15, 0.15, 2.5]
-    shared = Known(screened - [0.0, 0.1], screened)
-    backend = Screening.__new__(Screening)
-    backend.shared = shared
-    backend.bounds = Bounds(np.array([0]), layers=1, examples=4)
-    backend.bounds.sample[:] = [True, False, False, False]
+    backend, shared = off_by_a_tenth([True, False, False, False])
     backend.block([0, 1])
     assert shared.asked == [(0, 1)], "the sample of this block made the bound"
     second = backend.block([2, 3])
