@@ -64,7 +64,7 @@ def summary(run: Path, other: Path, all_outcomes: list[Outcomes]) -> pd.DataFram
             {
                 **{name: found[name] for name in ("task", "metric", "seeds", "examples")},
                 **{
-                    label.name: _text(scores.loc[state], "score")
+                    str(label): _text(scores.loc[state], "score")
                     for label, state in ((run, FINETUNED), (other, OTHER))
                 },
                 "difference (95 %)": _text(found, "difference"),
@@ -85,7 +85,9 @@ def main() -> None:
     parser.add_argument("other", type=Path, help="folder of the run to compare it with")
     given = parser.parse_args()
     folders = (given.run / "predictions", given.other / "predictions")
-    tasks = sorted(set.intersection(*({each.name for each in of.iterdir()} for of in folders)))
+    tasks = sorted(set.intersection(*({each.name for each in of.glob("*/")} for of in folders)))
+    if not tasks:
+        sys.exit(f"Found no task that both {folders[0]} and {folders[1]} have, expected one.")
     found = [outcomes(given.run, given.other, name) for name in tasks]
     print(summary(given.run, given.other, found).to_markdown(index=False, disable_numparse=True))
 
