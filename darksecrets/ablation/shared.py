@@ -302,11 +302,16 @@ class _Branches:
         return classify(self._model, torch.cat(first_tokens))
 
     def _stacks(self, like: torch.Tensor, *shape: int) -> Iterator[torch.Tensor]:
-        """Two tensors, in turn, in memory that a thread keeps: the first use of memory is slow."""
-        numbers, kept = math.prod(shape), getattr(self._kept, "memory", None)
-        if kept is None or kept.shape[1] < numbers:
-            kept = self._kept.memory = like.new_empty(2, numbers)
-        return itertools.cycle(memory[:numbers].view(shape) for memory in kept)
+        """Two tensors, in turn."""
+        return itertools.cycle(self._memory("stacks", like, 2, *shape))
+
+    def _memory(self, name: str, like: torch.Tensor, *shape: int) -> torch.Tensor:
+        """A tensor in memory that a thread keeps for it: the first use of memory is slow."""
+        numbers, kept = math.prod(shape), getattr(self._kept, name, None)
+        if kept is None or kept.numel() < numbers:
+            kept = like.new_empty(numbers)
+            setattr(self._kept, name, kept)
+        return kept[:numbers].view(shape)
 
     def _top(
         self, trunk: Trunk, below: torch.Tensor, nodes: Numbers, rows: Numbers
@@ -344,7 +349,7 @@ class _Branches:
         normalised, mean, scale = exact.normalise(attended)
         if state.raised is None or not any(exact.is_narrow(heads) for _, _, heads in parts):
             return layer.feed_forward(normalised)
-        wide = attended.new_empty(*attended.shape[:2], state.raised.wide.shape[2])
+        wide = self._memory("wide", attended, *attended.shape[:2], state.raised.wide.shape[2])
         for here, of_trunk, heads in parts:
             if exact.is_narrow(heads):
                 intact, change = state.raised.of(of_trunk), state.change[of_trunk]
