@@ -11,6 +11,7 @@ BERT, RoBERTa and ELECTRA are run in this way. Other encoders are run as they ar
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -23,7 +24,7 @@ from darksecrets.ablation.disable import ZERO
 from darksecrets.ablation.ties import decide_ties
 from darksecrets.data.batches import MASK, by_length
 from darksecrets.finetuning.evaluation import batch_size_for
-from darksecrets.models import devices
+from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import Layer, classify, embed, is_known, layer_of, layers_of
 from darksecrets.models.mixing import END, START, Mix, Mixture, has_separate_heads, whole
@@ -107,8 +108,9 @@ def _run(
     found = np.empty(shape, dtype=np.float32)
     steps = progress(description, len(split), "examples")
     with torch.inference_mode(), steps as advance:
-        for rows in by_length(split.lengths, backend.block_size):
-            found[:, rows] = backend.block(rows).float().cpu().numpy()
+        blocks = list(by_length(split.lengths, backend.block_size))
+        for rows, outputs in zip(blocks, backend.blocks(blocks), strict=True):
+            found[:, rows] = outputs.float().cpu().numpy()
             advance(len(rows))
     if not np.isfinite(found).all():
         raise InputError(
@@ -127,6 +129,10 @@ class Loop:
         self.mixture, self.split = mixture, split
         self.mixes, self.heads = list(mixes), list(heads)
         self.block_size = batch_size_for(mixture.end, split)
+
+    def blocks(self, blocks: Iterable[Sequence[int]]) -> Iterator[torch.Tensor]:
+        """The outputs of some blocks of examples, in their order."""
+        return map(self.block, blocks)
 
     def block(self, rows: Sequence[int]) -> torch.Tensor:
         """[mixes and heads, rows, outputs] of some examples."""
@@ -202,6 +208,11 @@ class Shared(Loop):
         self.block_size = devices.batch_size(mixture.end.device, size, cpu=on_cpu, gpu=on_gpu)
         tokens = devices.sequence_bytes(config, 1)
         self._tokens = devices.batch_size(mixture.end.device, tokens, **CHUNK)
+        self._lock = threading.Lock()  # on the mixture's model, whose weights change
+
+    def blocks(self, blocks: Iterable[Sequence[int]]) -> Iterator[torch.Tensor]:
+        """See `Loop.blocks`; on a CPU, every thread works on a block of its own."""
+        return threads.apply(self.block, blocks, self.mixture.end.device)
 
     def block(self, rows: Sequence[int]) -> torch.Tensor:
         """See `Loop.block`."""
@@ -236,9 +247,10 @@ class Shared(Loop):
     def _embedded(self, nodes: Sequence[_Node], groups: Sequence[_Group]) -> States:
         found: list[list[torch.Tensor]] = [[] for _ in groups]
         for node in nodes:
-            self.mixture.apply_to(0, node.mix[0])
-            for of_group, group in zip(found, groups, strict=True):
-                of_group.append(embed(self.mixture.model, group.inputs))
+            with self._lock:
+                self.mixture.apply_to(0, node.mix[0])
+                for of_group, group in zip(found, groups, strict=True):
+                    of_group.append(embed(self.mixture.model, group.inputs))
         return [torch.stack(of_group) for of_group in found]
 
     def _through(
@@ -255,43 +267,65 @@ class Shared(Loop):
         parents += [place[_Node(below, head)] for head in carried]
         found = [of.new_empty(len(nodes) + len(own), *of.shape[1:]) for of in states]
         for share, chosen in _grouped(node.mix[number] for node in nodes):
-            layer = self._layer(number, share)
-            for old, new in zip(states, found, strict=True):
-                new[chosen] = self._forward(layer, old[[parents[index] for index in chosen]])
-        for old, new in zip(states, found, strict=True):
-            if own:
-                new[len(nodes) :] = self._restored(number, own, old[place[_Node(below)]])
+            self._forward(
+                self._layer(number, share), states, [parents[n] for n in chosen], found, chosen
+            )
+        for old, new in zip(states, found, strict=True) if own else ():
+            self._restore(number, own, old[place[_Node(below)]], new[len(nodes) :])
         return nodes + [_Node(fine_tuned, head) for head in own], found
 
-    def _layer(self, number: int, share: Sequence[float]) -> Layer:
-        """One layer, by its number from 1, with shares of the fine-tuned weights."""
+    def _layer(self, number: int, share: Sequence[float], head: int | None = None) -> Layer:
+        """One layer, by its number from 1, with shares of the fine-tuned weights.
+
+        Args:
+            number: The layer.
+            share: The shares of its attention and feed-forward part.
+            head: Number of a head in ``heads`` that is restored in it.
+        """
         for pure, layers in ((START, self._starts), (END, self._ends)):
-            if tuple(share) == (pure, pure):
+            if head is None and tuple(share) == (pure, pure):
                 return layers[number - 1]
-        self.mixture.apply_to(number, share)
-        return layer_of(self.mixture.model, number, self.mixture.model.dtype, ZERO)
+        with self._lock:
+            self.mixture.apply_to(number, share)
+            if head is not None:
+                self.mixture.restore_head(*self.heads[head])
+            model = self.mixture.model
+            return layer_of(model, number, model.dtype, ZERO, copied=True)
 
-    def _forward(self, layer: Layer, stack: torch.Tensor) -> torch.Tensor:
-        """Output of a layer for [nodes, n, L, size], in chunks that stay in the CPU's cache."""
-        inputs = torch.split(stack.flatten(0, 1), max(1, self._tokens // stack.shape[2]))
-        return torch.cat([layer.forward(one, _none(layer, one)) for one in inputs]).view_as(stack)
+    def _forward(
+        self,
+        layer: Layer,
+        states: States,
+        parents: Sequence[int],
+        found: States,
+        nodes: Sequence[int],
+    ) -> None:
+        """Put the output of a layer for some nodes' parents in their places."""
+        for old, new in zip(states, found, strict=True):
+            step = max(1, self._tokens // old.shape[2])
+            sources, places = (torch.split(_flat(of, old), step) for of in (parents, nodes))
+            for source, place in zip(sources, places, strict=True):
+                hidden = old.flatten(0, 1)[source]
+                new.flatten(0, 1)[place] = layer.forward(hidden, _none(layer, hidden))
 
-    def _restored(self, number: int, own: Sequence[int], hidden: torch.Tensor) -> torch.Tensor:
-        """[heads, n, L, size] output of a fine-tuned layer with each of some heads restored.
+    def _restore(
+        self, number: int, own: Sequence[int], hidden: torch.Tensor, found: torch.Tensor
+    ) -> None:
+        """Put the outputs of a fine-tuned layer with each of some heads restored in their places.
 
         Args:
             number: The layer, from 1.
             own: Numbers of the heads in ``heads``.
             hidden: [n, L, size], what enters the fine-tuned layer.
+            found: [heads, n, L, size], where to put the outputs.
         """
         start, end = self._starts[number - 1], self._ends[number - 1]
         old, new = (layer.context_and_change(hidden)[0] for layer in (end, start))
-        intact, found = end.project(old, hidden), []
-        for head in own:
-            place = torch.tensor([self.heads[head][1] - 1], device=hidden.device)
-            change = start.project_heads(new, place) - end.project_heads(old, place)
-            found.append(end.feed_forward(end.first_norm(intact + change)))
-        return torch.stack(found)
+        intact = end.project(old, hidden)
+        for place, head in enumerate(own):
+            of_head = torch.tensor([self.heads[head][1] - 1], device=hidden.device)
+            change = start.project_heads(new, of_head) - end.project_heads(old, of_head)
+            found[place] = end.feed_forward(end.first_norm(intact + change))
 
     def _last(self, wanted: Sequence[_Node], before: Sequence[_Node], states: States) -> States:
         """[models, n, size] output of the last layer at the first token, by group."""
@@ -309,7 +343,7 @@ class Shared(Loop):
         found = [of.new_empty(len(wanted), of.shape[1], of.shape[3]) for of in states]
         keys = ((node.mix[number], head) for node, head in zip(wanted, own, strict=True))
         for (share, head), chosen in _grouped(keys):
-            layer = self._layer(number, share) if head is None else self._last_with(head)
+            layer = self._layer(number, share, head)
             for old, new in zip(states, found, strict=True):
                 hidden = old[[parents[index] for index in chosen]]
                 flat = hidden.flatten(0, 1)
@@ -318,19 +352,13 @@ class Shared(Loop):
                 )
         return found
 
-    def _last_with(self, head: int) -> Layer:
-        """The last layer of the fine-tuned model with one head restored."""
-        number, model = self.mixture.layers, self.mixture.model
-        self.mixture.apply_to(number, (END, END))
-        self.mixture.restore_head(number, self.heads[head][1])
-        return layer_of(model, number, model.dtype, ZERO)
-
     def _classified(self, wanted: Sequence[_Node], tokens: torch.Tensor) -> torch.Tensor:
         """[models, n, outputs] from what leaves the last layer, [models, n, size]."""
         found = tokens.new_empty(*tokens.shape[:2], _outputs(self.mixture))
         for share, chosen in _grouped(node.mix[-1] for node in wanted):
-            self.mixture.apply_to(self.mixture.layers + 1, share)
-            logits = classify(self.mixture.model, tokens[chosen].flatten(0, 1))
+            with self._lock:
+                self.mixture.apply_to(self.mixture.layers + 1, share)
+                logits = classify(self.mixture.model, tokens[chosen].flatten(0, 1))
             found[chosen] = logits.view(len(chosen), tokens.shape[1], -1)
         return found
 
@@ -341,6 +369,13 @@ def _grouped(keys: Iterable[Key]) -> list[tuple[Key, list[int]]]:
     for index, key in enumerate(keys):
         found.setdefault(key, []).append(index)
     return list(found.items())
+
+
+def _flat(nodes: Sequence[int], states: torch.Tensor) -> torch.Tensor:
+    """Numbers of some nodes' examples, if those of [nodes, n, L, size] are counted through."""
+    n = states.shape[1]
+    numbers = torch.tensor(nodes, device=states.device)[:, None] * n
+    return (numbers + torch.arange(n, device=states.device)).flatten()
 
 
 def _outputs(mixture: Mixture) -> int:

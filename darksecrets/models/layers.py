@@ -7,6 +7,7 @@ attention and activation; layer norms and residual sums stay in the input's prec
 
 from __future__ import annotations
 
+import copy
 import functools
 import platform
 from collections.abc import Callable
@@ -63,9 +64,12 @@ def layers_of(model: PreTrainedModel, dtype: torch.dtype, mode: str) -> list[Lay
     return [layer_of(model, number, dtype, mode) for number in range(1, count + 1)]
 
 
-def layer_of(model: PreTrainedModel, number: int, dtype: torch.dtype, mode: str) -> Layer:
-    """One of these layers, by its number from 1."""
-    return Layer(_modules(model)[number - 1], dtype, mode)
+def layer_of(
+    model: PreTrainedModel, number: int, dtype: torch.dtype, mode: str, *, copied: bool = False
+) -> Layer:
+    """One of these layers, by its number from 1; if copied, later changes of the model spare it."""
+    module = _modules(model)[number - 1]
+    return Layer(copy.deepcopy(module) if copied else module, dtype, mode)
 
 
 def _modules(model: PreTrainedModel) -> torch.nn.ModuleList:
