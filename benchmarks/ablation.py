@@ -49,7 +49,7 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedMo
 from darksecrets.ablation.backends import Block
 from darksecrets.ablation.disable import UNIFORM, ZERO
 from darksecrets.ablation.joint import Order
-from darksecrets.ablation.screening import Screening
+from darksecrets.ablation.screening import SAMPLED, Screening
 from darksecrets.ablation.sets import HeadSet, sweep_sets
 from darksecrets.ablation.shared import Shared, select
 from darksecrets.ablation.sharing import Sharing
@@ -722,9 +722,9 @@ def notes(peak: Peak, table: pd.DataFrame) -> str:
     if table["model"].str.contains(BASE).any():
         text += (
             f" {BASE} has few examples and random weights, whose margins are small compared with "
-            "the errors of bfloat16. So screening gains little: the sample (50 pairs of every "
-            "layer) and the unsure pairs are a large part of all, and ties cost the same 64 trials "
-            "for few examples as for many."
+            f"the errors of bfloat16. So screening gains little: the sample ({SAMPLED} pairs of "
+            "every layer) and the unsure pairs are a large part of all, and ties cost the same 64 "
+            "trials for few examples as for many."
         )
     if (table["share of peak"] > 1).any():
         text += (
