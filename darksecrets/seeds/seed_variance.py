@@ -34,6 +34,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     RESIDUAL: {"color": INK, "marker": "D"},
 }
 _WORDS = {INIT: "start", ORDER: "order, dropout", RESIDUAL: "residual"}
+_CUT: dict[str, Any] = {"marker": "^", "markersize": 5}
 _HELD_OUT: dict[str, Any] = {"color": "#0072B2", "linestyle": "--"}
 
 
@@ -87,20 +88,23 @@ def draw(sources: Sources) -> Figure:
 
 
 def _deviations(axes: Axes, rows: pd.DataFrame) -> None:
+    # intervals of two degrees of freedom would hide all else
+    most = max(float(rows["sd"].max()) if len(rows) else 1.0, 0.1)
+    top = 4 * most
     for place, name in enumerate(COMPONENTS):
         look = _LOOKS[name]
         for each in rows[rows["component"] == name].to_dict("records"):
             ends = np.sqrt([each["ci_low"], each["ci_high"]])
-            axes.vlines(place, *ends, color=look["color"], linewidth=1)
+            axes.vlines(place, ends[0], min(ends[1], top), color=look["color"], linewidth=1)
             sure = name == RESIDUAL or each["q_value"] < LEVEL
             fill = look["color"] if sure else "white"
             point: dict[str, Any] = {"markersize": 4, "linestyle": "none", **look}
             axes.plot(place, each["sd"], markerfacecolor=fill, **point)
             if each["variance"] < 0:
                 axes.plot(place, each["sd"], marker="x", markersize=6, color=look["color"])
-    # intervals of two degrees of freedom would hide all else
-    most = float(rows["sd"].max()) if len(rows) else 1.0
-    axes.set_ylim(-0.08 * max(most, 0.1), 4 * max(most, 0.1))
+            if ends[1] > top:
+                axes.plot(place, top, color=look["color"], **_CUT)
+    axes.set_ylim(-0.08 * most, 1.05 * top)
     axes.set_xlim(-0.5, len(COMPONENTS) - 0.5)
     axes.set_xticks(range(len(COMPONENTS)), [_WORDS[name] for name in COMPONENTS])
     axes.set_ylabel("SD over seeds (points)")
@@ -141,6 +145,7 @@ def _legend(figure: Figure) -> None:
         "significant": Line2D([], [], marker="o", **filled),
         "not significant": Line2D([], [], marker="o", markerfacecolor="white", **filled),
         "negative estimate of the variance": Line2D([], [], marker="x", **filled),
+        "interval continues": Line2D([], [], **{**filled, "marker": "^"}),
         "best of n": Line2D([], [], color=INK),
         "chosen and scored on different halves": Line2D([], [], **_HELD_OUT),
     }
