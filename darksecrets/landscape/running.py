@@ -43,7 +43,7 @@ Head = tuple[int, int]
 Key = TypeVar("Key")
 
 BLOCK = {"cpu": 2**28, "gpu": 2**33}
-"""Bytes of the hidden states of a block of examples before and after a layer, at most."""
+"""Bytes of a thread's hidden states of a block of examples before and after a layer, at most."""
 CHUNK = {"cpu": 2**10, "gpu": 2**16}
 """Tokens per pass through a layer, see `darksecrets.ablation.shared`."""
 

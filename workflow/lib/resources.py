@@ -42,6 +42,7 @@ _ON_HUB = (50_000, 5_000)  # examples of a task on the Hub whose entry has no `s
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
 _OF_THREAD_MB = 240  # of every further thread that works on examples of its own
+_OF_RESTORING_THREAD_MB = 330  # the same where layers are restored
 _ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
@@ -433,8 +434,10 @@ def restoring(work: Work) -> Need:
     operations = passes * work.forward(scored)
     operations += paths * work.forward(min(work.train, int(settings["training"])))
     outputs = 8 * (_restored_sets(work) + inner * (layers + 3)) * scored / MB
+    own = _OF_RESTORING_THREAD_MB * (work.config["threads"] - 1)
+    texts = work.encoding(scored)
     return Need(
-        memory=_IMPORTS_MB + 400 + 20 * work.model.weights / MB + outputs + work.encoding(scored),
+        memory=_IMPORTS_MB + 500 + 24 * work.model.weights / MB + own + outputs + texts,
         host=_IMPORTS_MB + 400 + 12 * work.model.weights / MB + outputs,
         operations=operations / work.pace,
         start=_START,

@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate
+from darksecrets.landscape import running
 from darksecrets.landscape.points import check_points
 from darksecrets.landscape.restoring import Settings, restored, sample, with_stored
 from darksecrets.landscape.results import Restored, losses
@@ -236,6 +237,27 @@ def test_both_ways_to_run_agree(case: Case) -> None:
             outputs.append(made.block(list(range(len(case.split)))).numpy())
     for other in outputs[1:]:
         assert outputs[0] == pytest.approx(other, rel=1e-4, abs=1e-4)
+
+
+def test_no_output_depends_on_threads(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that work on blocks of their own share the model whose weights are mixed.
+
+    A model that runs as it is differs by rounding.
+    """
+    monkeypatch.setitem(running.BLOCK, "cpu", 1)
+    mixes = [swap.mix(LAYERS) for swap in swaps(LAYERS)]
+    mixes += [interpolated(*of, 0.3, LAYERS) for of in interpolations(LAYERS)]
+    mixture, heads, threads = case.mixture(), heads_of(case.end), torch.get_num_threads()
+    found = []
+    try:
+        for number in (1, 4, 4, 4):
+            torch.set_num_threads(number)
+            found.append(run(mixture, case.split, mixes, heads))
+    finally:
+        torch.set_num_threads(threads)
+    tolerance = 0 if is_known(case.end) else 1e-4
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], rel=tolerance, abs=tolerance)
 
 
 def test_restoring_what_did_not_change_costs_exactly_nothing(case: Case) -> None:
