@@ -306,7 +306,9 @@ class _Branches:
         return itertools.cycle(self._memory("stacks", like, 2, *shape))
 
     def _memory(self, name: str, like: torch.Tensor, *shape: int) -> torch.Tensor:
-        """A tensor in memory that a thread keeps for it: the first use of memory is slow."""
+        """A tensor in memory that a thread keeps for it: on a CPU, the first use of it is slow."""
+        if like.device.type != "cpu":
+            return like.new_empty(shape)
         numbers, kept = math.prod(shape), getattr(self._kept, name, None)
         if kept is None or kept.numel() < numbers:
             kept = like.new_empty(numbers)
