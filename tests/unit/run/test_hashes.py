@@ -2,6 +2,7 @@
 
 import hashlib
 
+import numpy as np
 import pytest
 
 from darksecrets.run import hashes
@@ -29,6 +30,19 @@ def test_measured_times_have_no_digest(run):
         (run / name).write_text(name)
     assert hashes.compare(run, hashes.page(run)) == "All 3 files are as the page lists them."
     assert "compression_times" not in hashes.page(run)
+
+
+def test_arrays_have_the_same_digest_in_any_container(run):
+    file, arrays = run / "tables" / "maps.npz", {"a": np.arange(6), "b": np.eye(2)}
+    np.savez_compressed(file, **arrays)
+    page, packed = hashes.page(run), file.read_bytes()
+    np.savez(file, **arrays)
+    assert file.read_bytes() != packed
+    assert hashes.compare(run, page) == "All 4 files are as the page lists them."
+    for changed in ({"a": np.arange(6), "b": np.ones((2, 2))}, {"a": arrays["a"], "c": np.eye(2)}):
+        np.savez(file, **changed)
+        with pytest.raises(InputError, match=r"tables/maps\.npz"):
+            hashes.compare(run, page)
 
 
 def test_a_file_that_differs_is_named(run):
