@@ -1,9 +1,9 @@
 """The loss of a sample as a function of the encoder's weights: values, slopes, Hessian products.
 
 A product of the Hessian with a vector is the gradient of the slope in its direction (Pearlmutter
-1994), by going backward twice. It is exact up to rounding and takes the time of about four passes;
-the Hessian itself is never stored. Fused attention has no second derivative, so that attention has
-to be computed step by step (``eager``).
+1994), by going backward twice. It is exact up to rounding and takes the time of about seven
+forward passes; the Hessian itself is never stored. Fused attention has no second derivative, so
+that attention has to be computed step by step (``eager``).
 
 A vector is one flat tensor on the CPU, all of the encoder's weights one after the other: for
 BERT-base 109 million numbers, 0.44 GB.

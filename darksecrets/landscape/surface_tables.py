@@ -32,7 +32,7 @@ LOSS_SURFACES = Table(
             "plane",
             "text",
             f"`{MODELS}`: the plane of the three models of this seed, fine-tuned, pre-trained "
-            "(with the classifier that fine-tuning began with) and fine-tuned from normal weights; "
+            "(with the classifier of the state `pretrained`) and fine-tuned from normal weights; "
             f"`{RANDOM}`: two random directions from the fine-tuned model, each row of a matrix as "
             f"long as the model's, biases and layer norms unchanged; `{LINE}`: the line through "
             "the pre-trained and the fine-tuned model, beyond both",

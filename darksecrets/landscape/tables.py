@@ -161,7 +161,7 @@ INTERPOLATION = Table(
         Column(
             "split",
             "text",
-            "examples: all of `validation`, or `landscape.examples` of `train`",
+            "examples: those scored of `validation`, or `landscape.training` of `train`",
             values=SPLITS,
         ),
         Column(

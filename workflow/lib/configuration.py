@@ -225,8 +225,7 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     followed = config["landscape"]["trajectories"]
     choose(followed, "landscape.trajectories.tasks", config["tasks"])
     choose(config["landscape"]["surface"], "landscape.surface.tasks", config["tasks"])
-    flatness = config["landscape"]["flatness"]
-    choose(flatness, "landscape.flatness.tasks", config["landscape"]["tasks"])
+    choose(config["landscape"]["flatness"], "landscape.flatness.tasks", config["tasks"])
     choose(config["seed_grid"], "seed_grid.tasks", config["tasks"])
 
 

@@ -95,12 +95,13 @@ def chosen(
     """
     tasks = list(known)
     elsewhere = shipped().keys() - set(run)
+    expected = f"one of {', '.join(tasks)}" if tasks else "none: there are no tasks to choose from"
     mistakes = []
     for name in names or ():
         if name not in tasks and name not in elsewhere:
             close = difflib.get_close_matches(name, tasks, n=1, cutoff=0.5)
             hint = f"did you mean '{close[0]}'? " if close else ""
-            mistakes.append(f"{key}: found '{name}'; {hint}expected one of {', '.join(tasks)}")
+            mistakes.append(f"{key}: found '{name}'; {hint}expected {expected}")
     if mistakes:
         listed = "\n".join(f"  - {line}" for line in mistakes)
         raise InputError(

@@ -42,6 +42,16 @@ def test_a_list_and_a_mapping_of_names_are_the_same():
     assert list(resolved(names, source="builtin")) == names
 
 
+def test_parts_of_a_run_are_for_some_tasks():
+    base = {"run": "r", "model": {"source": "builtin"}, "tasks": ["MRPC", "RTE"]}
+    base["data"] = {"source": "builtin"}
+    found = resolve(base | {"landscape": {"tasks": [], "flatness": {"tasks": None}}})["landscape"]
+    assert (found["tasks"], found["flatness"]["tasks"]) == ([], ["MRPC", "RTE"])
+    wrong = {"importance": {"tasks": []}, "subnetworks": {"tasks": ["RTE"]}}
+    with pytest.raises(InputError, match=r"'RTE'; expected none: there are no tasks to choose"):
+        resolve(base | wrong)
+
+
 def test_a_task_of_the_corpus_has_the_least_sizes_of_the_schema():
     sizes = load_schema()["properties"]["data"]["properties"]
     least = [sizes[split]["minimum"] for split in ("train", "validation")]
