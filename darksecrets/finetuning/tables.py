@@ -234,9 +234,9 @@ LAYER_SIMILARITY = Table(
 LAYER_CHANGES = Table(
     "layer_changes",
     "How much fine-tuning changes the attention of every layer: 1 − cosine, beside the same "
-    "between different heads and between fine-tunings (section 4.3). Intervals: bootstrap over "
-    "examples, Student's t over seeds; with one seed, over examples only; empty with fewer than 6 "
-    "examples.",
+    "between different heads and between fine-tunings (section 4.3). Intervals: Student's t after "
+    "Hall's transformation over examples, Student's t over seeds; with one seed, over examples "
+    "only; empty with fewer than 6 examples.",
     (
         TASK,
         LAYER,

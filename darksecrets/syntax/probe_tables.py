@@ -16,7 +16,8 @@ ATTENTION_PROBES = Table(
     "attention_probes",
     "For how many words a probe over the attention of all heads finds the head in the tree, beside "
     "predictions without attention (Clark et al. 2019, Table 3). What is learned is learned on one "
-    "half of the sentences and scored on the other, both ways. Intervals: over sentences.",
+    "half of the documents and scored on the other, both ways. Intervals: over documents (over "
+    "sentences, if all are of one).",
     (
         *MODEL,
         Column(
