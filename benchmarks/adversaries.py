@@ -5,9 +5,9 @@
 Heads that look at one place, one class of words or one distance, random weights, shuffled labels,
 equal models and tables without effects go through the project's own functions, as in
 ``tests/unit/test_adversaries.py`` but with more draws; so do heads and models with a known effect.
-About ten minutes on one core. With names of functions of ``tests/unit/adversarial/every.py``, such
-as ``layers_changed``, only these are tried again, and the table keeps all other rows: each function
-has its own seeds, so they are what a whole run would give, unless their code has changed.
+With names of functions of ``tests/unit/adversarial/every.py``, such as ``models.layers_changed``,
+only these are tried again, and the table keeps all other rows: each function has its own seeds, so
+they are what a whole run would give, unless their code has changed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -54,9 +55,14 @@ def row(trial: Trial) -> dict[str, object]:
     }
 
 
+def name_of(inference: Callable[..., object]) -> str:
+    """Module and name of a function of trials, as two modules may have one of the same name."""
+    return f"{inference.__module__.rpartition('.')[2]}.{inference.__name__}"
+
+
 def main() -> None:
     """Run trials and write the table."""
-    known = {inference.__name__: inference for inference in ALL}
+    known = {name_of(inference): inference for inference in ALL}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trials", nargs="*", metavar="TRIALS", help=", ".join(known))
     names = parser.parse_args().trials
