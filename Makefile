@@ -68,10 +68,13 @@ label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=
 DEMO ?= results/demo
 REAL ?= results/real
 ONE_SEED ?= results/real-one-seed
+FIVE_SEEDS ?= results/real-five-seeds
+SMALL_DATA ?= results/small-data
 
 .PHONY: pictures
-pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED=folder)
-	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED)
+pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED= FIVE_SEEDS= SMALL_DATA=folder)
+	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED) \
+	  --five-seeds $(FIVE_SEEDS) --small-data $(SMALL_DATA)
 
 # Tests of a file share what it made, so a file stays with one worker.
 WORKERS ?= 2

@@ -32,7 +32,11 @@ def test_pictures_that_are_made_shown_and_there_are_the_same():
 def test_figures_that_are_shown_are_targets(root):
     named = {
         name
-        for name in {**pictures.DEMO, **pictures.REAL, **pictures.ONE_SEED}.values()
+        for group in (
+            *(pictures.DEMO, pictures.REAL, pictures.ONE_SEED),
+            *(pictures.FIVE_SEEDS, pictures.SMALL_DATA),
+        )
+        for name in group.values()
         if isinstance(name, str)
     }
     assert named
@@ -64,5 +68,5 @@ def test_what_cannot_be_made_is_named_and_the_rest_goes_on(tmp_path, monkeypatch
     with pytest.raises(SystemExit, match=r"labelling-page\.png: no browser"):
         pictures.main()
     said = capsys.readouterr().out
-    assert f"demonstration stay as they are ({tmp_path} is not finished)" in said
+    assert f"demonstration stay as they are ({tmp_path} is no run)" in said
     assert "real run stay as they are (no folder is given): real-figure1.png" in said

@@ -1,7 +1,8 @@
 r"""Make the pictures in docs/images again, from finished runs and the code as it is.
 
 python -m workflow.lib.pictures --demo results/demo --real results/real \
-    --one-seed results/real-one-seed
+    --one-seed results/real-one-seed --five-seeds results/real-five-seeds \
+    --small-data results/small-data
 
 Figures, atlas and report are made from the tables and attention stores of the runs, which stay as
 they are; nothing is trained or swept. The pictures of `look` take a run of that target. Pages are
@@ -81,11 +82,20 @@ ONE_SEED: Mapping[str, str] = {
     f"real-{name.replace('_', '-')}.png": name
     for name in (
         *("importance_agreement", "pruning_curves", "subnetwork_scores", "surviving_parts"),
-        *("learned_gates", "compression", "restored_layers", "head_trajectories"),
-        *("loss_surfaces", "seed_variance", "syntactic_heads", "attention_trees"),
+        *("learned_gates", "compression", "head_trajectories", "loss_surfaces"),
+        *("seed_variance", "syntactic_heads", "attention_trees"),
     )
 }
 """Pictures of the run on real data with one seed and all that the survey adds."""
+
+FIVE_SEEDS: Mapping[str, str] = {
+    "real-restored-layers.png": "restored_layers",
+    "real-flatness.png": "flatness",
+}
+"""Pictures of the run on real data with five seeds, about what fine-tuning does."""
+
+SMALL_DATA: Mapping[str, str] = {"real-loss-surfaces-rte.png": "loss_surfaces"}
+"""Pictures of the run with fine-tuning as advised for small data."""
 
 LOOK: Mapping[str, str] = {"look-heads.png": "heads-1", "look-maps.png": "maps-1"}
 """Pictures of a text; names of figures."""
@@ -99,7 +109,7 @@ REDRAWN = {"figure", "table1", "atlas_maps", "atlas", "describe_run"}
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*DEMO, *REAL, *ONE_SEED, *LOOK, LABELLING}
+    return {*DEMO, *REAL, *ONE_SEED, *FIVE_SEEDS, *SMALL_DATA, *LOOK, LABELLING}
 
 
 class Problems(list[str]):
@@ -281,9 +291,9 @@ def main() -> None:
     )
     parser.add_argument("--demo", type=Path, help="folder of a finished demonstration")
     parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
-    parser.add_argument(
-        "--one-seed", type=Path, help="folder of a finished run of config/real-one-seed.yaml"
-    )
+    for name in ("real-one-seed", "real-five-seeds", "small-data"):
+        key = f"--{name.removeprefix('real-')}"
+        parser.add_argument(key, type=Path, help=f"folder of a finished run of config/{name}.yaml")
     arguments = parser.parse_args()
     problems = Problems()
     sys.path.insert(0, str(ROOT / "scripts"))
@@ -291,9 +301,11 @@ def main() -> None:
         (arguments.demo, DEMO, "demonstration"),
         (arguments.real, REAL, "real run"),
         (arguments.one_seed, ONE_SEED, "real run with one seed"),
+        (arguments.five_seeds, FIVE_SEEDS, "real run with five seeds"),
+        (arguments.small_data, SMALL_DATA, "real run on small data"),
     ):
-        if run is None or not (run / "atlas.html").is_file():
-            found = f"{run} is not finished" if run else "no folder is given"
+        if run is None or not (run / "config.yaml").is_file():
+            found = f"{run} is no run" if run else "no folder is given"
             print(f"Pictures of the {what} stay as they are ({found}): {', '.join(pictures)}.")
         else:
             with problems.noted(str(run)):
