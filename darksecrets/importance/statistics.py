@@ -11,6 +11,7 @@ import pandas as pd
 
 from darksecrets.ablation.disable import ZERO
 from darksecrets.importance.definitions import (
+    Definition,
     definitions,
     definitions_of_mlps,
     drawn,
@@ -25,14 +26,16 @@ from darksecrets.importance.tables import (
     HEAD_IMPORTANCE,
     HEADS,
     IMPORTANCE_AGREEMENT,
+    INTEGRATED,
     LOSS,
     MLP_IMPORTANCE,
     MLPS,
     ORDER,
     SCORE,
+    SIGNED,
 )
 from darksecrets.stats.ranks import Draws, agreement, rank_correlations
-from darksecrets.stats.resampling import interval
+from darksecrets.stats.resampling import interval, widened
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +48,7 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
     tables = []
     for (mode, name), definition in definitions(found, seed).items():
         values = estimates(found, definition, name)
-        low, high = interval(drawn(found, definition, name, RESAMPLES, seed))
+        low, high = _ends(found, definition, name, seed)
         layers, heads = (places + 1 for places in np.indices(values.shape))
         columns = {"layer": layers, "head": heads, "importance": values}
         ends = {"ci_low": low, "ci_high": high}
@@ -56,12 +59,20 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
     return _ordered(pd.concat(tables, ignore_index=True), HEAD_IMPORTANCE.names)
 
 
+def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Floats:
+    """[2, layers, heads or 1] ends of intervals over examples; of absolute values, at least 0."""
+    percentiles = interval(drawn(found, definition, name, RESAMPLES, seed))
+    values = estimates(found, definition, name)
+    ends = widened(percentiles, values, np.array(examples_of(found, name)))
+    return ends if name in (SIGNED, INTEGRATED, EXACT) else np.maximum(ends, 0)
+
+
 def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
     """`MLP_IMPORTANCE` without the columns of the model; no rows if there is nothing of MLPs."""
     tables = [pd.DataFrame(columns=[*MLP_IMPORTANCE.names[3:]])]
     for name, definition in definitions_of_mlps(found).items():
         values = estimates(found, definition, name)[:, 0]
-        low, high = interval(drawn(found, definition, name, RESAMPLES, seed)[..., 0])
+        low, high = _ends(found, definition, name, seed)[..., 0]
         columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
         table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
         tables.append(table.assign(definition=name, examples=examples_of(found, name)))

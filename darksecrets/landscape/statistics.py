@@ -35,7 +35,7 @@ from darksecrets.landscape.tables import (
 from darksecrets.run.columns import HEAD, MODEL
 from darksecrets.run.columns import LAYER as LAYER_COLUMN
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.resampling import feasible, interval, resampled_means
+from darksecrets.stats.resampling import feasible, interval, resampled_means, widened
 from darksecrets.stats.seeds import mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
@@ -104,11 +104,12 @@ def _effects(
     number = table.groupby("metric", sort=False).cumcount().to_numpy()
     of_loss = losses(task, outputs, result.labels)
     resamples = min(RESAMPLES, resampling.bootstrap)
-    drawn = resampled_means((of_loss[1:] - of_loss[0]).T, resamples, _rng(resampling))
-    low, high = interval(drawn)
+    change = of_loss[1:] - of_loss[0]
+    drawn = resampled_means(change.T, resamples, _rng(resampling))
+    low, high = widened(interval(drawn), change.mean(axis=1), np.array(change.shape[1]))
     per_set = swaps.reset_index(drop=True).assign(
         flips=PERCENT * _flips(outputs, task),
-        loss_delta=(of_loss[1:] - of_loss[0]).mean(axis=1),
+        loss_delta=change.mean(axis=1),
         loss_low=low,
         loss_high=high,
     )
