@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ from transformers import (
     ElectraForSequenceClassification,
     RobertaForSequenceClassification,
 )
+
+from darksecrets.models import precision
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -74,8 +75,7 @@ def layer_of(
 
 def _modules(model: PreTrainedModel) -> torch.nn.ModuleList:
     encoder: Any = model.base_model
-    modules: torch.nn.ModuleList = encoder.encoder.layer
-    return modules
+    return encoder.encoder.layer
 
 
 def classify(model: PreTrainedModel, first_token: torch.Tensor) -> torch.Tensor:
@@ -84,8 +84,7 @@ def classify(model: PreTrainedModel, first_token: torch.Tensor) -> torch.Tensor:
     whole: Any = model
     if isinstance(model, BertForSequenceClassification):
         hidden = whole.base_model.pooler(hidden)
-    logits: torch.Tensor = whole.classifier(hidden)
-    return logits
+    return whole.classifier(hidden)
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,7 @@ class Layer:
 
     def project(self, context: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Output projection of [n, L, heads, head size], plus the residual input."""
-        attended: torch.Tensor = self.output(context.flatten(2)).to(hidden.dtype).add_(hidden)
-        return attended
+        return self.output(context.flatten(2)).to(hidden.dtype).add_(hidden)
 
     def project_heads(self, change: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
         """Change of the output projection if only ``heads`` change, by [n, L, heads, head size]."""
@@ -165,16 +163,14 @@ class Layer:
     def lower(self, wide: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
         """Second half of `feed_forward`, from the input of the activation, [n, L, inner size]."""
         output = self.down(self.activation(wide)).to(attended.dtype)
-        normalised: torch.Tensor = self.second_norm(output.add_(attended))
-        return normalised
+        return self.second_norm(output.add_(attended))
 
     def normalise(self, attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """`first_norm`, with its means and the reciprocals of its standard deviations."""
         norm = self.first_norm
-        found: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = torch.native_layer_norm(
+        return torch.native_layer_norm(
             attended, norm.normalized_shape, norm.weight, norm.bias, norm.eps
         )
-        return found
 
     def is_narrow(self, heads: torch.Tensor) -> bool:
         """Whether `raised_with` is worth while: these heads are less than half of the layer."""
@@ -191,8 +187,8 @@ class Layer:
     ) -> None:
         """Write the input of the activation if a few heads change, from the intact layer's.
 
-        Up to the activation, the layer is linear but for the two numbers that normalise a token. So
-        what a head changes goes through the product of three matrices: its slice of the output
+        Up to the activation, the layer is linear except for the two numbers that normalise a token.
+        So what a head changes goes through the product of three matrices: its slice of the output
         projection, the norm's weights, and the first feed-forward map. With s the scale divided by
         the intact one's,
 
@@ -280,12 +276,12 @@ def _attention_in_bfloat16(
 def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     """A linear map, [..., inputs] to [..., outputs], computed in the weight's precision.
 
-    On x86 CPUs it uses oneDNN, which torch by default uses for bfloat16 only: in float32, oneDNN
-    was more than twice as fast as MKL on a CPU not made by Intel. Weights are reordered for it once
-    here, instead of in every product.
+    On x86 CPUs it uses oneDNN if it can, which torch by default uses for bfloat16 only: in float32,
+    oneDNN was more than twice as fast as MKL on a CPU not made by Intel. Weights are reordered for
+    it once here, instead of in every product.
     """
     of_linear = weight
-    if _onednn_multiplies(weight):
+    if _by_onednn(weight):
         of_linear = torch.ops.mkldnn._reorder_linear_weight(weight, _TYPICAL_ROWS)
     return lambda x: _multiply(x.to(weight.dtype), of_linear, bias)
 
@@ -297,7 +293,7 @@ def _multiply(
 
     The weight may be one that was reordered for oneDNN.
     """
-    if not weight.is_mkldnn and not _onednn_multiplies(weight):
+    if not _by_onednn(weight):
         return F.linear(x, weight, bias)
     product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
         x.reshape(-1, x.shape[-1]), weight, bias, "none", [], ""
@@ -305,10 +301,5 @@ def _multiply(
     return product.view(*x.shape[:-1], -1)
 
 
-def _onednn_multiplies(weight: torch.Tensor) -> bool:
-    return (
-        weight.device.type == "cpu"
-        and weight.dtype in (torch.float32, torch.bfloat16)
-        and platform.machine().lower() in ("x86_64", "amd64")
-        and bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
-    )
+def _by_onednn(weight: torch.Tensor) -> bool:
+    return weight.device.type == "cpu" and precision.onednn_multiplies(weight.dtype)
