@@ -4,53 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.gridspec import GridSpecFromSubplotSpec
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from darksecrets.ablation.panels import rows_of, title
+from darksecrets.ablation.panels import rows_of
 from darksecrets.ablation.results import PARTS
 from darksecrets.ablation.tables import BEST_HEAD, HEAD_ABLATION
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.style import (
-    BAND,
-    COLUMN,
-    GREY,
-    HELPED,
-    HURT,
-    INK,
-    PAGE,
-    SMALL,
-    blocks,
-    label_run,
-    new_figure,
-    style,
-)
+from darksecrets.data.metrics import titles
+from darksecrets.plotting import kit
 from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.gridspec import SubplotSpec
-    from numpy.typing import NDArray
-
-_POINT = {"linestyle": "none", "markersize": 3, "color": INK, "markeredgewidth": 0.6}
-_NAIVE: dict[str, Any] = {**_POINT, "marker": "o", "markerfacecolor": "white"}
-_UNBIASED: dict[str, Any] = {**_POINT, "marker": "o"}
+_POINT = kit.dot(kit.INK, size=3.0, markeredgewidth=0.6)
+_NAIVE = kit.hollow(_POINT)
+_UNSURE = kit.dot(kit.GREY, size=1.0, markeredgewidth=0)
+_HEADS = {
+    "unsure": _UNSURE,
+    "hurt": {**_UNSURE, "color": kit.HURT, "markersize": 2.2},
+    "helped": {**_UNSURE, "color": kit.HELPED, "markersize": 2.6},
+}
 _STEPS = [digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5)]
 _NAMED = 3  # heads at either end whose names are written
-_ROOM = -0.12, 0.25  # for names below and above the points, relative to their range
-_BESIDE = 3  # panels in a row
+_ROOM = -0.17, 0.3  # for names below and above the points, relative to their range
 
 
-def ablation_gains(
-    table: pd.DataFrame, tasks: Mapping[str, str], run_label: str, *, best: pd.DataFrame
-) -> Figure:
+def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the sorted score differences of the heads, and beside them the gains of the best.
 
     Differences have intervals; coloured heads differ significantly from the intact model after
@@ -58,75 +39,70 @@ def ablation_gains(
     drawn twice: their gain on the examples that chose them (ring), and on other examples (dot, with
     its interval). All seeds are drawn. The scale is linear within the noise and logarithmic beyond,
     so that no head lies outside of the panel.
-
-    Args:
-        table: `head_ablation.csv`.
-        tasks: The tasks to draw, in this order, with the metric to draw of each.
-        run_label: The run, its model and its data in a few words, for the small print.
-        best: `best_head.csv`.
-
-    Raises:
-        InputError: When columns or tasks are missing.
     """
-    ends = ["ci_low", "ci_high"]
-    of_heads, of_best = (
-        ["layer", "head", "delta", "q_value"],
-        ["kind", "naive_gain", "unbiased_gain"],
-    )
-    panels = {
-        task: (
-            rows_of(table, task, metric, [*of_heads, *ends], "head_ablation.csv"),
-            rows_of(best, task, metric, [*of_best, *ends], "best_head.csv"),
-        )
-        for task, metric in tasks.items()
-    }
-    rows, beside = blocks(len(tasks), _BESIDE)
-    with style():
-        figure = new_figure(COLUMN if beside == 1 else PAGE, 2 * rows + 0.5)
-        slots = figure.add_gridspec(rows, beside)
-        for index, (task, (heads, gains)) in enumerate(panels.items()):
-            slot = slots[index // beside, index % beside]
-            _panel(figure, slot, task, heads, gains)
-        _legend(figure, 2 if beside <= 2 else 4)
-        label_run(figure, run_label)
-    return figure
-
-
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
     table, best = sources.table(HEAD_ABLATION), sources.table(BEST_HEAD, "best")
-    return ablation_gains(table, sources.main_metrics, sources.label, best=best)
+    metrics = sources.main_metrics
+
+    def heads(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(table, task, metrics[task]).sort_values("delta")
+        _scale(axes, rows, rows_of(best, task, metrics[task]))
+        rows = rows.assign(order=range(1, len(rows) + 1), kind=[_kind(row) for row in _rows(rows)])
+        axes.vlines(rows["order"], rows["ci_low"], rows["ci_high"], color=kit.BAND, linewidth=0.6)
+        kit.intervals(axes, rows, "delta", _HEADS, at="order", by="kind", upright=True)
+        axes.set_xticks([])
+        _name(axes, rows)
+        _lines(axes)
+
+    def gains(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(best, task, metrics[task])
+        for value, look, ends, side in (
+            ("naive_gain", _NAIVE, None, -0.2),
+            ("unbiased_gain", _POINT, ("ci_low", "ci_high"), 0.2),
+        ):
+            where = rows.assign(place=rows["kind"].map(PARTS.index) + side)
+            spread: dict[str, Any] = {"spread": ["seed"], "apart": 0.16, "upright": True}
+            kit.intervals(axes, where, value, {value: look}, at="place", ends=ends, **spread)
+        axes.set_xticks(range(len(PARTS)), PARTS)
+        axes.set_xlim(-0.6, 1.6)
+        axes.tick_params(left=False, bottom=False)
+        _lines(axes)
+
+    legend = {
+        "helps, after correction": {**_POINT, "color": kit.HELPED},
+        "hurts, after correction": {**_POINT, "color": kit.HURT},
+        "best, where it was chosen": _NAIVE,
+        "best, on other examples": _POINT,
+    }
+    x, y = "Heads, in order", "Difference to intact model"
+    panels = [
+        kit.Panel(heads, "heads", x=x, y=y, height=1.9, width=1.5),
+        kit.Panel(gains, "best", x="Best", share="left"),
+    ]
+    headline = "Which changes of the score are significant, and the gain of the best head"
+    return kit.page(sources, headline, [panels], most=3, title=titles(metrics), legend=legend)
 
 
-def _panel(
-    figure: Figure, slot: SubplotSpec, task: str, heads: pd.DataFrame, gains: pd.DataFrame
-) -> None:
-    inner = GridSpecFromSubplotSpec(1, 2, slot, width_ratios=[1.5, 1], wspace=0.0)
-    left = figure.add_subplot(inner[0, 0], label=f"{task} heads")
-    right = figure.add_subplot(inner[0, 1], sharey=left, label=f"{task} best")
-    _scale(left, heads, gains)
-    for axes in (left, right):
-        axes.grid(axis="y", color="0.9", linewidth=0.3)
-        axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
-        axes.set_axisbelow(True)
-    _heads(left, heads.sort_values("delta"))
-    left.set(title=title(heads), xlabel="Heads, in order", xticks=[])
-    if slot.is_first_col():
-        left.set_ylabel("Difference to intact model")
-    _best(right, gains)
+def _rows(rows: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    return rows.to_dict("records")
 
 
-def _scale(axes: Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
+def _kind(head: Mapping[Hashable, Any]) -> str:
+    """Whether a head helps or hurts, if it is significant."""
+    if head["q_value"] >= LEVEL or not head["delta"]:
+        return "unsure"
+    return "helped" if head["delta"] > 0 else "hurt"
+
+
+def _scale(axes: kit.Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
     """Make the scale linear within half a typical interval, and logarithmic beyond."""
-    linear = _round(float(((heads["ci_high"] - heads["ci_low"]) / 2).median()))
-    drawn = [heads["ci_low"], heads["ci_high"], gains["ci_low"], gains["ci_high"]]
-    shown = np.concatenate([*drawn, gains["naive_gain"], [-linear, linear]]).astype(np.float64)
-    low, high = float(shown.min()), float(shown.max())
+    typical = float(((heads["ci_high"] - heads["ci_low"]) / 2).median())
+    linear = next(step for step in _STEPS if step >= typical)
+    drawn = pd.concat([heads, gains])[["ci_low", "ci_high", "naive_gain"]].to_numpy(float)
+    low, high = min(np.nanmin(drawn), -linear), max(np.nanmax(drawn), linear)
     axes.set_yscale("symlog", linthresh=linear, linscale=1.0)
     forward = axes.yaxis.get_transform()
     ends = forward.transform(np.array([low, high]))
-    room = np.array(_ROOM) * (ends[1] - ends[0])
-    axes.set_ylim(*forward.inverted().transform(ends + room))
+    axes.set_ylim(*forward.inverted().transform(ends + np.array(_ROOM) * (ends[1] - ends[0])))
     sizes = [size for size in _STEPS if linear <= size <= max(-low, high)]
     sizes = sizes[:: math.ceil(len(sizes) / 4)]
     places = [0.0, *sizes, *(-size for size in sizes)]
@@ -135,87 +111,24 @@ def _scale(axes: Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def _round(size: float) -> float:
-    """The next of `_STEPS` that is as great, so that the ticks are round numbers."""
-    return next(step for step in _STEPS if step >= size)
+def _lines(axes: kit.Axes) -> None:
+    axes.grid(axis="y", color=kit.FAINT, linewidth=0.3)
+    axes.axhline(0, color=kit.GREY, linewidth=0.5, zorder=0)
+    axes.set_axisbelow(True)
 
 
-def _heads(axes: Axes, heads: pd.DataFrame) -> None:
-    """Draw every head's difference and interval, and name those at both ends."""
-    real = (heads["q_value"] < LEVEL).to_numpy()
-    deltas = heads["delta"].to_numpy()
-    place = np.arange(1, len(heads) + 1)
-    axes.vlines(place, heads["ci_low"], heads["ci_high"], color=BAND, linewidth=0.6)
-    parts: list[tuple[str, NDArray[np.bool_], str, float]] = [
-        ("unsure", ~real, GREY, 1.0),
-        ("hurt", real & (deltas < 0), HURT, 2.2),
-        ("helped", real & (deltas > 0), HELPED, 2.6),
-    ]
-    for label, chosen, colour, size in parts:
-        axes.plot(
-            *(place[chosen], deltas[chosen]),
-            linestyle="none",
-            marker="o",
-            markersize=size,
-            markeredgewidth=0,
-            color=colour,
-            label=label,
-        )
-    _name(axes, heads)
-
-
-def _name(axes: Axes, heads: pd.DataFrame) -> None:
+def _name(axes: kit.Axes, heads: pd.DataFrame) -> None:
     """Write the lowest heads into the lower right corner, the highest into the upper left one."""
-    lowest = heads.head(min(_NAMED, (len(heads) + 1) // 2))
-    highest = heads.tail(min(_NAMED, len(heads) // 2))[::-1]
+    lowest = _rows(heads.head(min(_NAMED, (len(heads) + 1) // 2)))
+    highest = _rows(heads.tail(min(_NAMED, len(heads) // 2)))
     several = heads["seed"].nunique() > 1
-    for rows, side, edge, step in (
-        (lowest[::-1], "right", "bottom", 1),
-        (highest, "left", "top", -1),
+    for rows, corner, side, edge, step in (
+        (lowest[::-1], (0.98, 0.02), "right", "bottom", 1),
+        (highest[::-1], (0.03, 0.98), "left", "top", -1),
     ):
-        corner = {"right": 0.98, "left": 0.03}[side], {"bottom": 0.02, "top": 0.98}[edge]
-        for line, row in enumerate(rows.to_dict("records")):
+        for line, row in enumerate(rows):
             seed = f" s{row['seed']}" if several else ""
             text = f"L{row['layer']}H{row['head']}{seed} {written(row['delta'], '+.1f')}"
-            look: dict[str, Any] = {"ha": side, "va": edge, "fontsize": SMALL}
-            look |= {"xycoords": "axes fraction", "textcoords": "offset points"}
-            offset = (0, step * line * 1.2 * SMALL)
-            axes.annotate(text, corner, xytext=offset, color=_colour(row), **look)
-
-
-def _colour(head: Mapping[Hashable, Any]) -> str:
-    """Colour of a head: by its direction if it is significant."""
-    if head["q_value"] >= LEVEL or not head["delta"]:
-        return GREY
-    return HELPED if head["delta"] > 0 else HURT
-
-
-def _best(axes: Axes, gains: pd.DataFrame) -> None:
-    """Draw the gain of the best head and layer, on the examples that chose it and on others."""
-    for place, kind in enumerate(PARTS):
-        rows = gains[gains["kind"] == kind]
-        spread = np.linspace(-0.08, 0.08, len(rows)) if len(rows) > 1 else np.zeros(len(rows))
-        x = place + spread
-        axes.plot(x - 0.2, rows["naive_gain"], label=f"{kind} naive", **_NAIVE)
-        axes.vlines(x + 0.2, rows["ci_low"], rows["ci_high"], color=INK, linewidth=0.7)
-        axes.plot(x + 0.2, rows["unbiased_gain"], label=f"{kind} unbiased", **_UNBIASED)
-    axes.set(xlim=(-0.6, 1.6), xticks=range(len(PARTS)), xticklabels=PARTS, xlabel="Best")
-    axes.tick_params(labelleft=False, left=False, bottom=False, labelsize=SMALL)
-    axes.spines["left"].set(linewidth=0.25)
-
-
-def _legend(figure: Figure, columns: int) -> None:
-    entries = {
-        "helps, after correction": Line2D([], [], **{**_UNBIASED, "color": HELPED}),
-        "hurts, after correction": Line2D([], [], **{**_UNBIASED, "color": HURT}),
-        "best, where it was chosen": Line2D([], [], **_NAIVE),
-        "best, on other examples": Line2D([], [], **_UNBIASED),
-    }
-    figure.legend(
-        list(entries.values()),
-        list(entries),
-        loc="outside upper center",
-        ncols=columns,
-        handletextpad=0,
-        columnspacing=1,
-    )
+            look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            look |= {"xytext": (0, step * line * 1.2 * kit.SIZE), "ha": side, "va": edge}
+            axes.annotate(text, corner, color=_HEADS[row["kind"]]["color"], **look)

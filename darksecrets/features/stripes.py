@@ -2,62 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.tables import STRIPES
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.head_grid import DIFFERENCE, Row, head_grid, maps_of, subtract
-from darksecrets.plotting.style import check_columns
-from darksecrets.run.columns import RANDOM, STATES_OF_FIGURES
+from darksecrets.plotting import kit
+from darksecrets.run.columns import STATES_OF_FIGURES
 
-SPECIAL = {"cls": "[CLS]", "sep": "[SEP]"}
-"""Features whose names cannot be part of a file name."""
+SCALES = {"weight": "Mean weight", "difference": "Change", "over control": "Over control"}
+"""Rows of panels that are not weights of a state, and labels of all colour bars."""
 
 
-def stripes(table: pd.DataFrame, feature: str, tasks: Sequence[str], run_label: str) -> Figure:
-    """Draw a feature's weights before and after, their difference, and the excess over control.
+def draw(sources: kit.Sources) -> dict[str, kit.Figure]:
+    """Draw a figure per feature: weights before and after, their change, and over the control.
 
-    The first row has random weights, on the scale of the next two. The figures of all features of a
-    run have the same scales, so that they can be compared.
-
-    Args:
-        table: Columns ``task``, ``state``, ``feature``, ``layer``, ``head``, ``weight``,
-            ``control``; the rows of all features determine the scales.
-        feature: The feature; `cls` and `sep` for the special tokens.
-        tasks: The tasks to draw, in this order; the panel of one without the feature says so.
-        run_label: The run, its model and its data in a few words, for the small print.
-
-    Raises:
-        InputError: When columns, layers or heads are missing.
+    The first row has random weights, on the scale of the next two. The figures of all features have
+    the same scales, so that they can be compared. The panel of a task without the feature says so.
     """
-    columns = ["task", "state", "feature", "layer", "head", "weight", "control"]
-    check_columns(table, columns, "stripes.csv")
-    name = SPECIAL.get(feature, feature)
-    weight, change, over = limits(table[table["task"].isin(tasks)])
-    rows = table[table["feature"] == name]
-    states = {state: rows[rows["state"] == state] for state in STATES_OF_FIGURES}
-    by_chance, before, after = (maps_of(part, tasks, "weight") for part in states.values())
-    excess = subtract(after, maps_of(states["finetuned"], tasks, "control"))
-    return head_grid(
-        [
-            Row(RANDOM, by_chance, "Mean weight", weight),
-            Row("pretrained", before, "Mean weight", weight),
-            Row("finetuned", after, "Mean weight", weight),
-            Row("difference", subtract(after, before), "Change", change, DIFFERENCE),
-            Row("over control", excess, "Over control", over, DIFFERENCE),
-        ],
-        tasks,
-        run_label,
-        title=f"Attention to tokens with the feature: {name}",
-    )
+    table = sources.table(STRIPES)
+    ends = limits(table[table["task"].isin(sources.tasks)])
+    return {
+        f"stripes_{file_name(feature)}": _figure(sources, table, feature, ends)
+        for feature in FEATURES
+    }
 
 
-def limits(table: pd.DataFrame) -> tuple[float, float, float]:
+def _figure(
+    sources: kit.Sources, table: pd.DataFrame, feature: str, ends: Mapping[str, float]
+) -> kit.Figure:
+    """Draw one feature."""
+    table = table[table["feature"] == feature]
+
+    def heads(axes: kit.Axes, task: str, name: str) -> kit.QuadMesh | None:
+        of_task = table[table["task"] == task]
+        if of_task.empty:
+            kit.say(axes, "none")
+            return None
+        rows = {state: of_task[of_task["state"] == state] for state in STATES_OF_FIGURES}
+        if name in rows:
+            return kit.matrix(axes, kit.grid(rows[name], "weight"), kit.WEIGHT, ends["weight"], 0)
+        other = ("control", "finetuned") if name == "over control" else ("weight", "pretrained")
+        change = kit.grid(rows["finetuned"], "weight") - kit.grid(rows[other[1]], other[0])
+        return kit.matrix(axes, change, kit.CHANGE, ends[name])
+
+    bars = {name: kit.Bar(label) for name, label in SCALES.items()}
+    panels = [
+        *kit.rows(heads, STATES_OF_FIGURES, "", "{}\nLayer", height=1.0, bar=bars["weight"]),
+        *kit.rows(heads, ["difference"], "", "{}\nLayer", height=1.0, bar=bars["difference"]),
+        *kit.rows(
+            heads, ["over control"], "Head", "{}\nLayer", height=1.0, bar=bars["over control"]
+        ),
+    ]
+    headline = f"Attention to tokens with the feature: {feature}"
+    return kit.page(sources, headline, panels)
+
+
+def limits(table: pd.DataFrame) -> dict[str, float]:
     """Greatest weight, change by fine-tuning and difference to the control, over all features.
 
     They are those of means over seeds; never 0.
@@ -67,15 +71,9 @@ def limits(table: pd.DataFrame) -> tuple[float, float, float]:
     states = means["weight"].unstack().reindex(columns=STATES_OF_FIGURES)
     over = (means["weight"] - means["control"]).unstack().reindex(columns=STATES_OF_FIGURES)
     change = states["finetuned"] - states["pretrained"]
-    weight, changed, excess = (
-        max(1e-6, float(np.nan_to_num(each.abs().to_numpy(np.float64)).max(initial=0)))
-        for each in (states, change, over["finetuned"])
-    )
-    return weight, changed, excess
-
-
-def draw(sources: Sources) -> dict[str, Figure]:
-    """Draw a figure per feature from a run's table."""
-    table = sources.table(STRIPES)
-    names = map(file_name, FEATURES)
-    return {f"stripes_{n}": stripes(table, n, sources.tasks, sources.label) for n in names}
+    every: list[Any] = [states, change, over["finetuned"]]
+    values = zip(SCALES, every, strict=True)
+    return {
+        name: max(1e-6, float(np.nan_to_num(np.abs(each.to_numpy(np.float64))).max(initial=0)))
+        for name, each in values
+    }

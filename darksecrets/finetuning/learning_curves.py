@@ -2,132 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from darksecrets.data.metrics import METRICS
+from darksecrets.data.metrics import titles
 from darksecrets.finetuning.tables import BASELINES, LEARNING_CURVES
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.style import (
-    INK,
-    STATES,
-    blocks,
-    check_columns,
-    label_run,
-    new_figure,
-    style,
-    width_for,
-    wrapped,
-)
-from darksecrets.run.errors import InputError
+from darksecrets.plotting import kit
 
-_MAJORITY: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": "--"}
-_COLUMNS = ["task", "state", "seed", "epoch", "split", "quantity", "value"]
+_MAJORITY = kit.line(kit.INK, dash="--", width=0.8)
 
 
-def learning_curves(
-    table: pd.DataFrame, tasks: Mapping[str, str], run_label: str, *, baselines: pd.DataFrame
-) -> Figure:
+def draw(sources: kit.Sources) -> kit.Figure:
     """Draw training loss above the validation score over epochs, for every task.
 
     One colour per state, one thin line per seed and, with several seeds, their mean as a thick
-    line. A dashed line is the score of a model that always predicts the most frequent label.
-
-    Args:
-        table: Columns ``task``, ``state``, ``seed``, ``epoch``, ``split`` (`train`,
-            `validation`), ``quantity`` (`loss` or a metric) and ``value``.
-        tasks: The tasks to draw, in this order, with their main metric.
-        run_label: The run, its model and its data in a few words, for the small print.
-        baselines: The table `BASELINES`. A task whose majority has no score gets no line.
-
-    Raises:
-        InputError: When columns, or the curves of a task, are missing.
+    line. A dashed line is the score of a model that always predicts the most frequent label; a task
+    whose majority has no score gets none.
     """
-    check_columns(table, _COLUMNS, "learning_curves.csv")
-    check_columns(baselines, ["task", "baseline", "metric", "score"], "baselines.csv")
-    rows, columns = blocks(len(tasks))
-    with style():
-        figure = new_figure(width_for(columns), 2.3 * rows + 0.4)
-        slots = figure.add_gridspec(2 * rows, columns)
-        for index, (task, metric) in enumerate(tasks.items()):
-            row, column = 2 * (index // columns), index % columns
-            loss = figure.add_subplot(slots[row, column], label=f"{task} loss")
-            score = figure.add_subplot(
-                slots[row + 1, column], sharex=loss, label=f"{task} {metric}"
-            )
-            _curves(loss, _select(table, task, "train", "loss"))
-            _curves(score, _select(table, task, "validation", metric), marker="o")
-            _majority(score, baselines, task, metric)
-            loss.set(
-                title=wrapped(task, figure.get_figwidth() / columns),
-                ylabel="Training loss" if column == 0 else "",
-            )
-            loss.set_ylim(bottom=0)
-            loss.set_xlim(left=0)
-            loss.set_xlabel("")
-            loss.tick_params(labelbottom=False)
-            score.set(xlabel="Epoch", ylabel=f"Validation {METRICS[metric].title}")
-            score.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        states = [state for state in STATES if state in set(table["state"])]
-        lines = [Line2D([], [], color=STATES[state]) for state in states]
-        lines.append(Line2D([], [], **_MAJORITY))
-        names = [*states, "most frequent label"]
-        figure.legend(lines, names, loc="outside upper center", ncols=2 if columns < 3 else 3)
-        label_run(figure, run_label)
-    return figure
+    table, baselines = sources.table(LEARNING_CURVES), sources.table(BASELINES, "baselines")
+    metrics = sources.main_metrics
 
+    def loss(axes: kit.Axes, task: str) -> None:
+        _curves(axes, kit.pick(table, task=task, split="train", quantity="loss"))
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
 
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
-    return learning_curves(
-        sources.table(LEARNING_CURVES),
-        sources.main_metrics,
-        sources.label,
-        baselines=sources.table(BASELINES, "baselines"),
-    )
+    def score(axes: kit.Axes, task: str) -> None:
+        rows = kit.pick(table, task=task, split="validation", quantity=metrics[task])
+        _curves(axes, rows, marker="o")
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        known = baselines[(baselines["task"] == task) & (baselines["baseline"] == "majority")]
+        for value in known.loc[known["metric"] == metrics[task], "score"].dropna():
+            axes.axhline(value, label="majority", zorder=1, **_MAJORITY)
 
-
-def _select(table: pd.DataFrame, task: str, split: str, quantity: str) -> pd.DataFrame:
-    rows = table[
-        (table["task"] == task) & (table["split"] == split) & (table["quantity"] == quantity)
+    panels = [
+        [kit.Panel(loss, "loss", y="Training loss", height=1.1)],
+        [kit.Panel(score, "score", x="Epoch", y="Validation score", height=1.2)],
     ]
-    if rows.empty:
-        raise InputError(
-            f"The table learning_curves.csv has no {split} {quantity} of {task}."
-            " Make the table again."
-        )
-    return rows
+    states = [state for state in kit.STATES if state in set(table["state"])]
+    legend = {state: kit.line(kit.STATES[state]) for state in states}
+    legend["most frequent label"] = _MAJORITY
+    headline = "Loss and score during fine-tuning"
+    return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
 
 
-def _majority(axes: Axes, baselines: pd.DataFrame, task: str, metric: str) -> None:
-    """Draw the score of the most frequent label on the validation set."""
-    chosen = (baselines["task"] == task) & (baselines["baseline"] == "majority")
-    for score in baselines.loc[chosen & (baselines["metric"] == metric), "score"].dropna():
-        axes.axhline(score, label="majority", zorder=1, **_MAJORITY)
-
-
-def _curves(axes: Axes, rows: pd.DataFrame, marker: str | None = None) -> None:
+def _curves(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  # noqa: ANN401 - see `Line2D`
     """Draw a thin line per state and seed, and a thick one for the mean of several seeds."""
-    draw = partial(
-        sns.lineplot,
-        data=rows,
-        x="epoch",
-        y="value",
-        hue="state",
-        palette=STATES,
-        legend=False,
-        ax=axes,
-    )
+    of_states = {"hue": "state", "palette": kit.STATES, "legend": False, "markeredgewidth": 0}
     several = rows["seed"].nunique() > 1
-    thin = {"linewidth": 0.5, "alpha": 0.5} if several else {"marker": marker}
-    draw(units="seed", estimator=None, markeredgewidth=0, **thin)
-    if several:
-        draw(errorbar=None, marker=marker, markeredgewidth=0)
+    thin = {"linewidth": 0.5, "alpha": 0.5} if several else look
+    styles = [{"units": "seed", "estimator": None, **thin}, {"errorbar": None, **look}]
+    for each in styles[: 1 + several]:
+        sns.lineplot(rows, x="epoch", y="value", ax=axes, **of_states, **each)

@@ -2,117 +2,80 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.collections import QuadMesh
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.framenet.example import PAPER, Example
 from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE, HEADS
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.style import (
-    CHANGE,
-    GREY,
-    INK,
-    MAP,
-    MARK,
-    PAGE,
-    SMALL,
-    WEIGHT,
-    check_columns,
-    colour_bar,
-    grid,
-    heatmap,
-    label_run,
-    mark_heads,
-    new_figure,
-    style,
-    wrapped,
-)
+from darksecrets.plotting import kit
 from darksecrets.plotting.user_text import lines
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-COLUMNS = (
-    *("direction", "layer", "head", "weight", "sentences", "above_percentile"),
-    *("over_control", "over_control_p", "over_unlinked", "over_unlinked_p"),
-    *("excess", "stands_out"),
-)
-NAMES = {
-    ELEMENT_TO_PREDICATE: "element →\npredicate",
-    DIRECTIONS[1]: "predicate →\nelement",
-}
+NAMES = {name: name.replace("_to_", " →\n") for name in DIRECTIONS}
 PANELS = {
-    "weight": "along the links",
-    "over_control": "over same distance",
-    "over_unlinked": "over other words",
-    "excess": "net of words, distance",
+    "along the links": "weight",
+    "over same distance": "over_control",
+    "over other words": "over_unlinked",
+    "net of words, distance": "excess",
 }
-"""Titles of the heatmaps; all but the first are differences to a control, on one scale."""
+"""Columns of the table by title; all but the first are differences to a control, on one scale."""
+_RING = kit.dot("white", size=3.0, markeredgecolor=kit.MARK, markeredgewidth=0.8)
 _SPACES = "▁", "Ġ"
-_LETTERS = 100  # in a line as wide as the page
-_LINE = 0.1
+_LETTERS = 95  # in a line as wide as the page
+_LINE = 0.115
 """Height of a token of the example, in inches."""
 
 
-def figure3(
-    table: pd.DataFrame, example: Example, run_label: str, by_chance: pd.DataFrame | None = None
-) -> Figure:
+def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the weight of every head, how far it exceeds its controls, and maps on one sentence.
 
     There is a row of heatmaps for each direction, with layer 1 at the top. Heads above the 99th
     percentile are framed. A ring marks those that exceed both controls that are drawn, a dot those
-    that exceed all four. Below, for each head of the example, are its map and what the two linked
-    words attend to.
-
-    Args:
-        table: ``framenet_heads.csv``.
-        example: The maps saved with the table.
-        run_label: The run, its model and its data in a few words, for the small print.
-        by_chance: The same table of an encoder with random weights: how many of its heads would be
-            marked is written above the figure.
-
-    Raises:
-        InputError: When columns, layers or heads are missing.
+    that exceed all four; how many of the heads with random weights would be marked is written above
+    the figure. Below, for each head of the example, are its map and what the two linked words
+    attend to.
     """
-    check_columns(table, COLUMNS, "framenet_heads.csv")
+    example, table = Example.load(sources.file("example")), sources.table(HEADS)
+    by_chance, table = table[table["state"] == RANDOM], table[table["state"] != RANDOM]
     table = table.assign(both=exceeds_both(table))
-    size = _LINE * len(example.tokens)
-    heights = [max(size, 1.0), max(size, 0.8), max(size, 0.8)]
-    with style():
-        parts = [3.1, sum(heights) + 2.0]
-        figure = new_figure(PAGE, sum(parts))
-        above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=parts)[:, 0]
-        _heads(above, table)
-        above.suptitle(wrapped(_title(table, by_chance), PAGE), fontsize="medium")
-        named = "\n".join(lines(_named(example), _LETTERS, most=2))
-        below.suptitle(named, fontsize="medium")
-        panels = below.subplots(
-            3, len(example.heads), squeeze=False, height_ratios=heights, sharey="row"
-        )
-        for number, column in enumerate(panels.T):
-            _map(column[0], example, number)
-            for axes, direction in zip(column[1:], DIRECTIONS, strict=True):
-                _distribution(axes, example, number, direction)
-        label_run(figure, run_label)
-    return figure
+    numbers = {
+        f"Layer {layer}, head {head}": number
+        for number, (layer, head) in enumerate(zip(example.layers, example.heads, strict=True))
+    }
 
+    def heads(axes: kit.Axes, title: str, direction: str) -> None:
+        _heads(axes, table, PANELS[title], direction)
 
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
-    example = Example.load(sources.file("example"))
-    table = sources.table(HEADS)
-    by_chance = table["state"] == RANDOM
-    return figure3(table[~by_chance], example, sources.label, table[by_chance])
+    def whole(axes: kit.Axes, name: str) -> None:
+        _map(axes, example, numbers[name])
+
+    def single(axes: kit.Axes, name: str, direction: str) -> None:
+        _distribution(axes, example, numbers[name], direction)
+
+    tall: dict[str, Any] = {"height": max(_LINE * len(example.tokens), 1.0) + 0.5, "fixed": True}
+    panels = [
+        [kit.Panel(whole, "map", x="attended to", y="attends", share="columns", **tall)],
+        *kit.rows(single, DIRECTIONS, "weight", "", **tall | {"height": tall["height"] - 0.25}),
+    ]
+    named = "\n".join(lines(_named(example), _LETTERS, most=2))
+    ring, dot = _counted(by_chance)
+    legend = {
+        "above 99th percentile": kit.dot("none", "s", 6.0, markeredgecolor=kit.INK),
+        ring: _RING,
+        dot: kit.dot(kit.MARK, size=3.0),
+    }
+    above = kit.Grid(list(PANELS), kit.rows(heads, NAMES, "Head", "{}\nLayer", height=1.25))
+    below = kit.Grid(list(numbers), panels, most=len(numbers), headline=named)
+    number = int(table["sentences"].iloc[0])
+    headline = f"Heads that attend along frame-semantic links, in {number} sentences"
+    return kit.page(sources, headline, above, below, legend=legend, width=kit.PAGE)
 
 
 def exceeds_both(table: pd.DataFrame) -> pd.Series:
@@ -129,54 +92,45 @@ def exceeds_both(table: pd.DataFrame) -> pd.Series:
     return pd.Series(known & (benjamini_hochberg(p) < LEVEL), index=table.index)
 
 
-def _heads(figure: SubFigure, table: pd.DataFrame) -> None:
-    """Draw the heatmaps of layers × heads: a row per direction, weight and differences as columns.
+def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> None:
+    """Draw the weights of all heads along the links, or differences to a control.
 
     The colours of differences end at the greatest positive one: what a head lacks compared with a
     control says nothing of links, and may be much more.
     """
-    panels = figure.subplots(len(DIRECTIONS), len(PANELS), sharex=True, sharey=True)
-    differences = table[[name for name in PANELS if name != "weight"]]
-    end = float(differences.max().max())
-    lowest = float(differences.min().min())
+    rows = table[table["direction"] == direction]
+    if rows[column].isna().any():
+        kit.say(axes, "none")
+        return
+    differences = table[[name for name in PANELS.values() if name != "weight"]]
+    end, lowest = float(differences.max().max()), float(differences.min().min())
     end = end if end > 0 else max(abs(lowest), 1e-6)
-    for row, direction in zip(panels, DIRECTIONS, strict=True):
-        rows = table[table["direction"] == direction]
-        for axes, (column, title) in zip(row, PANELS.items(), strict=True):
-            axes.set_label(f"{column} {direction}")
-            axes.set_title(title if direction == DIRECTIONS[0] else "")
-            if rows[column].isna().any():
-                axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", color=GREY)
-                continue
-            low, high, cmap = -end, end, CHANGE
-            if column == "weight":
-                low, high, cmap = 0.0, float(table["weight"].max()), WEIGHT
-            heatmap(axes, grid(rows, column), cmap=cmap, vmin=low, vmax=high)
-            _mark(axes, rows, frames=column == "weight")
-            axes.set_xlabel("" if direction == DIRECTIONS[0] else "Head")
-            axes.set_ylabel(f"{NAMES[direction]}\nLayer" if column == "weight" else "")
-    bars: tuple[tuple[Any, Axes, dict[str, Any]], ...] = (
-        (panels[:, :1], panels[0, 0], {"label": "Greatest weight of a pair", "aspect": 18}),
-        (panels[:, 1:], panels[0, 1], {"label": "Weight more than the control", "aspect": 60}),
-    )
-    for under, first, look in bars:
-        meshes = [part for part in first.collections if isinstance(part, QuadMesh)]
-        extend = "min" if first is panels[0, 1] and lowest < -end else "neither"
-        bar = colour_bar(
-            figure, meshes[0], ax=under, location="bottom", pad=0.02, extend=extend, **look
-        )
-        bar.locator = MaxNLocator(look["aspect"] // 6)
+    weights = column == "weight"
+    scale: tuple[str, float, float | None]
+    scale = (kit.WEIGHT, float(table["weight"].max()), 0) if weights else (kit.CHANGE, end, None)
+    mesh = kit.matrix(axes, kit.grid(rows, column), *scale)
+    out, both = kit.grid(rows, "stands_out") > 0, kit.grid(rows, "both") > 0
+    framed = rows[rows["above_percentile"]] if weights else rows[:0]
+    for head, layer in framed[["head", "layer"]].to_numpy(np.float64):
+        corner = (head - 1, layer - 1)
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=kit.INK, linewidth=1.2))
+    kit.mark(axes, both & ~out, **_RING)
+    kit.mark(axes, out, markersize=3)
+    if direction != DIRECTIONS[0]:
+        look: dict[str, Any] = {"location": "bottom", "aspect": 18, "ax": axes}
+        look["extend"] = "min" if lowest < -end and not weights else "neither"
+        label = "Greatest weight of a pair" if weights else "More than the control"
+        kit.scale(axes.figure, mesh, label, **look).locator = MaxNLocator(3)
 
 
-def _title(table: pd.DataFrame, by_chance: pd.DataFrame | None) -> str:
-    """What marks mean, and how many heads with random weights would be marked."""
+def _counted(by_chance: pd.DataFrame) -> tuple[str, str]:
+    """What rings and dots mean, and how many heads with random weights would have them."""
     ring, dot = "exceeds both controls", "all four"
-    if by_chance is not None and len(by_chance):
+    if len(by_chance):
         rings, dots = int(exceeds_both(by_chance).sum()), int(by_chance["stands_out"].sum())
-        ring += f" (with random weights {rings} of {len(by_chance)})"
+        ring += f" (random weights: {rings} of {len(by_chance)})"
         dot += f" ({dots})"
-    number = int(table["sentences"].iloc[0])
-    return f"{number} sentences. Frame: above 99th percentile. Ring: {ring}. Dot: {dot}."
+    return ring, dot
 
 
 def _named(example: Example) -> str:
@@ -190,55 +144,34 @@ def _named(example: Example) -> str:
     return f"Example, chosen for the attention along its links: “{sentence}”"
 
 
-def _mark(axes: Axes, rows: pd.DataFrame, *, frames: bool) -> None:
-    """Frame the heads above the percentile; put a ring or a dot on those that exceed controls."""
-    framed = rows[rows["above_percentile"]] if frames else rows[:0]
-    for head, layer in framed[["head", "layer"]].to_numpy(np.float64):
-        corner = (head - 0.5, layer - 0.5)
-        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=INK, linewidth=1.2))
-    out, both = grid(rows, "stands_out") > 0, grid(rows, "both") > 0
-    layers, heads = np.nonzero(both & ~out)
-    ring: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": MARK}
-    axes.plot(heads + 1, layers + 1, "o", markersize=3, markeredgewidth=0.8, **ring)
-    mark_heads(axes, out, size=3)
-
-
-def _map(axes: Axes, example: Example, number: int) -> None:
+def _map(axes: kit.Axes, example: Example, number: int) -> None:
     """Draw one head's full map of the sentence, the linked pairs framed in both directions."""
-    axes.set_label(f"map {number + 1}")
-    size = len(example.tokens)
     values = example.maps[number].astype(np.float64)
-    axes.imshow(values, cmap=MAP, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    axes.imshow(values, cmap=kit.MAP, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     for queries, keys, dash in (
         (example.element, example.predicate, "-"),
         (example.predicate, example.element, ":"),
     ):
         corner = (keys[0] - 0.5, queries[0] - 0.5)
         width, height = (float(np.ptp(part) + 1) for part in (keys, queries))
-        axes.add_patch(
-            Rectangle(
-                corner, width, height, fill=False, edgecolor=MARK, linewidth=1, linestyle=dash
-            )
-        )
-    axes.set_xticks(range(size), example.tokens, rotation=90, fontsize=SMALL)
-    axes.set_yticks(range(size), example.tokens, fontsize=SMALL)
+        look: dict[str, Any] = {"edgecolor": kit.MARK, "linewidth": 1, "linestyle": dash}
+        axes.add_patch(Rectangle(corner, width, height, fill=False, **look))
+    axes.set_xticks(range(len(values)), example.tokens, rotation=90)
+    axes.set_yticks(range(len(values)), example.tokens)
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, linewidth=0.25)
-    axes.set_title(f"Layer {example.layers[number]}, head {example.heads[number]}")
-    axes.set(xlabel="attended to", ylabel="attends" if number == 0 else "")
 
 
-def _distribution(axes: Axes, example: Example, number: int, direction: str) -> None:
+def _distribution(axes: kit.Axes, example: Example, number: int, direction: str) -> None:
     """Draw the attention of the linked word piece that attends most to the other linked word."""
-    axes.set_label(f"{direction} {number + 1}")
     ends = (example.element, example.predicate)
     queries, keys = ends if direction == ELEMENT_TO_PREDICATE else ends[::-1]
     values = example.maps[number].astype(np.float64)
     query = int(queries[values[np.ix_(queries, keys)].max(axis=1).argmax()])
     size = len(example.tokens)
-    colours = [MARK if place in keys else GREY for place in range(size)]
+    colours = [kit.MARK if place in keys else kit.GREY for place in range(size)]
     axes.barh(range(size), values[query], color=colours, height=0.7)
-    axes.set(ylim=(size - 0.5, -0.5), xlim=(0, max(0.5, 1.05 * values[query].max())))
-    axes.set_yticks(range(size), example.tokens, fontsize=SMALL)
+    axes.set(ylim=(size - 0.5, -0.5), xlim=(0, 1))
+    axes.set_yticks(range(size), example.tokens)
     axes.tick_params(axis="y", length=0)
     axes.set_title(f"attention of “{example.tokens[query]}”")

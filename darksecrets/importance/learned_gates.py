@@ -2,131 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
-from matplotlib.lines import Line2D
-
-from darksecrets.ablation.panels import rows_of, title
+from darksecrets.ablation.panels import rows_of
 from darksecrets.ablation.tables import RANDOM
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    FINE_TUNED,
-    LEARNED,
-    LEARNED_GATES,
-    TRAINED_ON,
-)
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.panels import panel_figure
-from darksecrets.plotting.style import GREY, INK
+from darksecrets.data.metrics import titles
+from darksecrets.importance import tables
+from darksecrets.plotting import kit
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.gridspec import SubplotSpec
-
-_LOOKS: dict[str, dict[str, Any]] = {
-    RANDOM: {"color": GREY, "marker": "s"},
-    ABSOLUTE: {"color": "#0072B2", "marker": "o"},
-    LEARNED: {"color": "#D55E00", "marker": "^"},
-}
-_NAMES = {
-    RANDOM: "at random",
-    ABSOLUTE: "by the absolute gradient",
-    LEARNED: "by learned gates",
-    TRAINED_ON: "trained-on weights",
-    FINE_TUNED: "fine-tuned weights",
+_LOOKS = {
+    RANDOM: kit.line(kit.GREY, "s"),
+    tables.ABSOLUTE: kit.line(kit.BLUE, "o"),
+    tables.LEARNED: kit.line(kit.VERMILLION, "^"),
 }
 _STYLES: dict[str, dict[str, Any]] = {
-    TRAINED_ON: {"linestyle": "-", "linewidth": 0.9},
-    FINE_TUNED: {"linestyle": ":", "linewidth": 0.9, "markerfacecolor": "white"},
+    tables.TRAINED_ON: {"linestyle": "-", "linewidth": 0.9},
+    tables.FINE_TUNED: {"linestyle": ":", "linewidth": 0.9, "markerfacecolor": "white"},
 }
-_INTACT: dict[str, Any] = {"color": INK, "linewidth": 0.7}
-_CHANCE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": "-."}
-_NUMBERS = ["kept", "share", "baseline", "score", "ci_low", "ci_high", "chance"]
-_COLUMNS = ["penalty", "chosen_by", "weights", *_NUMBERS]
+_INTACT = kit.line(kit.INK, width=0.7)
+_CHANCE = kit.line(kit.INK, dash="-.", width=0.7)
 _APART = 0.6  # per cent of heads, between the intervals of one penalty
 
 
-def learned_gates(table: pd.DataFrame, tasks: Mapping[str, str], run_label: str) -> Figure:
+def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the score of every task against the share of heads that are kept.
 
     Bars are 95 % intervals of the difference to the model with all heads, drawn around its score.
     All numbers are averaged over seeds.
-
-    Args:
-        table: `learned_gates.csv`.
-        tasks: The tasks to draw, in this order, with the metric to draw of each.
-        run_label: The run, its model and its data in a few words, for the small print.
-
-    Raises:
-        InputError: When columns or tasks are missing.
     """
-    tables = {
-        task: rows_of(table, task, metric, _COLUMNS, "learned_gates.csv")
-        for task, metric in tasks.items()
+    table, metrics = sources.table(tables.LEARNED_GATES), sources.main_metrics
+
+    def scores(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(table, task, metrics[task])
+        by = ["weights", "chosen_by", "penalty"]
+        means = rows.groupby(by).mean(numeric_only=True).reset_index()
+        for number, (weights, style) in enumerate(_STYLES.items()):
+            of_weights = means[means["weights"] == weights]
+            baseline = {**_INTACT, "linestyle": style["linestyle"]}
+            axes.axhline(of_weights["baseline"].mean(), zorder=1, **baseline)
+            for place, (name, look) in enumerate(_LOOKS.items()):
+                own = of_weights[of_weights["chosen_by"] == name]
+                own = own.assign(percent=100 * own["share"] + (3 * number + place - 2.5) * _APART)
+                ends = own["percent"], own["low"], own["high"]
+                axes.vlines(*ends, color=look["color"], linewidth=0.6, zorder=2)
+                kit.lines(axes, own, "percent", "score", {name: {**look, **style}})
+        axes.axhline(rows["chance"].mean(), zorder=1, **_CHANCE)
+        learned = means[
+            (means["chosen_by"] == tables.LEARNED) & (means["weights"] == tables.TRAINED_ON)
+        ]
+        below: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom"}
+        below |= {"bbox": {"color": "white", "pad": 0.3}, "zorder": 2}
+        for row in learned.to_dict("records"):
+            name = f"λ {row['penalty']:g}"
+            axes.text(100 * row["share"], 0.02, name, ha="center", rotation=90, **below)
+        axes.margins(y=0.25)  # room for these
+        axes.set_xlim(-3, 103)
+
+    names = "kept at random", "kept by absolute gradient", "kept by learned gates"
+    legend = dict(zip(names, _LOOKS.values(), strict=True))
+    plain = kit.line(kit.INK, "o", markersize=3)
+    legend |= {
+        "trained-on weights": plain | _STYLES[tables.TRAINED_ON],
+        "fine-tuned weights": plain | _STYLES[tables.FINE_TUNED],
+        "all heads": _INTACT,
+        "most frequent label": _CHANCE,
     }
-    return panel_figure(
-        *(tables, _panel, _legend, run_label), height=lambda width: 0.6 + 0.75 * width
-    )
-
-
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
-    tasks = {task: sources.main_metrics[task] for task in sources.tasks}
-    return learned_gates(sources.table(LEARNED_GATES), tasks, sources.label)
-
-
-def _panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
-    axes = figure.add_subplot(slot, label=task)
-    means = rows.groupby(["weights", "chosen_by", "penalty"])[_NUMBERS].mean().reset_index()
-    for number, (weights, style) in enumerate(_STYLES.items()):
-        of_weights = means[means["weights"] == weights]
-        line = {**_INTACT, "linestyle": style["linestyle"]}
-        axes.axhline(of_weights["baseline"].mean(), label=f"all, {weights}", zorder=1, **line)
-        for place, (name, look) in enumerate(_LOOKS.items()):
-            drawn = of_weights[of_weights["chosen_by"] == name].sort_values("share")
-            _series(axes, drawn, {**look, **style}, (3 * number + place - 2.5) * _APART)
-    axes.axhline(rows["chance"].mean(), label="chance", zorder=1, **_CHANCE)
-    learned = means[(means["chosen_by"] == LEARNED) & (means["weights"] == TRAINED_ON)]
-    below: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom"}
-    for row in learned.to_dict("records"):
-        at, name = 100 * row["share"], f"λ {row['penalty']:g}"
-        axes.text(at, 0.02, name, ha="center", rotation=90, fontsize=6, **below)
-    axes.margins(y=0.2)  # room for these
-    axes.set_title(title(rows))
-    axes.set_xlim(-3, 103)
-    if slot.is_first_col():
-        axes.set_ylabel("Score")
-    if slot.is_last_row():
-        axes.set_xlabel("Heads kept (%)")
-
-
-def _series(axes: Axes, drawn: pd.DataFrame, look: dict[str, Any], shift: float) -> None:
-    """Scores of one kind of sets, with the penalties' intervals side by side."""
-    across = 100 * drawn["share"] + shift
-    ends = drawn["baseline"] + drawn["ci_low"], drawn["baseline"] + drawn["ci_high"]
-    axes.vlines(across, *ends, color=look["color"], linewidth=0.6, zorder=2)
-    axes.plot(across, drawn["score"], zorder=3, **look)
-
-
-def _legend(figure: Figure, columns: int) -> None:
-    entries = {
-        _NAMES[name]: Line2D([], [], **look, **_STYLES[TRAINED_ON]) for name, look in _LOOKS.items()
-    }
-    plain: dict[str, Any] = {"color": INK, "marker": "o", "markersize": 3}
-    entries |= {_NAMES[name]: Line2D([], [], **plain, **_STYLES[name]) for name in _STYLES}
-    entries |= {"all heads": Line2D([], [], **_INTACT)}
-    entries |= {"most frequent label": Line2D([], [], **_CHANCE)}
-    figure.legend(
-        list(entries.values()),
-        list(entries),
-        loc="outside upper center",
-        ncols={1: 2, 2: 3}.get(columns, 4),
-        title="Which heads are kept …",
-        title_fontsize=6,
-        alignment="left",
-        handlelength=1.8,
-        columnspacing=1,
-    )
+    panels = [[kit.Panel(scores, x="Heads kept (%)", y="Score", height=1.5)]]
+    headline = "Score of the heads that are kept"
+    return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)

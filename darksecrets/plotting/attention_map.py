@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.plotting.style import MAP, SMALL
+from darksecrets.plotting.colours import MAP
+from darksecrets.plotting.style import SIZE
 from darksecrets.plotting.user_text import drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
     from matplotlib.image import AxesImage
 
-_LARGEST = 7.0
-"""Largest font size of tokens, in points; the smallest is that of all small print."""
 _LINE = 1.05
 """Least distance between the middles of two tokens, relative to their size."""
 
@@ -38,7 +38,7 @@ def draw_map(
     """Draw a map, darker = more attention.
 
     Args:
-        axes: Where to draw; its size determines the font size, and how many tokens are written.
+        axes: Where to draw; its size determines how many tokens are written.
         weights: [query, key] weights, rows sum to 1.
         tokens: [L] word pieces, written along both axes; see `written`.
         darkest: The weight at the dark end of the colour map, see `saturation`.
@@ -48,11 +48,10 @@ def draw_map(
     )
     box = axes.get_window_extent()
     cell = min(box.width, box.height) / axes.figure.dpi * 72 / len(tokens)
-    size = float(np.clip(cell / _LINE, SMALL, _LARGEST))
-    places = written(weights, apart=math.ceil(_LINE * size / cell))
+    places = written(weights, apart=math.ceil(_LINE * SIZE / cell))
     names = [drawable(tokens[place]) for place in places]
-    axes.set_xticks(places, names, rotation=90, fontsize=size)
-    axes.set_yticks(places, names, fontsize=size)
+    axes.set_xticks(places, names, rotation=90, fontsize=SIZE)
+    axes.set_yticks(places, names, fontsize=SIZE)
     axes.tick_params(length=0 if len(places) == len(tokens) else 1.5, pad=1)
     axes.spines[:].set_visible(True)
     return image
@@ -72,3 +71,8 @@ def written(weights: npt.NDArray[np.floating], apart: int) -> list[int]:
         if all(abs(place - other) >= apart for other in chosen):
             chosen.append(place)
     return sorted(chosen)
+
+
+def name_ends(bar: Colorbar) -> None:
+    """Write what the ends of the scale of maps are, of which each has its own."""
+    bar.set_ticks([0, 1], labels=["0", "L-th greatest of the map"])

@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from darksecrets.plotting.style import save
+from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_text
 from darksecrets.run.tables import Table
 
@@ -53,8 +54,46 @@ class Sources:
         return path
 
     def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
-        """The table of an input, checked against its declaration."""
-        return declared.read(self.file(name))
+        """The table of an input, checked against its declaration; `pick` names it in messages."""
+        table = declared.read(self.file(name))
+        table.attrs["file"] = declared.file
+        return table
+
+
+class Given(Sources):
+    """Tables in memory as the inputs of a figure, such as in a notebook."""
+
+    _tables: Mapping[str, pd.DataFrame]
+
+    def __init__(
+        self, metrics: Mapping[str, Sequence[str]], label: str = "", **tables: pd.DataFrame
+    ) -> None:
+        super().__init__(lambda _: [], metrics, label, {"scale": "data"})
+        object.__setattr__(self, "_tables", tables)
+
+    def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
+        """The table of that name."""
+        table: pd.DataFrame = self._tables[name].copy()
+        table.attrs["file"] = declared.file
+        return table
+
+
+def pick(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Rows of a table with these values of its columns: one value, or any of several.
+
+    Raises:
+        InputError: There are none.
+    """
+    rows = table
+    for name, value in values.items():
+        several = value if isinstance(value, list | tuple | set | dict) else [value]
+        rows = rows[rows[name].isin(list(several))]
+    if rows.empty:
+        wanted = ", ".join(f"{name} {value}" for name, value in values.items())
+        raise InputError(
+            f"The table {table.attrs.get('file', '')} has no rows with {wanted}. Make it again."
+        )
+    return rows
 
 
 def write(

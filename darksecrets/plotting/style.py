@@ -9,32 +9,32 @@ from __future__ import annotations
 import logging
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.textpath import TextPath
 from matplotlib.transforms import Bbox
 
-from darksecrets import __version__
-from darksecrets.plotting.colours import PATTERNS as PATTERNS
-from darksecrets.plotting.colours import STATES as STATES
-from darksecrets.plotting.user_text import FONT, as_written
+from darksecrets.plotting.colours import GREY, INK
+from darksecrets.plotting.user_text import FONT, as_written, drawable
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
+from darksecrets.run.version import __version__
 
 if TYPE_CHECKING:
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.collections import QuadMesh
-    from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import SubFigure
-    from numpy.typing import NDArray
+    from matplotlib.axes import Axes
+
+    Entry = Mapping[str, Any] | str | Artist
 
 COLUMN = 3.03
 """Width of one column of the paper, in inches."""
@@ -42,56 +42,39 @@ PAGE = 6.3
 """Width of both columns, in inches."""
 DPI = 300
 _PLACES = 6  # decimals of positions, as shares of the figure
-SMALL = 6.0
-"""Size of the small print, in points. Figures are drawn at the width that they are meant for, so no
-text may be smaller."""
-
-SIMILARITY = "Blues_r"
-"""Colour map of the paper for similarities between 0 and 1: darker = greater difference."""
-WEIGHT = "YlOrRd"
-"""Colour map of the paper for attention weights per head: darker = more attention."""
-MAP = "Reds"
-"""Colour map of the paper for one self-attention map: darker = more attention."""
-SCORE = "Blues"
-"""Colour map for task scores: darker = greater score, as in the paper."""
-CHANGE = "PuOr"
-"""Colour-blind-safe colour map for differences around 0: orange below, purple above."""
-
-INK = "#333333"
-BASELINE = "#E69F00"
-"""Colour of the intact model's score, next to those with heads disabled: the paper's orange."""
-HELPED, HURT = "#542788", "#B35806"
-"""Colours of scores above and below the intact model's: the ends of `CHANGE`."""
-MARK = "#0072B2"
-"""Colour of dots on heads, and of words that a figure points at."""
-GREY = "#6E6E6E"
-UNKNOWN = "0.85"  # cells of heatmaps without a value
-BAND = "#D9D9D9"
+_EM = 0.57  # width of a letter relative to its size: DejaVu Sans on average
+_HANDLE = 26.0  # points that a legend's entry takes beside its name
+SIZE = 7.0
+"""Size of all text, in points. Figures are drawn at the width that they are meant for."""
 
 _RC: dict[str, Any] = {
     # DejaVu Sans ships with matplotlib: the same figure on every machine. A browser that lacks it
     # draws the text of an SVG in Verdana, which has almost the same widths.
     "font.family": "sans-serif",
     "font.sans-serif": [FONT, "Verdana"],
-    "font.size": 7,
+    "font.size": SIZE,
     "text.parse_math": False,  # names may have dollar signs
-    "axes.titlesize": 7,
+    "axes.titlesize": SIZE,
     "axes.titlepad": 3,
-    "axes.labelsize": 6.5,
+    "axes.labelsize": SIZE,
+    "figure.titlesize": SIZE,
     "axes.labelpad": 2,
     "axes.linewidth": 0.5,
     "axes.edgecolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
+    "xtick.labelsize": SIZE,
+    "ytick.labelsize": SIZE,
     "xtick.major.size": 1.8,
     "ytick.major.size": 1.8,
     "xtick.major.width": 0.5,
     "ytick.major.width": 0.5,
     "xtick.major.pad": 1.5,
     "ytick.major.pad": 1.5,
-    "legend.fontsize": SMALL,
+    "legend.fontsize": SIZE,
+    "legend.columnspacing": 1.0,
+    "legend.handlelength": 1.7,
+    "legend.labelspacing": 0.3,
     "legend.frameon": False,
     "lines.linewidth": 1.0,
     "lines.markersize": 2.5,
@@ -127,81 +110,10 @@ def ticks(count: int, most: int = 8) -> list[int]:
     return [1, *range(step, count + 1, step)]
 
 
-def grid(table: pd.DataFrame, value: str) -> NDArray[np.float64]:
-    """Turn the columns ``layer``, ``head`` (from 1) and ``value`` into an array [layer, head].
-
-    Several rows for a head (seeds) are averaged.
-
-    Raises:
-        InputError: There are no rows, or a layer or head is missing.
-    """
-    wide = table.pivot_table(index="layer", columns="head", values=value, aggfunc="mean")
-    layers, heads = [int(n) for n in wide.index], [int(n) for n in wide.columns]
-    complete = all(numbers == list(range(1, len(numbers) + 1)) for numbers in (layers, heads))
-    if wide.empty or not complete or wide.isna().to_numpy().any():
-        raise InputError(
-            f"The table of `{value}` has layers {layers} and heads {heads}"
-            f" with {int(wide.notna().to_numpy().sum())} values; expected one value for every head"
-            " of every layer, counted from 1. Make the table again."
-        )
-    return wide.to_numpy(dtype=np.float64)
-
-
-def heatmap(
-    axes: Axes,
-    values: NDArray[np.float64],
-    *,
-    cmap: str,
-    vmin: float,
-    vmax: float,
-    labels: int = 8,
-) -> QuadMesh:
-    """Draw layers × heads as the paper does: layer 1 at the top, head 1 at the left.
-
-    Args:
-        axes: Where to draw. Data coordinates are the numbers of heads (x) and layers (y).
-        values: Array [layer, head].
-        cmap: Name of the colour map.
-        vmin: Value at the colour map's start.
-        vmax: Value at its end.
-        labels: Largest count for which every layer or head is labelled, see `ticks`.
-    """
-    layers, heads = values.shape
-    mesh = axes.pcolormesh(
-        np.arange(heads + 1) + 0.5,
-        np.arange(layers + 1) + 0.5,
-        values,
-        cmap=cmap,
-        vmin=vmin,
-        vmax=vmax,
-        edgecolors="white",
-        linewidth=0.25,
-    )
-    axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5), xlabel="Head", ylabel="Layer")
-    axes.set_xticks(ticks(heads, labels))
-    axes.set_yticks(ticks(layers, labels))
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    return mesh
-
-
-def mark_heads(axes: Axes, marks: NDArray[np.bool_], size: float = 2.0) -> None:
-    """Put a dot on some heads of a heatmap.
-
-    Args:
-        axes: The heatmap, see `heatmap`.
-        marks: Array [layer, head].
-        size: Diameter in points.
-    """
-    layers, heads = np.nonzero(marks)
-    look = {"color": MARK, "markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.3}
-    axes.plot(heads + 1, layers + 1, "o", linestyle="none", **look)  # type: ignore[arg-type]
-
-
 def label_run(figure: Figure, text: str) -> None:
     """Print the run and data of a figure at its foot, wrapped to its width."""
-    letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))  # 0.58 em: DejaVu Sans on average
-    figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SMALL, color=GREY)
+    letters = int(figure.get_figwidth() * 72 / (_EM * SIZE))
+    figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SIZE, color=GREY)
 
 
 def save(
@@ -279,8 +191,8 @@ def blocks(count: int, most: int = 4) -> tuple[int, int]:
 
 def wrapped(name: str, width: float) -> str:
     """The title of a panel of this width, in inches, broken into lines that fit."""
-    letters = max(8, int(width * 72 / (0.62 * _RC["axes.titlesize"])))
-    return textwrap.fill(name, letters)
+    letters = max(8, int(width * 72 / (_EM * SIZE)))
+    return "\n".join(textwrap.fill(line, letters) for line in name.split("\n"))
 
 
 def width_for(columns: int) -> float:
@@ -288,33 +200,62 @@ def width_for(columns: int) -> float:
     return COLUMN if columns <= 2 else PAGE
 
 
-def colour_bar(
-    figure: Figure | SubFigure,
-    mappable: ScalarMappable,
-    label: str = "",
-    **where: Any,  # noqa: ANN401 - see `Figure.colorbar`
-) -> Colorbar:
-    """A colour bar without outline and tick marks.
+def legend_of(figure: Figure, looks: Mapping[str, Entry], headline: str) -> None:
+    """Put the headline and the names of lines, marks and colours above a figure, in columns.
 
     Args:
-        figure: Where to draw.
-        mappable: The heatmap that the bar belongs to.
-        label: Meaning of the colours.
-        where: Further arguments of `matplotlib.figure.Figure.colorbar`: axes, orientation, …
+        figure: The figure.
+        looks: What to name: properties of a line or mark, a colour, or an artist.
+        headline: What the figure shows, in a sentence.
     """
-    bar = figure.colorbar(mappable, **where)
-    if label:
-        bar.set_label(label)
-    bar.outline.set_visible(False)  # type: ignore[operator]
-    bar.ax.tick_params(length=0)
-    return bar
+    columns = columns_for(list(looks), figure.get_figwidth())
+    headline = textwrap.fill(headline, int(figure.get_figwidth() * 72 / (0.62 * SIZE)))
+    if not looks:
+        figure.suptitle(headline, x=0.01, ha="left", fontweight="bold")
+        return
+    figure.legend(
+        [_handle(look) for look in looks.values()],
+        list(looks),
+        loc="outside upper left",
+        ncols=columns,
+        title=headline,
+        title_fontproperties={"weight": "bold", "size": SIZE},
+        alignment="left",
+    )
 
 
-def check_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> None:
-    """Raise an `InputError` if a table lacks columns that a figure needs."""
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise InputError(
-            f"The table {name} has the columns {', '.join(map(str, table.columns))};"
-            f" missing: {', '.join(missing)}. Make the table again."
-        )
+def columns_for(names: Sequence[str], width: float) -> int:
+    """The most columns in which a legend's names fit into this width, in inches."""
+    for columns in range(len(names), 1, -1):
+        rows = math.ceil(len(names) / columns)
+        parts = (names[n : n + rows] for n in range(0, len(names), rows))
+        if sum(max(map(width_of, part)) + _HANDLE for part in parts) < width * 72:
+            return math.ceil(len(names) / rows)
+    return 1
+
+
+@cache
+def width_of(text: str, size: float = SIZE) -> float:
+    """Width of a text in points."""
+    if not text.strip():
+        return 0.0
+    path = TextPath((0, 0), drawable(text), size=size, prop=FontProperties(FONT))
+    return float(path.get_extents().x1)
+
+
+def _handle(look: Entry) -> Artist:
+    """What stands before a name in a legend."""
+    if isinstance(look, str):
+        return Patch(color=look)
+    return look if isinstance(look, Artist) else Line2D([], [], **look)
+
+
+def say(axes: Axes, text: str) -> None:
+    """Fill a panel that has nothing to show with the reason."""
+    axes.set_xticks([])
+    if not any(each.has_data() for each in axes.get_shared_y_axes().get_siblings(axes)):
+        axes.set_yticks([])  # else the panels beside it would lose theirs
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    place: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "va": "center"}
+    axes.text(0.5, 0.5, text, color=GREY, **place)

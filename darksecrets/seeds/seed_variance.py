@@ -2,152 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from darksecrets.data.metrics import METRICS
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.style import BASELINE, INK, PAGE, label_run, new_figure, style, wrapped
-from darksecrets.seeds.tables import (
-    COMPONENTS,
-    EARLY_STOPPING,
-    EXPECTED_MAXIMUM,
-    INIT,
-    ORDER,
-    RESIDUAL,
-    SEED_VARIANCE,
-)
+from darksecrets.data.metrics import titles
+from darksecrets.plotting import kit
+from darksecrets.seeds import tables
 from darksecrets.stats import LEVEL
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_LOOKS: dict[str, dict[str, Any]] = {
-    INIT: {"color": "#0072B2", "marker": "o"},
-    ORDER: {"color": "#D55E00", "marker": "s"},
-    RESIDUAL: {"color": INK, "marker": "D"},
+_LOOKS = {
+    tables.INIT: kit.dot(kit.BLUE),
+    tables.ORDER: kit.dot(kit.VERMILLION, "s"),
+    tables.RESIDUAL: kit.dot(kit.INK, "D"),
 }
-_WORDS = {INIT: "start", ORDER: "order, dropout", RESIDUAL: "residual"}
-_CUT: dict[str, Any] = {"marker": "^", "markersize": 5}
-_HELD_OUT: dict[str, Any] = {"color": "#0072B2", "linestyle": "--"}
+_WORDS = {tables.INIT: "start", tables.ORDER: "order,\ndropout", tables.RESIDUAL: "residual"}
+_SURE, _NEGATIVE, _CUT = kit.dot(kit.INK), kit.dot(kit.INK, "x", 6.0), kit.dot(kit.INK, "^")
+_BEST = kit.line(kit.INK)
+_HELD_OUT = kit.line(kit.BLUE, dash="--")
 
 
-def seed_variance(
-    variances: pd.DataFrame,
-    maxima: pd.DataFrame,
-    stopping: pd.DataFrame,
-    tasks: Mapping[str, str],
-    run_label: str,
-) -> Figure:
-    """Draw a row of three panels per task: deviations over seeds, the best of n, correlations.
+def draw(sources: kit.Sources) -> kit.Figure:
+    """Draw a row of three panels per task: deviations over seeds, the best of n, correlations."""
+    variances = sources.table(tables.SEED_VARIANCE)
+    of_maxima = sources.table(tables.EXPECTED_MAXIMUM, "maxima")
+    stopping, metrics = sources.table(tables.EARLY_STOPPING, "stopping"), sources.main_metrics
 
-    Args:
-        variances: `seed_variance.csv`.
-        maxima: `expected_maximum.csv`.
-        stopping: `early_stopping.csv`.
-        tasks: The tasks to draw, in this order, with the metric to draw of each.
-        run_label: The run, its model and its data in a few words, for the small print.
-    """
-    with style():
-        figure = new_figure(PAGE, 1.6 * len(tasks) + 0.5)
-        slots = figure.add_gridspec(len(tasks), 3)
-        for row, (task, metric) in enumerate(tasks.items()):
-            name = f"{wrapped(task, PAGE / 3)}, {METRICS[metric].title}"
-            panels = [
-                figure.add_subplot(slots[row, column], label=f"{task} {what}")
-                for column, what in enumerate(("deviations", "maxima", "correlations"))
-            ]
-            chosen = [
-                table[(table["task"] == task) & (table["metric"] == metric)]
-                for table in (variances, maxima, stopping)
-            ]
-            _deviations(panels[0], chosen[0])
-            _maxima(panels[1], chosen[1])
-            _correlations(panels[2], chosen[2])
-            panels[0].set_title(name)
-        _legend(figure)
-        label_run(figure, run_label)
-    return figure
+    def rows_of(table: pd.DataFrame, task: str) -> pd.DataFrame:
+        return table[(table["task"] == task) & (table["metric"] == metrics[task])]
 
+    def deviations(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(variances, task)
+        # intervals of two degrees of freedom would hide all else
+        most = max(float(rows["sd"].max()) if len(rows) else 1.0, 0.1)
+        low, high = (np.sqrt(rows[end]) for end in ("ci_low", "ci_high"))
+        sure = (rows["component"] == tables.RESIDUAL) | (rows["q_value"] < LEVEL)
+        rows = rows.assign(low=low, high=high.clip(upper=4 * most), sure=sure)
+        look: dict[str, Any] = {"at": "component", "by": "component", "upright": True}
+        names = {name: _WORDS[name] for name in tables.COMPONENTS}
+        every: dict[str, Any] = {"places": names, "ends": ("low", "high"), "sure": "sure"}
+        kit.intervals(axes, rows, "sd", _LOOKS, **look, **every)
+        negative, cut = rows[rows["variance"] < 0], rows[high > 4 * most]
+        for some, value, mark in ((negative, "sd", _NEGATIVE), (cut, "high", _CUT)):
+            shown = {name: {**mark, "color": each["color"]} for name, each in _LOOKS.items()}
+            kit.intervals(axes, some, value, shown, places=names, **look)
+        axes.set_ylim(-0.25 * most, 4.2 * most)
 
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
-    return seed_variance(
-        sources.table(SEED_VARIANCE),
-        sources.table(EXPECTED_MAXIMUM, "maxima"),
-        sources.table(EARLY_STOPPING, "stopping"),
-        {task: sources.main_metrics[task] for task in sources.tasks},
-        sources.label,
-    )
-
-
-def _deviations(axes: Axes, rows: pd.DataFrame) -> None:
-    # intervals of two degrees of freedom would hide all else
-    most = max(float(rows["sd"].max()) if len(rows) else 1.0, 0.1)
-    top = 4 * most
-    for place, name in enumerate(COMPONENTS):
-        look = _LOOKS[name]
-        for each in rows[rows["component"] == name].to_dict("records"):
-            ends = np.sqrt([each["ci_low"], each["ci_high"]])
-            axes.vlines(place, ends[0], min(ends[1], top), color=look["color"], linewidth=1)
-            sure = name == RESIDUAL or each["q_value"] < LEVEL
-            fill = look["color"] if sure else "white"
-            point: dict[str, Any] = {"markersize": 4, "linestyle": "none", **look}
-            axes.plot(place, each["sd"], markerfacecolor=fill, **point)
-            if each["variance"] < 0:
-                axes.plot(place, each["sd"], marker="x", markersize=6, color=look["color"])
-            if ends[1] > top:
-                axes.plot(place, top, color=look["color"], **_CUT)
-    axes.set_ylim(-0.08 * most, 1.05 * top)
-    axes.set_xlim(-0.5, len(COMPONENTS) - 0.5)
-    axes.set_xticks(range(len(COMPONENTS)), [_WORDS[name] for name in COMPONENTS])
-    axes.set_ylabel("SD over seeds (points)")
-
-
-def _maxima(axes: Axes, rows: pd.DataFrame) -> None:
-    rows = rows.sort_values("drawn")
-    axes.fill_between(
-        rows["drawn"], rows["ci_low"], rows["ci_high"], color=INK, alpha=0.15, linewidth=0
-    )
-    axes.plot(rows["drawn"], rows["expected"], color=INK)
-    axes.plot(rows["drawn"], rows["held_out"], **_HELD_OUT)
-    axes.set(xlabel="Best of n runs", ylabel="Expected score")
-    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-
-
-def _correlations(axes: Axes, rows: pd.DataFrame) -> None:
-    rows = rows.sort_values("epoch")
-    axes.axhline(0, color=BASELINE, linewidth=1.2, zorder=0)
-    axes.plot(rows["epoch"], rows["spearman"], color=INK, linewidth=0.8)
-    sure = rows["q_value"] < LEVEL
-    for fill, chosen in (("white", ~sure), (INK, sure)):
-        points = rows.loc[chosen, "epoch"], rows.loc[chosen, "spearman"]
-        axes.plot(*points, "o", color=INK, markerfacecolor=fill, markersize=3.5)
-    if rows.empty:
-        axes.text(
-            0.5, 0.75, "one epoch", transform=axes.transAxes, ha="center", va="center", color=INK
-        )
-        axes.set_xticks([])
-    else:
+    def maxima(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(of_maxima, task)
+        ends = ("ci_low", "ci_high")
+        kit.lines(axes, rows, "drawn", "expected", {"": _BEST}, ends=ends, alpha=0.15)
+        kit.lines(axes, rows, "drawn", "held_out", {"": _HELD_OUT})
+        axes.set_ylabel("Expected score")
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.set(xlabel="Epoch", ylabel="Correlation with the end", ylim=(-1.05, 1.05))
 
+    def correlations(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(stopping, task).sort_values("epoch")
+        axes.axhline(0, color=kit.BASELINE, linewidth=1.2, zorder=0)
+        axes.plot(rows["epoch"], rows["spearman"], color=kit.INK, linewidth=0.8)
+        rows = rows.assign(sure=rows["q_value"] < LEVEL)
+        kit.intervals(axes, rows, "spearman", {"": _SURE}, at="epoch", sure="sure", upright=True)
+        if rows.empty:
+            axes.text(0.5, 0.75, "one epoch", transform=axes.transAxes, ha="center")
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.set_ylim(-1.05, 1.05)
 
-def _legend(figure: Figure) -> None:
-    filled: dict[str, Any] = {"linestyle": "none", "markersize": 4, "color": INK}
-    entries = {
-        "significant": Line2D([], [], marker="o", **filled),
-        "not significant": Line2D([], [], marker="o", markerfacecolor="white", **filled),
-        "negative estimate of the variance": Line2D([], [], marker="x", **filled),
-        "interval continues": Line2D([], [], **{**filled, "marker": "^"}),
-        "best of n": Line2D([], [], color=INK),
-        "chosen and scored on different halves": Line2D([], [], **_HELD_OUT),
+    legend = {
+        "significant": _SURE,
+        "not significant": kit.hollow(_SURE),
+        "negative estimate of the variance": _NEGATIVE,
+        "interval continues": _CUT,
+        "best of n": _BEST,
+        "chosen and scored on different halves": _HELD_OUT,
     }
-    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 3}
-    figure.legend(list(entries.values()), list(entries), **place)
+    panels = [
+        kit.Panel(
+            deviations, "deviations", x="Deviation by", y="SD over seeds (points)", height=1.3
+        ),
+        kit.Panel(maxima, "maxima", x="Best of n runs", y="Expected score"),
+        kit.Panel(correlations, "correlations", x="Epoch", y="Correlation with the end"),
+    ]
+    headline = "How much scores depend on seeds"
+    look: dict[str, Any] = {"most": 1, "title": titles(metrics), "width": kit.PAGE}
+    return kit.page(sources, headline, [panels], legend=legend, **look)

@@ -3,62 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
-from matplotlib.gridspec import GridSpecFromSubplotSpec
 
 from darksecrets.importance.tables import HEADS, MLPS
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.panels import panel_figure
-from darksecrets.plotting.style import SMALL, WEIGHT, check_columns, colour_bar, heatmap, wrapped
-from darksecrets.run.errors import InputError
+from darksecrets.plotting import kit
 from darksecrets.run.numbers import written
 from darksecrets.subnetworks.tables import GOOD, SUBNETWORK_AGREEMENT, SUBNETWORKS
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from matplotlib.gridspec import SubplotSpec
 
-_COLUMNS = ["task", "seed", "subnetwork", "part", "layer", "head", "kept"]
-
-
-def surviving_parts(
-    table: pd.DataFrame, agreement: pd.DataFrame, tasks: list[str], run_label: str
-) -> Figure:
+def draw(sources: kit.Sources) -> kit.Figure:
     """Draw, per task, the share of seeds in which each head and each MLP survives.
 
-    Args:
-        table: `subnetworks.csv`.
-        agreement: `subnetwork_agreement.csv`; each panel says Fleiss' kappa of the heads.
-        tasks: The tasks to draw, in this order.
-        run_label: The run, its model and its data in a few words, for the small print.
-
-    Raises:
-        InputError: When columns or tasks are missing.
+    Above each panel is Fleiss' kappa of the heads.
     """
-    check_columns(table, _COLUMNS, "subnetworks.csv")
-    good = table[table["subnetwork"] == GOOD]
-    tables = {task: good[good["task"] == task] for task in tasks}
-    if missing := [task for task, rows in tables.items() if rows.empty]:
-        raise InputError(
-            f"The table subnetworks.csv has no rows for {', '.join(missing)}. Make the table again."
-        )
-    of_heads = agreement[agreement["part"] == HEADS].to_dict("records")
-    notes = {row["task"]: _note(row) for row in of_heads}
+    table = sources.table(SUBNETWORKS)
+    agreement = kit.pick(sources.table(SUBNETWORK_AGREEMENT, "agreement"), part=HEADS)
+    notes = {row["task"]: _note(row) for row in agreement.to_dict("records")}
 
-    def draw_panel(figure: Figure, slot: SubplotSpec, task: str, rows: pd.DataFrame) -> None:
-        _panel(figure, slot, rows, f"{wrapped(task, 1.5)}\n{notes[task]}")
+    def shares(axes: kit.Axes, task: str, part: str) -> kit.QuadMesh:
+        rows = kit.pick(table, task=task, subnetwork=GOOD, part=part)
+        values = kit.cells(rows.assign(head=rows["head"].fillna(1)), "kept", "layer", "head")
+        mesh = kit.matrix(axes, values, kit.WEIGHT, 1, 0, labels=8)
+        if part == MLPS:
+            axes.set(xticks=[], yticks=[])
+        return mesh
 
-    return panel_figure(*(tables, draw_panel, lambda *_: None, run_label))
-
-
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
-    agreement = sources.table(SUBNETWORK_AGREEMENT, "agreement")
-    return surviving_parts(sources.table(SUBNETWORKS), agreement, sources.tasks, sources.label)
+    bar = kit.Bar("Share of seeds")
+    panels = [
+        kit.Panel(shares, of=(HEADS,), x="Head", y="Layer", height=1.3, width=7, bar=bar),
+        kit.Panel(shares, of=(MLPS,), x="MLP"),
+    ]
+    headline = "Heads and MLPs that survive in good subnetworks"
+    titles = {task: f"{task}\n{notes[task]}" for task in sources.tasks}
+    return kit.page(sources, headline, [panels], most=3, title=titles.__getitem__)
 
 
 def _note(row: Mapping[Any, Any]) -> str:
@@ -70,30 +49,3 @@ def _note(row: Mapping[Any, Any]) -> str:
         return f"{seeds} seeds, all alike"
     kappa, low, high = (written(row[name], ".2f") for name in ("kappa", "ci_low", "ci_high"))
     return f"{seeds} seeds, κ = {kappa} ({low} to {high})"
-
-
-def _panel(figure: Figure, slot: SubplotSpec, rows: pd.DataFrame, title: str) -> None:
-    """A heatmap of the heads, a column for the MLPs, and the colour bar."""
-    inner = GridSpecFromSubplotSpec(1, 3, slot, width_ratios=[12, 1.6, 0.8], wspace=0.0)
-    shares = {part: _shares(rows, part) for part in (HEADS, MLPS)}
-    colours: dict[str, Any] = {"cmap": WEIGHT, "vmin": 0, "vmax": 1}
-    axes = figure.add_subplot(inner[0, 0], label=f"{title} heads")
-    mesh = heatmap(axes, shares[HEADS], **colours)
-    axes.set_title(title, fontsize=SMALL)
-    beside = figure.add_subplot(inner[0, 1], label=f"{title} MLPs")
-    heatmap(beside, shares[MLPS], **colours)
-    beside.set(xlabel="MLP", ylabel="", xticks=[], yticks=[])
-    bar = figure.add_subplot(inner[0, 2], label=f"{title} bar")
-    colour_bar(figure, mesh, cax=bar)
-    bar.tick_params(labelsize=SMALL)
-    if slot.is_last_col():
-        bar.set_ylabel("Share of seeds", fontsize=SMALL)
-    if not slot.is_first_col():
-        axes.set_ylabel("")
-
-
-def _shares(rows: pd.DataFrame, part: str) -> npt.NDArray[np.float64]:
-    """[layers, heads, or 1] share of the seeds in which each part survives."""
-    mine = rows[rows["part"] == part].assign(head=lambda table: table["head"].fillna(1))
-    shares = mine.groupby(["layer", "head"])["kept"].mean().unstack()
-    return shares.to_numpy(dtype=np.float64)

@@ -4,148 +4,67 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
-from darksecrets.plotting.drawing import Sources
-from darksecrets.plotting.style import (
-    BASELINE,
-    COLUMN,
-    GREY,
-    INK,
-    MARK,
-    WEIGHT,
-    check_columns,
-    colour_bar,
-    grid,
-    heatmap,
-    label_run,
-    new_figure,
-    style,
-)
+from darksecrets.plotting import kit
 from darksecrets.run.columns import RANDOM
-from darksecrets.run.errors import InputError
-from darksecrets.syntax.tables import (
-    ALL,
-    DEPENDENT_TO_HEAD,
-    HEAD_TO_DEPENDENT,
-    NO,
-    OPEN,
-    SYNTACTIC_HEADS,
-    YES,
-)
+from darksecrets.syntax import tables
 
 _MOST = 20
 """Labels that are drawn, the most frequent ones."""
-_ARROWS = {DEPENDENT_TO_HEAD: "→", HEAD_TO_DEPENDENT: "←"}
-_FACES = {YES: MARK, OPEN: "white", NO: INK}
-_EDGES = {YES: MARK, OPEN: MARK, NO: INK}
-_NAMES = {
-    YES: "best head: exceeds all controls",
-    OPEN: "the same, without one for parts of speech",
-    NO: "best head: does not",
+_ARROWS = {tables.DEPENDENT_TO_HEAD: "→", tables.HEAD_TO_DEPENDENT: "←"}
+_DOT = kit.dot(kit.MARK, markeredgecolor=kit.MARK, markeredgewidth=0.8)
+_LOOKS = {
+    tables.YES: _DOT,
+    tables.OPEN: {**_DOT, "color": "white"},
+    tables.NO: {**_DOT, "color": kit.INK, "markeredgecolor": kit.INK},
 }
-COLUMNS = (
-    *("state", "label", "direction", "layer", "head", "arcs", "accuracy", "accuracy_low"),
-    *("accuracy_high", "selected", "at_offset", "offset", "over_offset", "syntactic"),
-)
+_NAMES = {
+    tables.YES: "best head: exceeds all controls",
+    tables.OPEN: "the same, without one for parts of speech",
+    tables.NO: "best head: does not",
+}
+_OFFSET = kit.dot(kit.BASELINE, "|", 8.0, markeredgewidth=1.6)
+_CHANCE = kit.dot(kit.GREY, "x", 3.5, markeredgewidth=0.8)
 
 
-def syntactic_heads(table: pd.DataFrame, run_label: str) -> Figure:
-    """Draw the best head of every label beside the best offset, and where syntactic heads are.
-
-    Args:
-        table: `syntactic_heads.csv`.
-        run_label: The run, its model and its treebank in a few words, for the small print.
-
-    Raises:
-        InputError: Columns are missing, or rows of the pre-trained model.
-    """
-    check_columns(table, list(COLUMNS), "syntactic_heads.csv")
+def draw(sources: kit.Sources) -> kit.Figure:
+    """Draw the best head of every label beside the best offset, and where syntactic heads are."""
+    table = sources.table(tables.SYNTACTIC_HEADS)
     trained, random = (table[table["state"] == state] for state in ("pretrained", RANDOM))
-    best = trained[trained["selected"]].drop_duplicates("label").head(_MOST)
-    if best.empty:
-        raise InputError(
-            "The table syntactic_heads.csv has no selected heads of the state pretrained. Make "
-            "the table again."
-        )
-    by_chance = random[random["selected"]].drop_duplicates("label").set_index("label")
-    above = 0.16 * len(best) + 0.45
-    with style():
-        figure = new_figure(COLUMN, above + 2.5)
-        top, bottom = figure.subfigures(2, 1, squeeze=False, height_ratios=[above, 2.2]).ravel()
-        _labels(top.subplots(), best, by_chance["accuracy"].reindex(best["label"]).to_numpy())
-        axes = bottom.subplots()
-        most = trained.groupby(["layer", "head"])[["over_offset"]].max().reset_index()
-        values = np.maximum(grid(most, "over_offset"), 0)
-        mesh = heatmap(axes, values, cmap=WEIGHT, vmin=0, vmax=max(values.max(), 0.01), labels=6)
-        colour_bar(bottom, mesh, "over the best offset", ax=axes, shrink=0.8)
-        axes.set_title("Heads: most over the best offset, any relation", loc="left")
-        _marks(axes, trained, values.shape)
-        figure.legend(
-            _handles(best), _legend(best), loc="outside upper left", ncols=1, handlelength=1
-        )
-        label_run(figure, run_label)
-    return figure
-
-
-def draw(sources: Sources) -> Figure:
-    """Draw the figure from a run's tables."""
-    return syntactic_heads(sources.table(SYNTACTIC_HEADS), sources.label)
-
-
-def _labels(axes: Axes, best: pd.DataFrame, by_chance: npt.NDArray[np.float64]) -> None:
-    """A row for every label: its best head with interval, the best offset, random weights."""
-    rows = np.arange(len(best))
-    values = best["accuracy"].to_numpy()
-    ends = best[["accuracy_low", "accuracy_high"]].to_numpy(dtype=float).T
-    axes.hlines(rows, *ends, color=INK, linewidth=0.8, zorder=2)
-    for row, value, verdict in zip(rows, values, best["syntactic"], strict=True):
-        look: dict[str, Any] = {"color": _FACES[verdict], "markeredgecolor": _EDGES[verdict]}
-        axes.plot(value, row, "o", markersize=4, markeredgewidth=0.8, zorder=3, **look)
-    axes.plot(best["at_offset"], rows, "|", color=BASELINE, markersize=8, markeredgewidth=1.6)
-    axes.plot(by_chance, rows, "x", color=GREY, markersize=3.5, markeredgewidth=0.8)
-    heads = [
-        f"{row['label']} {row['layer']}–{row['head']} {_ARROWS[row['direction']]}"
+    best = kit.pick(trained, selected=True).drop_duplicates("label").head(_MOST)
+    by_chance = random[random["selected"]].drop_duplicates("label")
+    places = {
+        row["label"]: f"{row['label']} {row['layer']}–{row['head']} {_ARROWS[row['direction']]}"
         for row in best.to_dict("records")
-    ]
-    axes.set_yticks(rows, heads)
-    axes.set(xlim=(-0.02, 1.02), ylim=(len(best) - 0.5, -0.5), xlabel="Share of heads found")
-    axes.grid(axis="x", color="0.9", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    if best["label"].iloc[0] == ALL and len(best) > 1:
-        axes.axhline(0.5, color="0.7", linewidth=0.5)
+    }
 
+    def labels(axes: kit.Axes, _: str) -> None:
+        ends = ("accuracy_low", "accuracy_high")
+        where: dict[str, Any] = {"at": "label", "places": places}
+        kit.intervals(axes, best, "accuracy", _LOOKS, by="syntactic", ends=ends, **where)
+        kit.intervals(axes, best, "at_offset", {"": _OFFSET}, **where)
+        kit.intervals(axes, by_chance, "accuracy", {"": _CHANCE}, **where)
+        axes.set_xlim(-0.02, 1.02)
+        if best["label"].iloc[0] == tables.ALL and len(best) > 1:
+            axes.axhline(0.5, color=kit.GREY, linewidth=0.5)
 
-def _marks(axes: Axes, rows: pd.DataFrame, shape: tuple[int, ...]) -> None:
-    """A dot for heads that are syntactic for some label, a ring for those that may be."""
-    verdicts = {verdict: np.zeros(shape, dtype=np.bool_) for verdict in (OPEN, YES)}
-    for verdict, flags in verdicts.items():
-        found = rows[rows["syntactic"] == verdict]
-        flags[found["layer"] - 1, found["head"] - 1] = True
-    for verdict, flags in verdicts.items():
-        shown = flags & ~verdicts[YES] if verdict == OPEN else flags
-        layers, heads = np.nonzero(shown)
-        look: dict[str, Any] = {"color": _FACES[verdict], "markeredgecolor": _EDGES[verdict]}
-        axes.plot(heads + 1, layers + 1, "o", markersize=3.5, markeredgewidth=0.8, **look)
+    def heads(axes: kit.Axes, _: str) -> kit.QuadMesh:
+        most = trained.groupby(["layer", "head"])[["over_offset"]].max().reset_index()
+        values = kit.grid(most, "over_offset").clip(lower=0)
+        mesh = kit.matrix(axes, values, kit.WEIGHT, max(kit.largest(values), 0.01), 0)
+        found = {
+            verdict: kit.grid(trained.assign(own=trained["syntactic"] == verdict), "own") > 0
+            for verdict in (tables.OPEN, tables.YES)
+        }
+        kit.mark(axes, found[tables.OPEN] & ~found[tables.YES], **_LOOKS[tables.OPEN])
+        kit.mark(axes, found[tables.YES], **_LOOKS[tables.YES])
+        return mesh
 
-
-def _handles(best: pd.DataFrame) -> list[Line2D]:
-    circles = [
-        Line2D([], [], marker="o", linestyle="", color=_FACES[verdict], markeredgecolor=edge)
-        for verdict, edge in _EDGES.items()
-        if verdict in set(best["syntactic"])
-    ]
-    bar = Line2D([], [], marker="|", linestyle="", color=BASELINE, markeredgewidth=1.6)
-    return [*circles, bar, Line2D([], [], marker="x", linestyle="", color=GREY)]
-
-
-def _legend(best: pd.DataFrame) -> list[str]:
-    shown = [name for verdict, name in _NAMES.items() if verdict in set(best["syntactic"])]
-    return [*shown, "best offset", "best head of random weights"]
+    shown = [verdict for verdict in _NAMES if verdict in set(best["syntactic"])]
+    legend = {_NAMES[verdict]: _LOOKS[verdict] for verdict in shown}
+    legend |= {"best offset": _OFFSET, "best head of random weights": _CHANCE}
+    above = kit.Panel(labels, x="Share of heads found", height=0.16 * len(best) + 0.3, fixed=True)
+    bar = kit.Bar("over the best offset")
+    below = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.35, bar=bar)
+    under = kit.Grid(["Heads: most over the best offset, any relation"], below)
+    grids, headline = (kit.Grid([""], above), under), "Heads that follow syntactic relations"
+    return kit.page(sources, headline, *grids, legend=legend, width=kit.COLUMN)

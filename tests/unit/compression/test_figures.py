@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import axes_named
+from drawn import axes_named, draw_with
 
 from darksecrets.compression import compression, compression_times, points, tables
 from darksecrets.run.errors import InputError
@@ -39,7 +39,8 @@ def lines(axes, label: str) -> list:
 
 
 def test_points_are_means_over_seeds():
-    axes = axes_named(compression.compression(made(), PUBLISHED, {"RTE": "accuracy"}, "run"), "RTE")
+    figure = draw_with(compression.draw, ["RTE"], table=made(), published=PUBLISHED)
+    axes = axes_named(figure, "RTE")
     (heads,) = lines(axes, "heads removed")
     assert heads.get_xdata() == pytest.approx([89, 88])
     assert heads.get_ydata() == pytest.approx([95.5, 93.5])
@@ -54,9 +55,8 @@ def test_points_are_means_over_seeds():
 
 def test_times_are_shares_of_the_whole_model_with_one_example_open():
     table = made()
-    figure = compression_times.compression_times(
-        table, times(table), PUBLISHED, {"RTE": "accuracy"}, "run"
-    )
+    given = {"table": table, "times": times(table), "published": PUBLISHED}
+    figure = draw_with(compression_times.draw, ["RTE"], **given)
     single, batch = lines(axes_named(figure, "RTE"), "8 bits")
     assert single.get_xdata() == pytest.approx([100])
     assert batch.get_xdata() == pytest.approx([100 / 1.5])
@@ -81,7 +81,7 @@ def test_the_front_has_what_no_cheaper_model_beats():
 
 
 def test_a_task_that_the_table_lacks_is_named():
-    with pytest.raises(InputError, match=r"compression\.csv has no f1 of RTE"):
+    with pytest.raises(InputError, match="no rows with task RTE, state finetuned, metric f1"):
         points.rows_of(made(), "RTE", "f1")
 
 

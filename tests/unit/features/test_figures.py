@@ -1,31 +1,35 @@
 """Figures of features against the tables they are drawn from, read back from the drawn objects."""
 
+from itertools import product
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import axes_named, mesh_of, written
-from glue import TASKS
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from drawn import ALL, LABEL, axes_named, cells_of, draw_with, labels, line_named, mesh_of, written
 
-from darksecrets.features import figure7 as seventh
-from darksecrets.features import token_pairs as pairs
+from darksecrets.features import (
+    figure6,
+    figure7,
+    head_statistics,
+    redundancy,
+    stripes,
+    stripes_index,
+    token_pairs,
+)
 from darksecrets.features.diagonal import diagonal_correlations
-from darksecrets.features.figure6 import figure6
-from darksecrets.features.figure7 import figure7
-from darksecrets.features.head_statistics import STATISTICS, head_statistics
 from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.features.stripes import stripes
-from darksecrets.features.stripes_index import stripes_index
-from darksecrets.features.token_pairs import token_pairs
-from darksecrets.plotting.style import SMALL
+from darksecrets.plotting import kit
 from darksecrets.run.columns import STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
-ALL = list(TASKS)
 FEW = ["MRPC", "RTE", "QQP"]
 MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
-FIGURES = ("figure6", "stripes", "stripes_index", "figure7", "token_pairs", "statistics")
-LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
+SIDES = (
+    "after fine-tuning, relative to random tokens",
+    "change by fine-tuning, over random tokens",
+)
+"""Of the index of stripes."""
 PAIR_VALUES = ["weight", "control", "diagonal", "q_value", "examples"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2), ("random", 1))
 
@@ -50,12 +54,15 @@ def striped():
     return table("feature", FEATURES, ["weight", "control", "uniform"], MANY)
 
 
-def mesh_in(figure, name):
-    return mesh_of(axes_named(figure, name))
+def drawn_stripes(monkeypatch, data, feature, tasks):
+    """The figure of one feature."""
+    monkeypatch.setattr(stripes, "FEATURES", (feature,))
+    (figure,) = draw_with(stripes.draw, tasks, table=data).values()
+    return figure
 
 
-def shown(figure, name):
-    return np.asarray(mesh_in(figure, name).get_array())
+def clim(figure, name):
+    return mesh_of(axes_named(figure, name)).get_clim()
 
 
 def expected(rows, value, layers=4, heads=3):
@@ -78,58 +85,74 @@ def select(data, **columns):
 
 
 def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
-    figure = figure6(striped, ALL, LABEL)
-    meshes = {name: mesh_in(figure, f"{name} RTE") for name in ("[SEP]", "[CLS]")}
-    for name in meshes:
+    figure = draw_with(figure6.draw, ALL, table=striped)
+    for name in ("[SEP]", "[CLS]"):
         for task in ALL:
             rows = select(striped, state="finetuned", feature=name, task=task)
             ratio = expected(rows, "weight") / expected(rows, "uniform")
-            np.testing.assert_allclose(shown(figure, f"{name} {task}"), ratio)
-    assert len({(mesh.norm.vmin, mesh.norm.vmax) for mesh in meshes.values()}) == 1
-    (bar,) = (axes for axes in figure.axes if axes.get_label().endswith("colour bar"))
+            np.testing.assert_allclose(cells_of(figure, f"{task} {name}"), ratio)
+    assert len({clim(figure, f"{task} {n}") for task in ALL for n in ("[SEP]", "[CLS]")}) == 1
+    (bar,) = (axes for axes in figure.axes if axes.get_label() == "colour bar")
     assert [list(line.get_ydata()) for line in bar.lines] == [[1, 1]], "uniform attention"
-    assert bar.get_position().height > 1.5 * axes_named(figure, "[SEP] RTE").get_position().height
-    assert "after fine-tuning" in figure.get_suptitle()
-    tops = [axes.get_position().y0 for axes in figure.axes if axes.get_label().endswith("RTE")]
-    assert tops[0] > tops[1], "[SEP] above [CLS], as in the paper"
-    colours = meshes["[CLS]"].cmap(np.linspace(0, 1, 50))[:, :3] @ [0.2126, 0.7152, 0.0722]
-    assert (np.diff(colours) < 0).all(), "darker is more attention"
+    above, below = (axes_named(figure, f"RTE {n}").get_position().y0 for n in ("[SEP]", "[CLS]"))
+    assert above > below, "[SEP] above [CLS], as in the paper"
+    with pytest.raises(InputError, match=r"no rows with feature \[SEP\], task other"):
+        draw_with(figure6.draw, ["RTE", "other"], table=striped)
 
 
-@pytest.mark.parametrize(("feature", "named"), [("noun", "noun"), ("sep", "[SEP]")])
-def test_stripes_show_both_states_their_difference_and_the_control(striped, feature, named):
-    figure = stripes(striped, feature, ALL, LABEL)
+@pytest.mark.parametrize("feature", ["noun", "[SEP]"])
+def test_stripes_show_both_states_their_difference_and_the_control(monkeypatch, striped, feature):
+    figure = drawn_stripes(monkeypatch, striped, feature, ALL)
     for task in ALL:
-        rows = select(striped, feature=named, task=task)
+        rows = select(striped, feature=feature, task=task)
         before = expected(select(rows, state="pretrained"), "weight")
         after = expected(select(rows, state="finetuned"), "weight")
         control = expected(select(rows, state="finetuned"), "control")
         by_chance = expected(select(rows, state="random"), "weight")
-        np.testing.assert_allclose(shown(figure, f"random {task}"), by_chance)
-        np.testing.assert_allclose(shown(figure, f"pretrained {task}"), before)
-        np.testing.assert_allclose(shown(figure, f"finetuned {task}"), after)
-        np.testing.assert_allclose(shown(figure, f"difference {task}"), after - before)
-        np.testing.assert_allclose(shown(figure, f"over control {task}"), after - control)
-    norm = mesh_in(figure, "difference RTE").norm
-    assert norm.vmin == -norm.vmax, "no difference is white"
+        np.testing.assert_allclose(cells_of(figure, f"{task} random"), by_chance)
+        np.testing.assert_allclose(cells_of(figure, f"{task} pretrained"), before)
+        np.testing.assert_allclose(cells_of(figure, f"{task} finetuned"), after)
+        np.testing.assert_allclose(cells_of(figure, f"{task} difference"), after - before)
+        np.testing.assert_allclose(cells_of(figure, f"{task} over control"), after - control)
 
 
-def test_stripes_of_all_features_have_the_same_scales_which_cover_them(striped):
+def test_stripes_of_all_features_have_the_same_scales_which_cover_them(monkeypatch, striped):
     some = striped[striped["feature"].isin(["noun", "[SEP]"])].copy()
     some.loc[some["feature"] == "[SEP]", "weight"] *= 3
     some.loc[some["task"] == "emotion", "weight"] = 99  # a task that is not drawn
-    figures = [stripes(some, name, FEW, LABEL) for name in ("noun", "sep")]
+    monkeypatch.setattr(stripes, "FEATURES", ("noun", "[SEP]"))
+    figures = draw_with(stripes.draw, FEW, table=some)
+    assert set(figures) == {"stripes_noun", "stripes_sep"}
     for row in ("random", "pretrained", "finetuned", "difference", "over control"):
         ends, values = set(), []
-        for figure in figures:
+        for figure in figures.values():
             for task in FEW:
-                ends.add(mesh_in(figure, f"{row} {task}").get_clim())
-                values.append(np.abs(shown(figure, f"{row} {task}")).max())
+                ends.add(clim(figure, f"{task} {row}"))
+                values.append(np.abs(cells_of(figure, f"{task} {row}")).max())
         ((low, high),) = ends
         assert low == (0 if row in ("random", "pretrained", "finetuned") else -high)
         assert max(values) <= high + 1e-12
         if row in ("difference", "over control"):
             assert max(values) == pytest.approx(high)
+
+
+@pytest.mark.parametrize("without", ["RTE", FEW[0], FEW[-1]])
+def test_a_task_without_the_feature_says_so(monkeypatch, striped, without):
+    some = striped[(striped["feature"] != "pronoun") | (striped["task"] != without)]
+    figure = drawn_stripes(monkeypatch, some, "pronoun", FEW)
+    for task in FEW:
+        texts = labels(axes_named(figure, f"{task} finetuned").texts)
+        assert texts == (["none"] if task == without else [])
+    layers = axes_named(figure, f"{FEW[0]} finetuned").get_yticklabels()
+    assert labels(layers) == ["1", "2", "3", "4"], "the tasks beside it have them, too"
+
+
+def test_a_feature_of_no_task_is_named(monkeypatch, striped):
+    some = striped[striped["feature"] != "pronoun"]
+    figure = drawn_stripes(monkeypatch, some, "pronoun", FEW)
+    assert {tuple(labels(axes.texts)) for axes in figure.axes} == {("none",)}
+    assert not any(labels(axes.get_yticklabels()) for axes in figure.axes)
+    assert any("pronoun" in text for text in labels(written(figure)))
 
 
 def index_tables(tasks, seed=2):
@@ -162,89 +185,85 @@ def test_the_index_has_a_cell_for_every_feature_and_task(tasks):
     levels, changes = (
         t[(t["feature"] != "negation") | (t["task"] != "MRPC")] for t in (levels, changes)
     )
-    figure = stripes_index(levels, changes, tasks, LABEL)
+    figure = draw_with(stripes_index.draw, tasks, table=levels, changes=changes)
     groups = -(-len(tasks) // 8)
     beside = -(-len(tasks) // groups)
     chosen = select(levels, state="finetuned", measure="greatest")
     chosen = {(r.task, r.feature): r for r in chosen[chosen["layer"].isna()].itertuples()}
     changed = changes[changes["layer"].isna()]
     changed = {(r.task, r.feature): r for r in changed.itertuples()}
-    for number, task in enumerate(tasks):
-        group, column = divmod(number, beside)
-        for row, feature in enumerate(seventh.FEATURES):
-            for side in (0, 1):
-                axes = axes_named(figure, f"{side} {group}")
-                cell = np.ma.masked_invalid(mesh_of(axes).get_array())[row, column]
-                (text,) = (t for t in axes.texts if t.get_position() == (column, row))
+    for side in (0, 1):
+        seen = []
+        for group in range(groups):
+            axes = axes_named(figure, f"{SIDES[side]} {group}")
+            own = tasks[group * beside :][:beside]
+            assert labels(axes.get_xticklabels()) == own
+            assert axes.xaxis.get_tick_params()["labelbottom"], "each group has other tasks"
+            cells = cells_of(figure, axes.get_label())
+            texts = {text.get_position(): text for text in axes.texts}
+            for (row, feature), (column, task) in product(
+                enumerate(figure7.FEATURES), enumerate(own)
+            ):
+                seen.append((task, feature))
                 if (task, feature) not in chosen:
-                    assert cell is np.ma.masked
-                    assert text.get_text() == ""
+                    assert np.isnan(cells[row, column])
+                    assert (column + 0.5, row + 0.5) not in texts
                     continue
                 if side:
                     of = changed[task, feature]
                     value, sure = 100 * of.over_control, of.q_value < 0.05
-                    assert cell == pytest.approx(value)
+                    assert cells[row, column] == pytest.approx(value)
                 else:
                     of = chosen[task, feature]
                     value = of.weight / of.control
                     sure = not of.weight_low <= of.control <= of.weight_high
-                    assert 2**cell == pytest.approx(value)
+                    assert 2 ** cells[row, column] == pytest.approx(value)
+                text = texts[column + 0.5, row + 0.5]
                 assert float(text.get_text().replace("−", "-")) == pytest.approx(value, abs=0.0501)
                 assert (text.get_weight() == "bold") == sure
-    for side in (0, 1):
-        low, high = mesh_of(axes_named(figure, f"{side} 0")).get_clim()
+        low, high = clim(figure, f"{SIDES[side]} 0")
         assert low == -high, "as random tokens is white"
+        assert len(seen) == len(tasks) * len(figure7.FEATURES)
 
 
 def test_the_index_of_a_run_without_changes_and_its_smallest_scale():
     levels, changes = index_tables(FEW)
-    assert stripes_index(levels, changes.iloc[:0], FEW, LABEL).axes
+    none = draw_with(stripes_index.draw, FEW, table=levels, changes=changes.iloc[:0])
+    assert np.isnan(cells_of(none, f"{SIDES[1]} 0")).all()
     still = changes.assign(over_control=0.0, over_control_low=-0.03, over_control_high=0.03)
-    figure = stripes_index(levels, still, FEW, LABEL)
-    assert mesh_of(axes_named(figure, "1 0")).get_clim() == pytest.approx((-3, 3))
-
-
-def test_a_task_without_the_feature_says_so(striped):
-    some = striped[(striped["feature"] != "pronoun") | (striped["task"] != "SST-2")]
-    figure = stripes(some, "pronoun", ALL, LABEL)
-    (axes,) = (a for a in figure.axes if a.get_label() == "finetuned SST-2")
-    assert [text.get_text() for text in axes.texts] == ["none"]
-    nowhere = striped[striped["feature"] != "pronoun"]
-    assert not stripes(nowhere, "pronoun", FEW, LABEL).axes[0].collections
+    figure = draw_with(stripes_index.draw, FEW, table=levels, changes=still)
+    assert clim(figure, f"{SIDES[1]} 0") == pytest.approx((-3, 3))
 
 
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
     data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
-    figure = figure7(data, ALL, LABEL)
+    figure = draw_with(figure7.draw, ALL, table=data)
     for task in ALL:
-        mesh = np.ma.masked_invalid(mesh_in(figure, task).get_array())
-        below = np.ma.masked_invalid(mesh_in(figure, f"{task} over control").get_array())
-        for number, feature in enumerate(seventh.FEATURES):
+        above, below = cells_of(figure, task), cells_of(figure, f"{task} over control")
+        for number, feature in enumerate(figure7.FEATURES):
             rows = select(data, state="finetuned", task=task, feature=feature)
             for head in (1, 2, 3):
                 if feature == "negation" and task == "QQP":
-                    assert mesh.mask[number, head - 1]
-                    assert below.mask[number, head - 1]
+                    assert np.isnan([above[number, head - 1], below[number, head - 1]]).all()
                 else:
                     weight, control = rows[rows["head"] == head][["weight", "control"]].mean()
-                    assert mesh[number, head - 1] == pytest.approx(weight)
+                    assert above[number, head - 1] == pytest.approx(weight)
                     assert below[number, head - 1] == pytest.approx(weight - control)
     most = select(data, state="random")["weight"].max()
-    (bar,) = (a for a in figure.axes if a.get_label() == "colour bar 1")
-    assert bar.get_xlabel().endswith(f"(random: ≤ {most:.2f})")
-    low, high = mesh_in(figure, "RTE over control").get_clim()
+    bars = [axes.get_xlabel() for axes in figure.axes if axes.get_label() == "colour bar"]
+    assert any(label.endswith(f"(random: ≤ {most:.2f})") for label in bars)
+    low, high = clim(figure, "RTE over control")
     assert low == -high, "no difference is white"
-    assert set(seventh.FEATURES) == set(FEATURES)
-    first = next(axes for axes in figure.axes if axes.get_label() == "MRPC")
-    assert [text.get_text() for text in first.get_yticklabels()] == list(seventh.FEATURES)
+    assert set(figure7.FEATURES) == set(FEATURES)
+    assert labels(axes_named(figure, "MRPC").get_yticklabels()) == list(figure7.FEATURES)
 
 
 def test_token_pairs_show_every_head_against_its_control_and_mark_those_that_exceed_all():
     data = table("relation", RELATIONS, PAIR_VALUES)
     data.loc[data["head"] == 2, "q_value"] = 0.01
     correlations = diagonal_correlations(data, 99, 0)
-    figure = token_pairs(data, FEW, LABEL, correlations=correlations)
+    figure = draw_with(token_pairs.draw, FEW, table=data, correlations=correlations)
     for relation in RELATIONS:
         axes = axes_named(figure, f"QQP {relation}")
         rows = select(data, state="finetuned", task="QQP", relation=relation)
@@ -253,7 +272,7 @@ def test_token_pairs_show_every_head_against_its_control_and_mark_those_that_exc
             assert len(of_head) == 2, "means over seeds"
             values = (of_head[name].mean() for name in ("control", "weight", "diagonal"))
             places[layer, head] = tuple(np.round(list(values), 12))
-        dots, rings = axes.collections
+        (dots,) = axes.collections
         drawn = np.column_stack([dots.get_offsets(), dots.get_array()])
         assert sorted(map(tuple, np.round(drawn, 12))) == sorted(places.values())
         every = (
@@ -261,100 +280,62 @@ def test_token_pairs_show_every_head_against_its_control_and_mark_those_that_exc
         )
         marked = [places[key] for key, passes in every.items() if passes]
         assert len(marked) >= 4
-        assert sorted(map(tuple, np.round(rings.get_offsets(), 12))) == sorted(
-            place[:2] for place in marked
-        )
+        equal, *rings = axes.lines
+        np.testing.assert_array_equal(equal.get_xydata(), [[0, 0], [1, 1]])
+        ringed = [tuple(np.round(ring.get_xydata()[0], 12)) for ring in rings]
+        assert sorted(ringed) == sorted(place[:2] for place in marked)
         excess = {key: places[key][1] - places[key][0] for key, passes in every.items() if passes}
         first = sorted(excess, key=excess.get, reverse=True)[:3]
         names = [f"{layer}-{head}" for layer, head in first]
         (text,) = axes.texts
-        assert text.get_text().split("\n")[:3] == names
+        assert text.get_text().split("\n") == [*names, f"+{len(marked) - 3}"]
         of_seeds = select(correlations, state="finetuned", task="QQP", relation=relation)
         means = [f"{of_seeds[name].mean():.2f}" for name in ("weight", "over_control")]
-        assert axes.get_xlabel().startswith(f"r = {means[0]}, {means[1]}".replace("-", "−"))
-    assert pairs.RELATIONS == RELATIONS
+        title = axes.get_title().split("\n")[-1]
+        assert title == f"r {means[0]}, {means[1]}".replace("-", "−")
 
 
 def test_heads_that_reach_no_related_tokens_are_left_out():
     data = table("relation", RELATIONS, PAIR_VALUES)
     data.loc[data["layer"] == 3, ["weight", "control", "examples"]] = 0
     data = data[(data["task"] != "RTE") | (data["relation"] != RELATIONS[0])]
-    figure = token_pairs(data, FEW, LABEL, correlations=diagonal_correlations(data, 99, 0))
+    correlations = diagonal_correlations(data, 99, 0)
+    figure = draw_with(token_pairs.draw, FEW, table=data, correlations=correlations)
     dots = axes_named(figure, f"QQP {RELATIONS[0]}").collections[0]
     assert len(dots.get_offsets()) == 3 * 3
     empty = axes_named(figure, f"RTE {RELATIONS[0]}")
-    assert [text.get_text() for text in empty.texts] == ["none"]
+    assert labels(empty.texts) == ["none"]
     assert not empty.collections
 
 
 def test_head_statistics_are_means_over_the_heads_of_a_layer():
-    values = ["value", "uniform"]
-    data = table("statistic", [*STATISTICS, "entropy"], values, tasks=["RTE", "SST-2"])
-    figure = head_statistics(data, ["RTE", "SST-2"], LABEL)
-    for name in STATISTICS:
-        axes = axes_named(figure, f"{name} SST-2")
+    statistics, tasks = head_statistics.STATISTICS, ["RTE", "SST-2"]
+    data = table("statistic", [*statistics, "entropy"], ["value", "uniform"], tasks=tasks)
+    figure = draw_with(head_statistics.draw, tasks, table=data)
+    for name in statistics:
+        axes = axes_named(figure, f"SST-2 {name}")
         rows = select(data, task="SST-2", statistic=name)
-        parts = [(rows, "uniform")]
-        parts += [(rows[rows["state"] == state], "value") for state in STATES_OF_FIGURES]
-        lines = [line for line in axes.lines if line.get_linestyle() != "None"]
-        for line, (part, column) in zip(lines, parts, strict=True):
+        parts = {"uniform": (rows, "uniform")}
+        parts |= {state: (select(rows, state=state), "value") for state in STATES_OF_FIGURES}
+        for label, (part, column) in parts.items():
             means = [part[part["layer"] == layer][column].mean() for layer in range(1, 5)]
-            np.testing.assert_allclose(line.get_ydata(), means)
+            np.testing.assert_allclose(line_named(axes, label).get_ydata(), means)
+        (dots,) = axes.collections
+        drawn = sorted(map(tuple, np.asarray(dots.get_offsets())))
+        assert drawn == sorted(zip(rows["layer"], rows["value"], strict=True)), "every head"
         highest = select(data, statistic=name)["value"].max()
         assert axes.get_ylim() == pytest.approx((0, 1.05 * highest)), "one scale in a row"
-    with pytest.raises(InputError, match=r"no rows for random \[CLS\] QQP"):
-        head_statistics(data, ["RTE", "QQP"], LABEL)
+    with pytest.raises(InputError, match=r"no rows with task QQP, statistic \[CLS\]"):
+        draw_with(head_statistics.draw, ["RTE", "QQP"], table=data)
 
 
 @pytest.mark.parametrize(
-    ("name", "tasks"),
-    [
-        *((name, tasks) for name in FIGURES for tasks in (FEW, MANY[7:8], MANY[:9], MANY)),
-        *((name, ALL) for name in ("figure6", "stripes", "stripes_index", "figure7", "statistics")),
-    ],
-    ids=lambda value: value if isinstance(value, str) else len(value),
+    "module",
+    [figure6, figure7, stripes, stripes_index, token_pairs, head_statistics, redundancy],
+    ids=lambda module: module.__name__.rpartition(".")[2],
 )
-def test_nothing_is_cut_off_and_panels_do_not_overlap(striped, name, tasks):
-    figure = {
-        "figure6": lambda: figure6(striped, tasks, LABEL),
-        "stripes": lambda: stripes(striped, "noun", tasks, LABEL),
-        "stripes_index": lambda: stripes_index(*index_tables(tasks), tasks, LABEL),
-        "figure7": lambda: figure7(striped[striped["layer"] == 1], tasks, LABEL),
-        "token_pairs": lambda: token_pairs(
-            data := table("relation", RELATIONS, PAIR_VALUES, tasks),
-            *(tasks, LABEL),
-            correlations=diagonal_correlations(data, 99, 0),
-        ),
-        "statistics": lambda: head_statistics(
-            table("statistic", [*STATISTICS], ["value", "uniform"], tasks), tasks, LABEL
-        ),
-    }[name]()
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    width, height = canvas.get_width_height()
-    for text in written(figure):
-        extent = text.get_window_extent(canvas.get_renderer())
-        assert text.get_fontsize() >= SMALL
-        assert -1 <= extent.x0 <= extent.x1 <= width + 1, text
-        assert -1 <= extent.y0 <= extent.y1 <= height + 1, text
-    titles = [axes.title for axes in figure.axes if axes.get_title()]
-    if name != "stripes_index":
-        assert [title.get_text().replace("\n", "") for title in titles] == tasks
-    boxes = [axes.get_window_extent() for axes in figure.axes]
-    boxes += [title.get_window_extent(canvas.get_renderer()) for title in titles]
-    for number, one in enumerate(boxes):
-        assert not any(one.padded(-1).overlaps(other.padded(-1)) for other in boxes[:number])
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        *(figure6, figure7, head_statistics),
-        lambda t, *a: stripes(t, "noun", *a),
-        lambda t, *a: stripes_index(t, t, *a),
-        lambda t, *a: token_pairs(t, *a, correlations=t),
-    ],
-)
-def test_a_table_without_its_columns_is_named(draw):
-    with pytest.raises(InputError, match=r"missing: task, state"):
-        draw(pd.DataFrame({"head": [1]}), ["RTE"], LABEL)
+def test_a_table_without_its_columns_is_named(module: ModuleType, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("head\n1\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"some\.csv: found the columns head; expected task,"):
+        module.draw(kit.Sources(lambda _: [path], {"RTE": ["accuracy"]}, LABEL))

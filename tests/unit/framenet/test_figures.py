@@ -1,29 +1,26 @@
 """Figures 3 and 4 against what they are drawn from, read back from the drawn objects."""
 
-from dataclasses import replace
-from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import written
-from matplotlib.axes import Axes
+from drawn import axes_named, cells_of, draw_with, mesh_of
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import QuadMesh
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from darksecrets.framenet import figure4 as drawing
+from darksecrets.framenet import figure3, figure4
 from darksecrets.framenet.example import Example
-from darksecrets.framenet.figure3 import exceeds_both, figure3
-from darksecrets.framenet.figure4 import choose, figure4
-from darksecrets.framenet.links import Annotation, Element
-from darksecrets.plotting.style import MARK
+from darksecrets.framenet.figure3 import PANELS, exceeds_both
+from darksecrets.framenet.figure4 import choose
+from darksecrets.framenet.links import Annotation, Element, to_table
+from darksecrets.framenet.tables import LINKS
+from darksecrets.plotting import kit
 from darksecrets.run.errors import InputError
 from darksecrets.stats.percentiles import above_percentile
 
-LABEL = "run x · tiny BERT · built-in corpus (not comparable with the paper) · links: FrameNet 1.7"
 TOKENS = ["[CLS]", "the", "cat", "was", "not", "snor", "##ing", ".", "[SEP]"]
 
 
@@ -45,7 +42,8 @@ def table(layers: int, heads: int) -> pd.DataFrame:
         parts.append(
             part.assign(direction=direction, sentences=473, above_percentile=high, stands_out=out)
         )
-    return pd.concat(parts).sample(frac=1, random_state=2)
+    whole = pd.concat(parts).assign(state="pretrained")
+    return whole.sample(frac=1, random_state=2, ignore_index=True)
 
 
 def example(heads: list[tuple[int, int]]) -> Example:
@@ -54,42 +52,38 @@ def example(heads: list[tuple[int, int]]) -> Example:
     return Example(7, np.array(TOKENS), layers, numbers, maps, np.array([1, 2]), np.array([5, 6]))
 
 
-def axes_of(figure: Figure) -> dict[str, Axes]:
-    return {str(axes.get_label()): axes for axes in figure.axes}
+def draw3(weights: pd.DataFrame, shown: Example, folder: Path) -> Figure:
+    shown.save(folder / "example.npz")
+    return draw_with(figure3.draw, ["RTE"], {"example": folder / "example.npz"}, table=weights)
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(12, 12), (6, 6), (24, 16)])
-def test_figure3_shows_both_directions_beside_their_controls(layers, heads):
+def test_figure3_shows_both_directions_beside_their_controls(layers, heads, tmp_path):
     weights = table(layers, heads)
+    random = weights.assign(state="random", weight=0.9, stands_out=True)
+    figure = draw3(pd.concat([random, weights]), example([(1, 1)]), tmp_path)
     weights["both"] = exceeds_both(weights)
-    panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))
     for direction, rows in weights.groupby("direction"):
         rows = rows.set_index(["layer", "head"]).sort_index()
-        for name in VALUES:
-            axes = panels[f"{name} {direction}"]
-            mesh = next(part for part in axes.collections if isinstance(part, QuadMesh))
-            drawn = mesh.get_array()
-            for layer, head in np.ndindex(layers, heads):
-                assert drawn[layer, head] == pytest.approx(rows.loc[(layer + 1, head + 1), name])
+        limits = set()
+        for title, name in PANELS.items():
+            axes = axes_named(figure, f"{title} {direction}")
+            expected = rows[name].unstack().to_numpy()
+            np.testing.assert_allclose(cells_of(figure, f"{title} {direction}"), expected)
             frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
-            centres = [(patch.get_y() + 0.5, patch.get_x() + 0.5) for patch in frames]
+            corners = [(patch.get_y() + 1, patch.get_x() + 1) for patch in frames]
             highest = rows.index[rows["above_percentile"]].tolist() if name == "weight" else []
-            assert sorted(centres) == sorted(highest)
-            rings, dots = axes.lines
-            places = list(zip(dots.get_ydata(), dots.get_xdata(), strict=True))
-            assert sorted(places) == rows.index[rows["stands_out"]].tolist()
-            places = list(zip(rings.get_ydata(), rings.get_xdata(), strict=True))
-            assert sorted(places) == rows.index[rows["both"] & ~rows["stands_out"]].tolist()
-            low, high = mesh.get_clim()
+            assert sorted(corners) == sorted(highest)
+            rings, dots = (
+                sorted((y + 0.5, x + 0.5) for x, y in p.get_xydata()) for p in axes.lines
+            )
+            assert dots == rows.index[rows["stands_out"]].tolist()
+            assert rings == rows.index[rows["both"] & ~rows["stands_out"]].tolist()
+            low, high = mesh_of(axes).get_clim()
             assert low == (0 if name == "weight" else -high)
-            top, bottom = (axes.transData.transform((1, layer))[1] for layer in (1, layers))
-            assert top > bottom
-        limits = [
-            next(p for p in panels[f"{name} {direction}"].collections).get_clim()
-            for name in VALUES[1:]
-        ]
-        assert len(set(limits)) == 1, "one scale"
-        assert limits[0][1] == weights[list(VALUES[1:])].max().max()
+            if name != "weight":
+                limits.add(high)
+        assert limits == {weights[list(VALUES[1:])].max().max()}, "one scale"
 
 
 def test_heads_exceed_both_controls_if_the_greater_p_value_does_after_correction():
@@ -103,85 +97,30 @@ def test_heads_exceed_both_controls_if_the_greater_p_value_does_after_correction
     assert not exceeds_both(weights.assign(over_unlinked=np.nan)).any()
 
 
-def test_figure3_says_how_many_heads_with_random_weights_stand_out():
+def test_figure3_says_how_many_heads_with_random_weights_stand_out(tmp_path):
     weights = table(2, 3)
-    by_chance = weights.assign(stands_out=[True] * 2 + [False] * 10)
-    figure = figure3(weights, example([(1, 1)]), LABEL, by_chance)
-    title = " ".join(figure.subfigs[0].get_suptitle().split())
+    by_chance = weights.assign(state="random", stands_out=[True] * 2 + [False] * 10)
+    figure = draw3(pd.concat([weights, by_chance]), example([(1, 1)]), tmp_path)
     rings = int(exceeds_both(by_chance).sum())
-    ends = f"Ring: exceeds both controls (with random weights {rings} of 12). Dot: all four (2)."
-    assert title.endswith(ends)
-    alone = " ".join(figure3(weights, example([(1, 1)]), LABEL).subfigs[0].get_suptitle().split())
-    assert alone.endswith("Ring: exceeds both controls. Dot: all four.")
+    named = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    expected = f"exceeds both controls (random weights: {rings} of 12)"
+    assert {expected, "all four (2)"} <= {" ".join(text.split()) for text in named}
 
 
-@pytest.mark.parametrize(
-    ("tokens", "expected"),
-    [
-        (TOKENS, "Example, chosen for the attention along its links: “the cat was not snoring .”"),
-        (
-            ["[CLS]", "he", "was", "becoming", "ag", "##itated", ".", "yes", "[SEP]"],
-            "The paper's example: “he was becoming agitated . yes”",
-        ),
-        (
-            ["<s>", "He", "Ġwas", "Ġbecoming", "Ġag", "itated", ".", "!", "</s>"],
-            "The paper's example: “He was becoming agitated.!”",
-        ),
-        (
-            ["[CLS]", "$x^{2$", "<b>", "=cmd()", "_", "א", "$", "\\", "[SEP]"],
-            "Example, chosen for the attention along its links: “$x^{2$ <b> =cmd() _ א $ \\”",
-        ),
-    ],
-    ids=["other", "paper's", "byte-level", "markup"],
-)
-def test_figure3_says_whose_sentence_it_draws_as_it_is_written(tokens, expected, recwarn):
-    shown = replace(example([(1, 1)]), tokens=np.array(tokens))
-    figure = figure3(table(2, 2), shown, LABEL)
-    FigureCanvasAgg(figure).draw()
-    assert figure.subfigs[1].get_suptitle().strip("\u200e") == expected
-    assert not recwarn.list
-
-
-@pytest.mark.parametrize(
-    ("layers", "heads", "maps", "length"), [(12, 12, 4, 14), (1, 1, 1, 5), (6, 12, 2, 30)]
-)
-def test_nothing_of_figure3_is_cut_off_and_tokens_do_not_overlap(
-    layers, heads, maps, length, recwarn
-):
-    tokens = np.array(["[CLS]", *("documentary",) * (length - 2), "[SEP]"])
-    weights = np.random.default_rng(3).dirichlet(np.ones(length), size=(maps, length))
-    places = np.arange(1, maps + 1).clip(max=layers), np.arange(1, maps + 1)
-    shown = Example(7, tokens, *places, weights.astype(np.float16), np.array([1]), np.array([3]))
-    weights = table(layers, heads)
-    canvas = FigureCanvasAgg(figure3(weights, shown, LABEL, weights))
-    canvas.draw()
-    width, height = canvas.get_width_height()
-    for text in written(canvas.figure):
-        box = text.get_window_extent(canvas.get_renderer())
-        assert -1 <= box.x0 <= box.x1 <= width + 1, text
-        assert -1 <= box.y0 <= box.y1 <= height + 1, text
-    for axes in canvas.figure.axes:
-        for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
-            boxes = [label.get_window_extent() for label in labels if label.get_text()]
-            for one, other in pairwise(boxes):
-                assert not one.padded(-1).overlaps(other.padded(-1))
-    assert not recwarn.list
-
-
-def test_figure3_without_words_of_no_link_says_so():
+def test_figure3_without_words_of_no_link_says_so(tmp_path):
     weights = table(2, 3).assign(over_unlinked=np.nan, excess=np.nan)
-    panels = axes_of(figure3(weights, example([(1, 1)]), LABEL))
-    for name in ("over_unlinked", "excess"):
-        (text,) = panels[f"{name} element_to_predicate"].texts
-        assert text.get_text() == "none"
+    figure = draw3(weights, example([(1, 1)]), tmp_path)
+    for title, name in PANELS.items():
+        axes = axes_named(figure, f"{title} element_to_predicate")
+        none = name in ("over_unlinked", "excess")
+        assert [text.get_text() for text in axes.texts] == ["none"] * none
 
 
-def test_figure3_shows_maps_and_the_distributions_of_both_linked_pieces():
+def test_figure3_shows_maps_and_the_distributions_of_both_linked_pieces(tmp_path):
     shown = example([(2, 4), (1, 1)])
-    axes = axes_of(figure3(table(2, 4), shown, LABEL))
+    figure = draw3(table(2, 4), shown, tmp_path)
     for number, title in enumerate(("Layer 2, head 4", "Layer 1, head 1")):
-        whole, values = axes[f"map {number + 1}"], shown.maps[number].astype(float)
-        assert whole.get_title() == title
+        whole, values = axes_named(figure, f"{title} map"), shown.maps[number].astype(float)
         assert np.array_equal(whole.images[0].get_array(), values)
         if number == 0:  # the others share its axis
             assert [tick.get_text() for tick in whole.get_yticklabels()] == TOKENS
@@ -193,18 +132,25 @@ def test_figure3_shows_maps_and_the_distributions_of_both_linked_pieces():
             ("element_to_predicate", [1, 2], [5, 6]),
             ("predicate_to_element", [5, 6], [1, 2]),
         ):
-            single = axes[f"{direction} {number + 1}"]
+            single = axes_named(figure, f"{title} {direction}")
             query = rows[int(values[np.ix_(rows, keys)].max(axis=1).argmax())]
             widths = [bar.get_width() for bar in single.patches]
             assert widths == pytest.approx(values[query].tolist())
             bars = enumerate(single.patches)
-            assert [i for i, bar in bars if same_color(bar.get_facecolor(), MARK)] == keys
+            assert [i for i, bar in bars if same_color(bar.get_facecolor(), kit.MARK)] == keys
             assert TOKENS[query] in single.get_title()
 
 
-def test_figure3_refuses_a_table_without_its_columns():
-    with pytest.raises(InputError, match=r"framenet_heads\.csv.*missing: direction"):
-        figure3(table(2, 2).drop(columns="direction"), example([(1, 1)]), LABEL)
+def test_figure3_refuses_a_table_without_its_columns(tmp_path):
+    example([(1, 1)]).save(tmp_path / "example.npz")
+    weights = table(2, 2).drop(columns="direction")
+    weights.to_csv(tmp_path / "framenet_heads.csv", index=False)
+    files = {"table": "framenet_heads.csv", "example": "example.npz"}
+    sources = kit.Sources(lambda name: [tmp_path / files[name]], {}, "")
+    with pytest.raises(
+        InputError, match=r"framenet_heads\.csv: found the columns.*expected .*direction"
+    ):
+        figure3.draw(sources)
 
 
 def annotate(sentence: str, predicate: str, *elements: str, frame: str = "") -> Annotation:
@@ -227,9 +173,10 @@ SHORT = annotate("The book is no mess.", "mess", "The book")
 
 
 @pytest.mark.parametrize("annotation", [LONG, SHORT])
-def test_figure4_draws_boxes_labels_and_arcs_around_the_right_words(annotation):
-    figure = figure4([annotation], LABEL)
-    axes = axes_of(figure)["sentence"]
+def test_figure4_draws_boxes_labels_and_arcs_around_the_right_words(annotation, tmp_path):
+    LINKS.write(to_table([annotation]), tmp_path / "links.csv")
+    figure = draw_with(figure4.draw, ["RTE"], {"table": tmp_path / "links.csv"})
+    axes = axes_named(figure, "sentence")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()
@@ -245,15 +192,7 @@ def test_figure4_draws_boxes_labels_and_arcs_around_the_right_words(annotation):
         first = annotation.sentence[slice(*span)].split()[0]
         left = min(box.x0 for name, box in words.items() if name.startswith(first))
         assert any(abs(box.x0 - left) < 4 for box in boxes), first
-    for text in axes.texts:  # nothing leaves the figure
-        extent = text.get_window_extent(renderer)
-        assert extent.x0 >= 0
-        assert extent.x1 <= figure.bbox.width
-    labels = [text for text in axes.texts if text.get_fontsize() == drawing.LABEL]
-    extents = [label.get_window_extent(renderer) for label in labels]
-    for number, one in enumerate(extents):
-        assert not any(one.overlaps(other) for other in extents[number + 1 :])
-    names = {label.get_text() for label in labels}
+    names = {text.get_text() for text in axes.texts if text.get_fontsize() == kit.SIZE}
     expected = (
         {"predicate (Statement)", "Role 0", "Role 1", "Role 2"}
         if annotation is LONG

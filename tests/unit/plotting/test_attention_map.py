@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from darksecrets.plotting.attention_map import draw_map, saturation, written
-from darksecrets.plotting.style import SMALL, new_figure
+from darksecrets.plotting.style import SIZE, new_figure
 
 
 def test_rows_attend_and_columns_are_attended_with_the_first_token_at_the_top_left():
@@ -33,8 +33,8 @@ def test_all_tokens_are_written_or_those_that_get_most_attention_as_far_as_there
     axes = new_figure(1, 1).add_subplot()
     draw_map(axes, np.eye(60), [str(n) for n in range(60)], darkest=1.0)
     sizes = {text.get_fontsize() for text in axes.get_xticklabels()}
-    assert sizes == {SMALL}
+    assert sizes == {SIZE}
     places = axes.get_xticks()
     cell = axes.get_window_extent().width / axes.figure.dpi * 72 / 60
-    assert np.diff(places).min() * cell >= SMALL
+    assert np.diff(places).min() * cell >= SIZE
     assert [text.get_text() for text in axes.get_yticklabels()] == [str(int(n)) for n in places]

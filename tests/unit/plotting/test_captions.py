@@ -13,6 +13,7 @@ from jinja2 import Environment, StrictUndefined
 from darksecrets.run import history, opening
 from workflow.lib.captions import plain
 from workflow.lib.configuration import annotated_by, origins, resolve, seeds_in_words
+from workflow.lib.preflight import CAPABILITIES, LEFT_OUT
 
 TOPICS: dict[str, Any] = {
     "text": "text",
@@ -50,14 +51,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def resolved(
-    config: dict[str, Any], left_out: str = "", norms_left_out: str = ""
-) -> dict[str, Any]:
-    """A configuration as the rules complete it, with why the sweep and norms are left out."""
+def resolved(config: dict[str, Any], **left_out: str) -> dict[str, Any]:
+    """A configuration as the rules complete it, with why analyses are left out."""
     complete = resolve(config)
     most = max(len(entry["seeds"]) for entry in complete["tasks"].values())
-    reasons = {"left_out": left_out, "norms_left_out": norms_left_out}
-    return {**complete, **reasons, "most_seeds": most}
+    reasons = {**dict.fromkeys(CAPABILITIES, ""), **left_out}
+    return {**complete, LEFT_OUT: reasons, "most_seeds": most}
 
 
 def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
@@ -163,18 +162,17 @@ def test_the_description_says_what_data_a_run_has(root: Path) -> None:
 def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
     path = root / "workflow" / "report" / "workflow.rst"
     reason = "Its attention cannot be reached."
-    assert reason in render(path, resolved(CONFIGS["files"], reason), paper=False)
+    assert reason in render(path, resolved(CONFIGS["files"], interventions=reason), paper=False)
     assert "left out" not in render(path, resolved(CONFIGS["files"]), paper=False)
 
 
-def test_the_description_says_why_norms_are_left_out(root: Path) -> None:
+@pytest.mark.parametrize("lacking", ["values", "layers"])
+def test_the_description_says_why_other_analyses_are_left_out(lacking: str, root: Path) -> None:
     path = root / "workflow" / "report" / "workflow.rst"
-    reason = "Its values cannot be seen."
-    text = render(path, resolved(CONFIGS["files"], norms_left_out=reason), paper=False)
-    assert reason in text
-    assert "by norms left out" in text
-    assert "by weights and by norms" not in text
-    assert "by weights and by norms" in render(path, resolved(CONFIGS["files"]), paper=False)
+    config = {**CONFIGS["files"], "analyses": ["paper", "norms"]}
+    reason = "It cannot be seen."
+    assert reason in render(path, resolved(config, **{lacking: reason}), paper=False)
+    assert reason not in render(path, resolved(config), paper=False)
 
 
 @pytest.mark.parametrize("paper", [True, False])

@@ -20,7 +20,7 @@ from darksecrets.plotting.user_text import drawable
 
 ROOT = Path(__file__).parents[3]
 SVG = "{http://www.w3.org/2000/svg}"
-SMALLEST = 6.0
+SMALLEST = 7.0
 WITHOUT_TASKS = (
     *("figure1", "figure3", "figure4", "pattern_quality", "syntactic_heads"),
     *("attention_probes", "coreference_heads", "claims_by_measure", "attention_trees"),

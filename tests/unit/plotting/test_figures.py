@@ -1,23 +1,21 @@
-"""Figures against the tables they are drawn from, read back from the drawn objects."""
+"""Figure 5 and learning curves against their tables; the files that figures are written to."""
 
-import statistics
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, LABEL, axes_named, main_metrics, mesh_of, written
+from drawn import ALL, LABEL, axes_named, cells_of, draw_with, labels, mesh_of
 from glue import TASKS
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from darksecrets.finetuning.figure5 import figure5
-from darksecrets.finetuning.learning_curves import learning_curves
+from darksecrets.finetuning import figure5, learning_curves
 from darksecrets.plotting import style
+from darksecrets.plotting.colours import STATES
+from darksecrets.plotting.drawing import Given
 from darksecrets.plotting.style import label_run, new_figure, save
 from darksecrets.run.errors import InputError
 
@@ -67,264 +65,130 @@ def baselines(tasks: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["task", "baseline", "metric", "score"])
 
 
-def mean_of_seeds(table: pd.DataFrame, task: str) -> dict[tuple[int, int], float]:
-    found = defaultdict(list)
-    for row in table[table["task"] == task].itertuples():
-        found[row.layer, row.head].append(row.similarity)
-    return {key: statistics.fmean(values) for key, values in found.items()}
+def draw5(table: pd.DataFrame, tasks: list[str], scale: str = "data") -> style.Figure:
+    sources = Given({task: TASKS[task].metrics for task in tasks}, LABEL, table=table)
+    sources.options["scale"] = scale
+    return figure5.draw(sources)
 
 
-@pytest.mark.parametrize(("layers", "heads"), [(6, 6), (12, 12), (24, 16)])
-def test_every_cell_holds_the_mean_over_seeds_of_its_head(layers: int, heads: int) -> None:
-    table = similarities(ALL, layers, heads)
-    figure = figure5(table, ALL, LABEL)
-    for task in ALL:
-        axes = axes_named(figure, f"{task} heads")
-        mesh = mesh_of(axes)
-        corners = mesh.get_coordinates()
-        expected = mean_of_seeds(table, task)
-        for row, column in np.ndindex(layers, heads):
-            x, y = (corners[row, column] + corners[row + 1, column + 1]) / 2
-            value = mesh.get_array()[row, column]
-            assert value == pytest.approx(expected[round(y), round(x)], abs=1e-12)
-        assert axes.get_title() == task
-
-
-def test_layer_1_is_at_the_top_and_head_1_at_the_left_as_in_the_paper() -> None:
-    figure = figure5(similarities(ALL, 12, 12), ALL, LABEL)
-    to_page = axes_named(figure, "QQP heads").transData
-    left, top = to_page.transform((1, 1))
-    right, bottom = to_page.transform((12, 12))
-    assert left < right
-    assert top > bottom
+def draw_curves(tasks: list[str], table: pd.DataFrame, known: pd.DataFrame) -> style.Figure:
+    return draw_with(learning_curves.draw, tasks, table=table, baselines=known)
 
 
 @pytest.mark.parametrize(
-    ("lowest", "full", "start"),
-    [(0.634, False, 0.6), (0.999, False, 0.95), (1.0, False, 0.95), (0.634, True, 0.0)],
+    ("lowest", "scale", "start"),
+    [(0.634, "data", 0.6), (0.999, "data", 0.95), (1.0, "data", 0.95), (0.634, "full", 0.0)],
 )
-def test_darker_means_a_greater_difference_on_one_scale_for_all_panels(
-    lowest: float, full: bool, start: float
+def test_cells_are_means_over_seeds_on_one_scale_for_all_panels(
+    lowest: float, scale: str, start: float
 ) -> None:
-    table = similarities(ALL, 6, 6)
+    table = similarities(ALL, 6, 4)
     table["similarity"] = table["similarity"].clip(lowest)
     table.loc[(table["task"] == "QQP") & (table["layer"] == 3), "similarity"] = lowest
-    figure = figure5(table, ALL, LABEL, full_scale=full)
-    meshes = [mesh_of(axes_named(figure, f"{task} heads")) for task in ALL]
-    assert {mesh.get_clim() for mesh in meshes} == {meshes[0].get_clim()}
-    assert meshes[0].get_clim() == pytest.approx((start, 1))
-    for mesh in meshes:
-        colours = mesh.cmap(mesh.norm(np.linspace(start, 1, 50)))[:, :3]
-        luminance = colours @ [0.2126, 0.7152, 0.0722]
-        assert (np.diff(luminance) > 0).all()
+    figure = draw5(table, ALL, scale)
+    for task in ALL:
+        means = table[table["task"] == task].groupby(["layer", "head"])["similarity"].mean()
+        np.testing.assert_allclose(cells_of(figure, f"{task} heads"), means.unstack())
+        mesh = mesh_of(axes_named(figure, f"{task} heads"))
+        assert mesh.get_clim() == pytest.approx((start, 1))
     assert "darker = greater difference" in axes_named(figure, "colour bar").get_xlabel()
 
 
-@pytest.mark.parametrize("full", [False, True])
-def test_floors_are_marked_on_the_colour_bar_or_said_to_lie_below_it(full: bool) -> None:
+@pytest.mark.parametrize("scale", ["data", "full"])
+def test_floors_are_marked_on_the_colour_bar_or_said_to_lie_below_it(scale: str) -> None:
     table = similarities(["MRPC", "RTE"], 4, 3)
     table["similarity"] = table["similarity"].clip(0.8)
     table["other_heads"] = np.where(table["task"] == "RTE", 0.3, 0.4)
     table["other_seed"] = 0.9
-    bar = axes_named(figure5(table, ["MRPC", "RTE"], LABEL, full_scale=full), "colour bar")
+    bar = axes_named(draw5(table, ["MRPC", "RTE"], scale), "colour bar")
     drawn = [pytest.approx(line.get_xdata()[0]) for line in bar.lines]
-    assert drawn == ([0.35, 0.9] if full else [0.9])
-    assert ("different heads: 0.35, below the scale" in bar.get_xlabel()) == (not full)
-
-
-@pytest.mark.parametrize(
-    ("count", "expected"),
-    [
-        (1, [1]),
-        (6, [1, 2, 3, 4, 5, 6]),
-        (12, [1, 3, 6, 9, 12]),
-        (16, [1, 4, 8, 12, 16]),
-        (24, [1, 6, 12, 18, 24]),
-    ],
-)
-def test_ticks_count_from_one_and_end_at_the_last(count: int, expected: list[int]) -> None:
-    assert style.ticks(count) == expected
-
-
-def test_axes_are_named_and_numbered_from_one() -> None:
-    figure = figure5(similarities(["RTE"], 24, 16), ["RTE"], LABEL)
-    axes = axes_named(figure, "RTE heads")
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Head", "Layer")
-    FigureCanvasAgg(figure).draw()
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "4", "8", "12", "16"]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["1", "6", "12", "18", "24"]
-
-
-def test_the_mean_and_spread_of_every_layer_are_beside_each_panel() -> None:
-    table = similarities(["MRPC", "RTE"], 6, 4)
-    figure = figure5(table, ["MRPC", "RTE"], LABEL)
-    for task in ("MRPC", "RTE"):
-        axes = axes_named(figure, f"{task} layers")
-        cells = mean_of_seeds(table, task)
-        layers = [[cells[layer, head] for head in range(1, 5)] for layer in range(1, 7)]
-        means = [statistics.fmean(values) for values in layers]
-        spreads = [statistics.stdev(values) for values in layers]
-        line = axes.lines[0]
-        np.testing.assert_allclose(line.get_xdata(), means, atol=1e-12)
-        assert list(line.get_ydata()) == [1, 2, 3, 4, 5, 6]
-        band = {tuple(np.round(v, 9)) for v in axes.collections[0].get_paths()[0].vertices}
-        for layer, (mean, spread) in enumerate(zip(means, spreads, strict=True), start=1):
-            assert (round(mean - spread, 9), layer) in band
-            assert (round(mean + spread, 9), layer) in band
+    assert drawn == ([0.35, 0.9] if scale == "full" else [0.9])
+    assert ("different heads: 0.35, below the scale" in bar.get_xlabel()) == (scale != "full")
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-def test_the_floors_of_every_layer_are_beside_each_panel(seeds: tuple[int, ...]) -> None:
+def test_mean_spread_and_floors_of_every_layer_are_beside_each_panel(
+    seeds: tuple[int, ...],
+) -> None:
     table = similarities(["MRPC", "RTE"], 6, 4, seeds)
-    figure = figure5(table, ["MRPC", "RTE"], LABEL)
+    figure = draw5(table, ["MRPC", "RTE"])
     floors = ["other_heads", "other_seed"][: len(seeds)]
     for task in ("MRPC", "RTE"):
+        axes = axes_named(figure, f"{task} layers")
         rows = table[table["task"] == task]
-        lines = axes_named(figure, f"{task} layers").lines[1:]
-        for name, line in zip(floors, lines, strict=True):
-            expected = [rows.loc[rows["layer"] == layer, name].mean() for layer in range(1, 7)]
-            np.testing.assert_allclose(line.get_xdata(), expected, atol=1e-12)
+        heads = rows.groupby(["layer", "head"])["similarity"].mean().groupby("layer")
+        for name, line in zip(["similarity", *floors], axes.lines, strict=True):
+            np.testing.assert_allclose(line.get_xdata(), rows.groupby("layer")[name].mean())
             assert list(line.get_ydata()) == [1, 2, 3, 4, 5, 6]
+        corners = axes.collections[0].get_paths()[0].vertices.round(9).tolist()
+        for layer, (mean, spread) in heads.agg(["mean", "std"]).iterrows():
+            assert [round(mean - spread, 9), layer] in corners
+            assert [round(mean + spread, 9), layer] in corners
+        assert axes.get_ylim() == (6.5, 0.5), "layer 1 at the top"
     (legend,) = figure.legends
-    named = [text.get_text() for text in legend.get_texts()]
-    assert named == ["before and after", "different heads", "two seeds"][: 1 + len(seeds)]
+    named = ["before and after, mean ± sd of a layer", "different heads", "two seeds"]
+    assert labels(legend.get_texts()) == named[: 1 + len(seeds)]
 
 
-def test_only_the_finetuned_state_is_drawn() -> None:
-    table = similarities(["RTE"], 2, 2).assign(state="finetuned")
-    other = table.assign(state="finetuned-from-normal", similarity=0.0)
-    figure = figure5(pd.concat([table, other]), ["RTE"], LABEL)
-    alone = figure5(table, ["RTE"], LABEL)
-    drawn, expected = (mesh_of(axes_named(f, "RTE heads")).get_array() for f in (figure, alone))
-    assert (drawn == expected).all()
-
-
-@pytest.mark.parametrize("tasks", [ALL[:n] for n in range(1, 8)], ids=len)
-@pytest.mark.parametrize("draw", ["figure5", "learning_curves"])
-def test_nothing_is_cut_off_and_no_labels_overlap(
-    tasks: list[str], draw: str, recwarn: pytest.WarningsRecorder
-) -> None:
-    if draw == "figure5":
-        figure = figure5(similarities(tasks, 12, 12), tasks, LABEL)
-    else:
-        figure = learning_curves(
-            curves(tasks, (1, 2)), main_metrics(tasks), LABEL, baselines=baselines(tasks)
-        )
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    width, height = canvas.get_width_height()
-    shown = []
-    for text in written(figure):
-        box = text.get_window_extent(canvas.get_renderer())
-        assert box.x0 >= -0.5, text
-        assert box.y0 >= -0.5, text
-        assert box.x1 <= width + 0.5, text
-        assert box.y1 <= height + 0.5, text
-        shown.append((text, box))
-    for i, (text, box) in enumerate(shown):
-        for other, its_box in shown[:i]:
-            both = (min(box.x1, its_box.x1) - max(box.x0, its_box.x0)) > 0.5
-            assert not (both and min(box.y1, its_box.y1) - max(box.y0, its_box.y0) > 0.5), (
-                f"{text} overlaps {other}"
-            )
-    assert not recwarn.list  # matplotlib warns when the layout does not fit
-
-
-def test_the_run_and_its_data_are_named_at_the_foot() -> None:
-    figure = figure5(similarities(["RTE"], 2, 2), ["RTE"], LABEL)
-    assert " ".join(figure.get_supxlabel().split()) == LABEL
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda t: t.drop(columns="head"), "missing: head"),
-        (lambda t: t[t["task"] != "RTE"], "no rows for RTE"),
-        (lambda t: t[~((t["task"] == "RTE") & (t["layer"] == 2))], "layers \\[1, 3\\]"),
-        (lambda t: t[~((t["layer"] == 3) & (t["head"] == 1))], "5 values"),
-        (lambda t: t.assign(layer=t["layer"] - 1), "counted from 1"),
-    ],
-    ids=["column", "task", "layer", "head", "zero-based"],
-)
-def test_a_table_with_holes_is_refused(
-    spoil: Callable[[pd.DataFrame], pd.DataFrame], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        figure5(spoil(similarities(["MRPC", "RTE"], 3, 2)), ["MRPC", "RTE"], LABEL)
+def test_a_task_without_rows_is_named() -> None:
+    with pytest.raises(InputError, match=r"cosine\.csv has no rows with task RTE"):
+        draw5(similarities(["MRPC"], 3, 2), ["MRPC", "RTE"])
+    with pytest.raises(InputError, match="no rows with task RTE, split train, quantity loss"):
+        draw_curves(["MRPC", "RTE"], curves(["MRPC"], (1,)), baselines(["MRPC"]))
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
 def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
-    table = curves(["MRPC", "STS-B"], seeds)
-    tasks = ["MRPC", "STS-B"]
-    figure = learning_curves(table, main_metrics(tasks), LABEL, baselines=baselines(tasks))
-    for task, metric in (("MRPC", "f1"), ("STS-B", "pearson")):
-        for name, split, quantity in (
-            (f"{task} loss", "train", "loss"),
-            (f"{task} {metric}", "validation", metric),
+    table, tasks = curves(["MRPC", "STS-B"], seeds), ["MRPC", "STS-B"]
+    figure = draw_curves(tasks, table, baselines(tasks))
+    for task in tasks:
+        for panel, split, quantity in (
+            ("loss", "train", "loss"),
+            ("score", "validation", TASKS[task].metrics[0]),
         ):
             drawn = [
                 (line.get_color(), list(line.get_xdata()), pytest.approx(list(line.get_ydata())))
-                for line in axes_named(figure, name).lines
+                for line in axes_named(figure, f"{task} {panel}").lines
                 if line.get_label() != "majority"
             ]
+            chosen = (table["task"] == task) & (table["split"] == split)
+            rows = table[chosen & (table["quantity"] == quantity)]
             expected = []
             for state in ("finetuned-from-normal", "finetuned"):
-                values = defaultdict(dict)
-                for row in table.itertuples():
-                    if (row.task, row.state, row.split, row.quantity) == (
-                        task,
-                        state,
-                        split,
-                        quantity,
-                    ):
-                        values[row.seed][row.epoch] = row.value
-                epochs = sorted(values[1])
-                lines = [[values[seed][epoch] for epoch in epochs] for seed in seeds]
-                if len(seeds) > 1:
-                    lines.append([statistics.fmean(at) for at in zip(*lines, strict=True)])
-                expected += [(style.STATES[state], epochs, line) for line in lines]
+                of_state = rows[rows["state"] == state].pivot(
+                    index="epoch", columns="seed", values="value"
+                )
+                lines = [of_state[seed] for seed in seeds]
+                lines += [of_state.mean(axis=1)] * (len(seeds) > 1)
+                epochs = of_state.index.tolist()
+                expected += [(STATES[state], epochs, line.tolist()) for line in lines]
             assert len(drawn) == len(expected)
             assert all(line in drawn for line in expected)
-
-
-def test_learning_curves_without_a_task_are_refused() -> None:
-    tasks = main_metrics(["MRPC", "RTE"])
-    with pytest.raises(InputError, match="no train loss of RTE"):
-        learning_curves(curves(["MRPC"], (1,)), tasks, LABEL, baselines=baselines(tasks))
 
 
 def test_the_score_of_the_majority_is_a_line_if_there_is_one() -> None:
     tasks = ["MRPC", "RTE"]
     known = baselines(tasks).replace({"task": {"RTE": "other"}})
-    figure = learning_curves(curves(tasks, (1,)), main_metrics(tasks), LABEL, baselines=known)
+    figure = draw_curves(tasks, curves(tasks, (1,)), known)
     found = {
         axes.get_label(): line.get_ydata()[0]
         for axes in figure.axes
         for line in axes.lines
         if line.get_label() == "majority"
     }
-    assert found == {"MRPC f1": 50.0}
-
-
-def test_states_have_colours_that_differ_in_luminance_too() -> None:
-    channels = [
-        [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in style.STATES.values()
-    ]
-    luminance = sorted(np.array(channels) @ [0.2126, 0.7152, 0.0722])
-    assert min(np.diff(luminance)) > 0.05
+    assert found == {"MRPC score": 50.0}
 
 
 PROGRAM = """
 import sys
 from pathlib import Path
 import pandas as pd
-from darksecrets.finetuning import table1
-from darksecrets.finetuning.figure5 import figure5
-from darksecrets.finetuning.learning_curves import learning_curves
+from darksecrets.finetuning import figure5, learning_curves, table1
+from darksecrets.plotting.drawing import Given
 from darksecrets.plotting.style import save
 folder = Path(sys.argv[1])
-figure = figure5(pd.read_csv(folder / "table.csv"), ["RTE"], sys.argv[2])
+table = pd.read_csv(folder / "table.csv")
+figure = figure5.draw(Given({"RTE": ["accuracy"]}, sys.argv[2], table=table))
 save(figure, [folder / f"f.{s}" for s in ("pdf", "svg", "png")],
      script="scripts/figure5.py", title=f"Figure 5, {sys.argv[2]}")
 heavy = {"torch", "transformers", "datasets", "sklearn", "tensorflow"} & set(sys.modules)
@@ -359,7 +223,7 @@ def test_drawing_loads_no_heavy_library_and_gives_the_same_bytes_again(
 
 def test_files_are_whole_and_name_the_script_and_the_run(tmp_path: Path) -> None:
     paths = [tmp_path / f"f.{suffix}" for suffix in ("pdf", "svg", "png")]
-    figure = figure5(similarities(["RTE"], 6, 6), ["RTE"], LABEL)
+    figure = draw5(similarities(["RTE"], 6, 6), ["RTE"])
     style.save(figure, paths, script="scripts/figure5.py", title=f"Figure 5, {LABEL}")
     pdf, svg, png = paths
     assert pdf.read_bytes().startswith(b"%PDF-")
@@ -379,7 +243,7 @@ def test_files_are_whole_and_name_the_script_and_the_run(tmp_path: Path) -> None
 
 
 def test_an_unknown_format_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    figure = figure5(similarities(["RTE"], 2, 2), ["RTE"], LABEL)
+    figure = draw5(similarities(["RTE"], 2, 2), ["RTE"])
     with pytest.raises(InputError, match=r"\.jpg"):
         style.save(figure, [tmp_path / "f.jpg"], script="s", title="d")
     assert not list(Path(tmp_path).iterdir())

@@ -3,14 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import QuadMesh
-from matplotlib.figure import Figure
+from drawn import cells_of, draw_with
 
 from darksecrets.run.errors import InputError
-from darksecrets.subnetworks.subnetwork_scores import subnetwork_scores
-from darksecrets.subnetworks.surviving_parts import surviving_parts
+from darksecrets.subnetworks import subnetwork_scores, surviving_parts
 
-LABEL = "run demo · tiny BERT · built-in corpus"
 LAYERS, HEADS = 3, 4
 
 
@@ -41,25 +38,16 @@ AGREEMENT = pd.DataFrame(
 )
 
 
-def heatmaps(figure: Figure) -> list[np.ndarray]:
-    return [
-        np.asarray(mesh.get_array())
-        for axes in figure.axes
-        for mesh in axes.collections
-        if isinstance(mesh, QuadMesh) and "bar" not in str(axes.get_label())
-    ]
-
-
 def test_shares_of_seeds_are_drawn_and_kappa_is_said() -> None:
     table = kept({"RTE": (1, 2), "MRPC": (1,), "QQP": (1, 2)})
-    figure = surviving_parts(table, AGREEMENT, ["RTE", "MRPC", "QQP"], LABEL)
-    drawn = heatmaps(figure)
+    tasks = ["RTE", "MRPC", "QQP"]
+    figure = draw_with(surviving_parts.draw, tasks, table=table, agreement=AGREEMENT)
     good = table[table["subnetwork"] == "good"]
-    for number, task in enumerate(("RTE", "MRPC", "QQP")):
-        for part, values in zip(("head", "MLP"), drawn[2 * number : 2 * number + 2], strict=True):
+    for task in tasks:
+        for part in ("head", "MLP"):
             rows = good[(good["task"] == task) & (good["part"] == part)]
             shares = rows.fillna({"head": 1}).groupby(["layer", "head"])["kept"].mean()
-            assert values.ravel() == pytest.approx(shares.to_numpy())
+            assert cells_of(figure, f"{task} {part}").ravel() == pytest.approx(shares.to_numpy())
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     assert titles == [
         "RTE\n2 seeds, κ = 0.31 (0.10 to 0.52)",
@@ -69,8 +57,8 @@ def test_shares_of_seeds_are_drawn_and_kappa_is_said() -> None:
 
 
 def test_a_task_without_rows_is_named() -> None:
-    with pytest.raises(InputError, match="no rows for SST-2"):
-        surviving_parts(kept({"RTE": (1,)}), AGREEMENT, ["RTE", "SST-2"], LABEL)
+    with pytest.raises(InputError, match="no rows with task RTE"):
+        draw_with(surviving_parts.draw, ["RTE"], table=kept({"SST-2": (1,)}), agreement=AGREEMENT)
 
 
 def scored(*trained: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -97,21 +85,17 @@ def scored(*trained: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.mark.parametrize("trained", [("as it is",), ("as it is", "re-trained")])
 def test_scores_are_means_over_seeds_with_their_intervals(trained: tuple[str, ...]) -> None:
     scores, pruned = scored(*trained)
-    figure = subnetwork_scores(scores, pruned, {"RTE": "accuracy"}, LABEL)
+    figure = draw_with(subnetwork_scores.draw, ["RTE"], table=scores, magnitude=pruned)
     (axes,) = figure.axes
-    lines = {str(line.get_label()): line for line in axes.lines}
-    means = pruned.groupby("weights")["score"].mean().sort_index(ascending=False)
-    assert lines["magnitude"].get_ydata() == pytest.approx(means.to_numpy())
-    assert lines["magnitude"].get_xdata() == pytest.approx(100 * means.index.to_numpy())
-    dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
+    magnitude = axes.lines[2]
+    means = pruned.groupby("weights")["score"].mean()
+    assert magnitude.get_ydata() == pytest.approx(means.to_numpy())
+    assert magnitude.get_xdata() == pytest.approx(100 * means.index.to_numpy())
+    dots = np.concatenate([line.get_xydata() for line in axes.lines[3:]])
     expected = scores.groupby(["subnetwork", "trained"])["score"].mean()
-    assert sorted(dot.get_ydata()[0] for dot in dots) == pytest.approx(sorted(expected))
-    assert len({round(float(dot.get_xdata()[0]), 6) for dot in dots}) == len(expected), "apart"
-    ends = sorted(
-        float(line.get_ydata()[1] - line.get_ydata()[0])
-        for line in axes.lines
-        if len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1]
-    )
-    assert ends == pytest.approx([8] * len(expected))
+    assert sorted(dots[:, 1]) == pytest.approx(sorted(expected))
+    assert len(set(dots[:, 0].round(6))) == len(expected), "apart"
+    intervals = [each for part in axes.collections[1:] for each in part.get_segments()]
+    assert [high[1] - low[1] for low, high in intervals] == pytest.approx([8] * len(expected))
     said = [text.get_text() for text in figure.legends[0].get_texts()]
     assert ("trained again" in said) == (len(trained) == 2)

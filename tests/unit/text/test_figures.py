@@ -11,10 +11,12 @@ from darksecrets.features.tables import ENTROPIES, SHARES
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.plotting import user_text
 from darksecrets.plotting.attention_map import saturation
-from darksecrets.plotting.style import PATTERNS as COLOURS
+from darksecrets.plotting.colours import PATTERNS as COLOURS
+from darksecrets.plotting.drawing import Given
 from darksecrets.text.look import heads_figure, layout, maps_figure, statistics_figure
 
 TOKENS = ["[CLS]", "$5", "x_1^2", "$", "\u05e9\u05dc\u05d5\u05dd", "\u4e2d", "{b}", "[SEP]"]
+SOURCES = Given({}, LABEL)
 SENTENCES = ["costs $5 and $6 \\frac", "<b> \u05e9\u05dc\u05d5\u05dd {b}"]
 
 
@@ -38,7 +40,7 @@ def rendered(figure):
 
 
 def test_every_head_has_its_map_at_its_place_in_the_frame_of_its_pattern(maps, patterns):
-    figure = heads_figure(maps, patterns, SENTENCES, LABEL)
+    figure = heads_figure(SOURCES, maps, patterns, SENTENCES)
     axes = axes_named(figure, "heads")
     assert len(axes.images) == 6
     for image in axes.images:
@@ -54,11 +56,11 @@ def test_every_head_has_its_map_at_its_place_in_the_frame_of_its_pattern(maps, p
         assert frames[row.head, row.layer].get_edgecolor() == to_rgba(COLOURS[row.pattern])
     texts = rendered(figure)
     assert any("costs $5 and $6 \\frac" in text for text in texts)
-    assert {"block (2)", "vertical (1)", "Head", "Layer"} <= set(texts)
+    assert {"block (2)", "vertical (1)"} <= set(texts)
 
 
 def test_large_maps_have_tokens_on_both_axes_as_they_are_written(maps, patterns):
-    figure = maps_figure(maps, patterns.iloc[[1, 4]], TOKENS, SENTENCES, LABEL)
+    figure = maps_figure(SOURCES, maps, patterns.iloc[[1, 4]], TOKENS, SENTENCES)
     rendered(figure)
     for layer, head in ((1, 2), (3, 1)):
         axes = axes_named(figure, f"{layer} {head}")
@@ -110,10 +112,9 @@ def test_statistics_are_heatmaps_of_heads(parsed, local):
     table = pd.DataFrame(rows, columns=["statistic", "layer", "head"])
     table = table.assign(task="ab12", value=rng.random(len(rows)))
     table.loc[table["statistic"].isin(ENTROPIES), "value"] *= 4
-    figure = statistics_figure(table, LABEL)
+    figure = statistics_figure(SOURCES, table)
     for kind in kinds:
-        name = kind if "[" in kind else kind.capitalize()
-        mesh = mesh_of(axes_named(figure, f"{name} Text"))
+        mesh = mesh_of(axes_named(figure, kind))
         group = shares if kind in shares else entropies
         darkest = table.loc[table["statistic"].isin(group), "value"].max()
         assert mesh.get_clim() == pytest.approx((0, darkest)), "one scale for a group"
@@ -124,5 +125,3 @@ def test_statistics_are_heatmaps_of_heads(parsed, local):
         assert np.array_equal(np.asarray(drawn).reshape(3, 2), expected.to_numpy())
     texts = [" ".join(text.split()) for text in rendered(figure)]
     assert any("punctuation unknown" in text for text in texts) != parsed
-    assert not any("entropy unknown" in text for text in texts)
-    assert texts.count("nats") == texts.count("Share") == 1, "neighbours share a bar"
