@@ -31,8 +31,12 @@ help: ## list the targets
 setup: $(INSTALLED) ## install the pinned dependencies into .venv
 
 .PHONY: demo
-demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2)
-	snakemake --cores $(CORES) all report
+demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2 ANALYSES=all)
+	snakemake --cores $(CORES) all report $(SELECTED)
+
+# What a run makes beyond the paper, by name or `all`: make demo ANALYSES=all, make plan ANALYSES=paper,syntax
+ANALYSES ?=
+SELECTED = $(if $(ANALYSES),--config 'analyses=[$(ANALYSES)]')
 
 # Another run than the demonstration: make run CONFIG=config/paper.yaml, make label CONFIG=results/<run>/config.yaml
 CONFIG ?= config/config.yaml
@@ -47,11 +51,11 @@ CHECK := @python -m workflow.lib.configuration
 .PHONY: run
 run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yaml CORES=8)
 	$(CHECK) $(CONFIG)
-	snakemake --cores $(CORES) all report --configfile $(CONFIG)
+	snakemake --cores $(CORES) all report --configfile $(CONFIG) $(SELECTED)
 
 .PHONY: plan
 plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
-	@python -m workflow.lib.plan $(CONFIG)
+	@python -m workflow.lib.plan $(CONFIG) $(SELECTED)
 
 .PHONY: verify
 verify: $(INSTALLED) ## check every result of a run, and list those to make again (RUN=demo)
@@ -79,9 +83,23 @@ pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished 
 # Tests of a file share what it made, so a file stays with one worker.
 WORKERS ?= 2
 
+.PHONY: quick
+quick: $(INSTALLED) ## run the units without the slow ones, and the linters: a few minutes (WORKERS=2)
+	python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not gpu' \
+	  tests/test_style.py tests/test_architecture.py tests/workflow/lib tests/unit
+
 .PHONY: test
 test: $(INSTALLED) ## run every test and linter (WORKERS=2)
 	python -m pytest -n $(WORKERS) --dist loadfile
+
+.PHONY: test-oldest
+test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest version that is allowed
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  "snakemake[reports]==$$(sed -nE 's/^min_version\("(.*)"\)/\1/p' Snakefile).*"
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  >$$($(VENV)-oldest/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/others.pth
+	$(VENV)-oldest/bin/python -m pytest $(addprefix tests/workflow/,lib test_terminal.py test_smoke.py)
 
 .PHONY: test-cluster
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it

@@ -8,12 +8,13 @@ from _job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write the annotation: gold, or a spaCy pipeline's; the provenance names the pipeline."""
+    from darksecrets.data.sampling import sample
     from darksecrets.data.tasks import Task
     from darksecrets.features.annotation import annotate
 
     pipeline = annotate(
         job.input.dataset,
-        job.input.sample,
+        sample(job.input.dataset, **job.params.samples),
         job.output.annotation,
         Task.from_entry(job.wildcards.task, job.params.task),
         job.params.pipeline,

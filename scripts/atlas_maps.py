@@ -1,4 +1,4 @@
-"""Choose a task's examples for the atlas, and pack its maps."""
+"""Choose examples of every task for the atlas, and pack maps."""
 
 from _job import Job, script
 
@@ -11,13 +11,21 @@ def main(job: Job) -> None:
     from darksecrets.attention.store import AttentionStore
     from darksecrets.run.files import write_text
 
-    folders = job.input.all("stores")
-    stores = {
-        model: AttentionStore.open(folder)
-        for model, folder in zip(job.params.models, folders, strict=True)
-    }
-    sweeps = [SweepResult.load(folder) for folder in job.input.all("sweep")]
-    settings = maps.Settings(**job.params.settings)
-    predictions = maps.read_predictions(job.input.predictions, settings.labels)
-    content = maps.content(stores, predictions, sweeps[0] if sweeps else None, settings)
-    write_text(maps.as_json(content), job.output.maps)
+    params = job.params
+    sweeps = dict(zip(params.swept, job.input.all("sweeps"), strict=True))
+    files = zip(
+        *(job.input.all(name) for name in ("stores", "predictions")),
+        job.output.all("maps"),
+        strict=True,
+    )
+    for (task, models), (folder, predictions, output) in zip(
+        params.models.items(), files, strict=True
+    ):
+        settings = maps.Settings(**params.settings, labels=params.labels[task])
+        content = maps.content(
+            {model: AttentionStore.open(folder / model) for model in models},
+            maps.read_predictions(predictions, settings.labels),
+            SweepResult.load(sweeps[task]) if task in sweeps else None,
+            settings,
+        )
+        write_text(maps.as_json(content), output)

@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.contracts import TABLES
     from darksecrets.run.files import write_text
 
-    papers = registry.read(job.input.all("registry"))
+    papers = registry.of_run(registry.read(job.input.all("registry")), job.params.analyses)
     run = sources.Run(**job.params.run)
     tables = sources.read(job.input.all("tables"), job.input.all("records"), TABLES)
     CLAIMS.write(deciding.table(papers, tables, run), job.output.table)

@@ -11,6 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.landscape.flatness_means import means
     from darksecrets.landscape.tables import FLATNESS, FLATNESS_MEANS
 
-    flatness = pd.concat(map(FLATNESS.read, job.input.all("flatness")), ignore_index=True)
+    flatness = pd.concat(map(FLATNESS.read, job.input.all("flatness")))
+    flatness = flatness.sort_values("state", kind="stable", ignore_index=True)
     FLATNESS.write(flatness, job.output.flatness)
     FLATNESS_MEANS.write(means(flatness), job.output.means)

@@ -1,16 +1,31 @@
-"""Compare the scores of all models, with intervals and tests (Table 1)."""
+"""Gather the scores of all models, and compare them, with intervals and tests (Table 1)."""
+
+from pathlib import Path
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the mean scores, their differences on every task, and those over the tasks."""
+    """Write all scores, their means, their differences on every task, and those over the tasks."""
     from darksecrets.data.tasks import Task
+    from darksecrets.finetuning import tables
     from darksecrets.finetuning.comparison import Resampling, compare, read
-    from darksecrets.finetuning.tables import MEAN_DIFFERENCES, SCORE_DIFFERENCES, SCORE_MEANS
 
-    predictions = job.input.all("predictions")
+    entries, seeds = job.params.tasks, job.params.seeds
+
+    def files(kind: str) -> list[Path]:
+        """A file for every state, task and seed."""
+        paths = job.input.all(kind)
+        names = [
+            [f"seed-{seed}.csv" for seed in seeds[path.parent.name]] if path.is_dir() else [""]
+            for path in paths
+        ]
+        return [path / name for path, own in zip(paths, names, strict=True) for name in own]
+
+    metrics = {name: entry["metrics"] for name, entry in entries.items()}
+    tables.SCORES.gather(files("scores"), job.output.table1, tables.scored_by(metrics))
+    predictions = files("predictions")
     outcomes = [
         read(
             Task.from_entry(name, entry),
@@ -18,12 +33,12 @@ def main(job: Job) -> None:
             baselines,
         )
         for (name, entry), baselines in zip(
-            job.params.tasks.items(), job.input.all("baselines"), strict=True
+            entries.items(), job.input.all("baselines"), strict=True
         )
     ]
     means, differences, averaged = compare(
         outcomes, Resampling(job.params.resamples, job.params.seed)
     )
-    SCORE_MEANS.write(means, job.output.means)
-    SCORE_DIFFERENCES.write(differences, job.output.differences)
-    MEAN_DIFFERENCES.write(averaged, job.output.mean_differences)
+    tables.SCORE_MEANS.write(means, job.output.means)
+    tables.SCORE_DIFFERENCES.write(differences, job.output.differences)
+    tables.MEAN_DIFFERENCES.write(averaged, job.output.mean_differences)

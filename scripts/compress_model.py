@@ -12,12 +12,12 @@ def main(job: Job) -> dict[str, Any]:
 
     from darksecrets.compression import methods
     from darksecrets.compression.measuring import measure, times
+    from darksecrets.compression.settings import Settings
     from darksecrets.compression.statistics import compression
     from darksecrets.compression.tables import TABLES
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
-    from darksecrets.importance.pruning import least_important_first, least_important_mlps
-    from darksecrets.importance.tables import MLP_IMPORTANCE, PRUNING_ORDERS
+    from darksecrets.importance.pruning import least_important
     from darksecrets.models.loading import Draw, load_classifier, load_tokenizer
     from darksecrets.run.tables import identify
 
@@ -26,18 +26,16 @@ def main(job: Job) -> dict[str, Any]:
     tokenizer = load_tokenizer(job.input.model)
     split = load_split(job.input.dataset, "validation", tokenizer, task, params.max_length)
     model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
-    orders = job.input.all("orders")
-    heads = least_important_first(PRUNING_ORDERS.read(orders[0])).first if orders else None
-    tables = job.input.all("mlps")
-    mlps = least_important_mlps(MLP_IMPORTANCE.read(tables[0])) if tables else []
-    ways = methods.variants(model, params.amounts, heads, mlps, Draw(params.seed, params.std))
+    settings = Settings.of(params.settings)
+    heads, mlps = least_important(job.input.all("orders"), job.input.all("mlps"))
+    ways = methods.variants(model, settings, heads, mlps, Draw(params.seed, params.std))
     found, models = measure(model, split, ways)
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
     measured = (
         compression(found, split.labels, task, **options),
         times(
             *(models, ways, split),
-            repetitions=params.repetitions,
+            repetitions=settings.repetitions,
             threads=job.threads,
             seed=params.seed,
         ),

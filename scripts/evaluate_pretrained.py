@@ -7,19 +7,23 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write scores and predictions of both; return which parameters were drawn and trained."""
+    """Write scores and predictions of all seeds; return which parameters were drawn and trained."""
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.pretrained import FROZEN, PRETRAINED, Settings, evaluate_pretrained
 
+    scores, predictions = (
+        {state: getattr(job.output, f"{state}_{kind}") for state in (PRETRAINED, FROZEN)}
+        for kind in ("scores", "predictions")
+    )
     details = evaluate_pretrained(
         job.input.model,
         job.input.dataset,
         task=Task.from_entry(job.wildcards.task, job.params.task),
-        seed=int(job.wildcards.seed),
+        seeds=job.params.seeds,
         settings=Settings(**job.params.classifier),
         max_length=job.params.max_length,
         threads=job.threads,
-        scores={PRETRAINED: job.output.scores, FROZEN: job.output.frozen_scores},
-        predictions={PRETRAINED: job.output.predictions, FROZEN: job.output.frozen_predictions},
+        scores=scores,
+        predictions=predictions,
     )
     return {"evaluation": details}

@@ -19,10 +19,12 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.run.tables import identify
     from darksecrets.subnetworks.finding import predicted, subnetworks
     from darksecrets.subnetworks.search import Examples, search
+    from darksecrets.subnetworks.settings import Settings
     from darksecrets.subnetworks.tables import SUBNETWORKS
 
     torch.set_num_threads(job.threads)
     task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
+    settings = Settings.of(params.settings)
     tokenizer = load_tokenizer(job.input.model)
     train, validation = (
         load_split(job.input.dataset, name, tokenizer, task, params.max_length)
@@ -30,9 +32,9 @@ def main(job: Job) -> dict[str, Any]:
     )
     check_labels(validation.labels, task, str(job.input.dataset))
     model = devices.place(load_classifier(job.input.model, task, int(job.wildcards.seed))[0])
-    examples = Examples.of(sample(len(train), params.examples, params.seed))
-    found = search(model, train, task, examples, params.share)
-    table = subnetworks(model, found, params.draws, params.seed)
+    examples = Examples.of(sample(len(train), settings.examples, params.seed))
+    found = search(model, train, task, examples, settings.share)
+    table = subnetworks(model, found, settings.draws, params.seed)
     of_model = identify(table, task.name, f"finetuned/seed-{job.wildcards.seed}")
     SUBNETWORKS.write(of_model, job.output.subnetworks)
     predicted(model, validation, task, table).save(job.output.predictions)

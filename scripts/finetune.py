@@ -1,4 +1,4 @@
-"""Fine-tune on one task, from the pre-trained weights or from a normal distribution (section 3)."""
+"""Fine-tune on one task, from the pre-trained weights or randomly initialized (section 3)."""
 
 from typing import Any
 

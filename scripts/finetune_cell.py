@@ -1,4 +1,4 @@
-"""Fine-tune with one seed for the start and another for the order (Dodge et al. 2020)."""
+"""Fine-tune with one seed for the initialization and one for the data order (Dodge et al. 2020)."""
 
 from typing import Any
 

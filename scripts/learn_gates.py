@@ -14,13 +14,15 @@ def main(job: Job) -> None:
     from darksecrets.importance.learned import Controls, learn_resuming
     from darksecrets.importance.learned_scores import learned_gates
     from darksecrets.importance.learning import Start
+    from darksecrets.importance.settings import LearnedGates
     from darksecrets.importance.tables import HEAD_GATES, HEAD_IMPORTANCE, LEARNED_GATES
     from darksecrets.models.loading import load_tokenizer
     from darksecrets.run.tables import identify
 
     torch.set_num_threads(job.threads)
     task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
-    settings = Settings(**{**params.fine_tuning, "epochs": params.gates["epochs"]})
+    gates = LearnedGates.of(params.gates)
+    settings = Settings(**{**params.fine_tuning, "epochs": gates.epochs})
     tokenizer, seed = load_tokenizer(job.input.model), int(job.wildcards.seed)
     train, validation = (
         load_split(job.input.dataset, name, tokenizer, task, settings.max_length)
@@ -28,8 +30,8 @@ def main(job: Job) -> None:
     )
     start = Start(job.input.model, task, seed, train, validation, settings)
     importance = HEAD_IMPORTANCE.read(job.input.importance)
-    controls = Controls(importance, params.gates["draws"], params.gates["trained"], params.seed)
-    found = learn_resuming(start, params.gates["penalties"], controls, job.output.learned_gates)
+    controls = Controls(importance, gates, params.seed)
+    found = learn_resuming(start, controls, job.output.learned_gates)
     options = {"resamples": params.bootstrap, "seed": params.seed}
     scores = learned_gates(found, validation.labels, task, **options)
     model = f"finetuned/seed-{seed}"

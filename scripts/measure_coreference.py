@@ -8,31 +8,24 @@ def main(job: Job) -> None:
     """Run the pre-trained model, then one with random weights, and write both tables."""
     import pandas as pd
 
-    from darksecrets.models.loading import Draw
+    from darksecrets.models.reading import readings
     from darksecrets.run.tables import identify
     from darksecrets.syntax import treebank
     from darksecrets.syntax.antecedents import resolve_all
     from darksecrets.syntax.coreference import builtin, texts_of
     from darksecrets.syntax.coreference_statistics import tables
-    from darksecrets.syntax.coreference_tables import COREFERENCE_HEADS, COREFERENCE_METHODS
+    from darksecrets.syntax.coreference_tables import TABLES
+    from darksecrets.syntax.settings import Coreference
 
     params, documents = job.params, job.input.all("documents")
+    settings = Coreference.of(params.settings)
     if documents:
         texts = texts_of(treebank.read(documents[0]))
     else:
-        texts = builtin(params.texts, params.seed)
-    draw = Draw(int(params.random.partition("/seed-")[2]), params.std)
+        texts = builtin(settings.texts, settings.seed)
     parts = []
-    for model in ("pretrained", params.random):
-        resolved = resolve_all(
-            texts,
-            job.input.model,
-            max_length=params.max_length,
-            batch_size=params.batch_size,
-            draw=draw if model == params.random else None,
-        )
-        found = tables(resolved, params.seed)
+    for model, reading in readings(params.models, [job.input.model] * 2, **params.reading).items():
+        found = tables(resolve_all(reading, texts), settings.seed)
         parts.append([identify(table, None, model) for table in found])
-    heads, methods = (pd.concat(rows, ignore_index=True) for rows in zip(*parts, strict=True))
-    COREFERENCE_HEADS.write(heads, job.output.coreference_heads)
-    COREFERENCE_METHODS.write(methods, job.output.coreference_methods)
+    for table, rows in zip(TABLES, zip(*parts, strict=True), strict=True):
+        table.write(pd.concat(rows, ignore_index=True), getattr(job.output, table.name))

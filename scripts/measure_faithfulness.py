@@ -8,26 +8,23 @@ def main(job: Job) -> None:
     """Write the tables of all fine-tuned models of one task, and of one with random weights."""
     import pandas as pd
 
+    from darksecrets.data.sampling import sample
     from darksecrets.data.tasks import Task
-    from darksecrets.faithfulness import running
+    from darksecrets.faithfulness.running import tables
+    from darksecrets.faithfulness.settings import Settings
     from darksecrets.faithfulness.tables import TABLES
-    from darksecrets.models.loading import Draw
+    from darksecrets.models.reading import readings
     from darksecrets.run.tables import identify
 
     params, name = job.params, job.wildcards.task
-    random = params.random
-    found = running.tables(
+    folders = [*job.input.all("finetuned"), job.input.pretrained]
+    found = tables(
         Task.from_entry(name, params.task),
-        dict(zip(params.models, job.input.all("finetuned"), strict=True)),
-        job.input.pretrained,
-        (random, Draw(int(random.partition("/seed-")[2]), params.std)),
-        dataset=job.input.dataset,
-        sample=job.input.sample,
-        examples=params.examples,
-        erased=params.erased,
-        batch_size=params.batch_size,
-        max_length=params.max_length,
-        seed=params.seed,
+        readings(params.models, folders, **params.reading),
+        job.input.dataset,
+        sample(job.input.dataset, **params.samples),
+        Settings.of(params.settings),
+        params.seed,
     )
     for table in TABLES:
         parts = [identify(rows, name, model) for model, rows in found[table.name].items()]

@@ -1,4 +1,4 @@
-"""Measure how flat the loss is around a fine-tuned model (Keskar et al. 2017; Hao et al. 2019)."""
+"""Measure how flat the loss is around fine-tuned models (Keskar et al. 2017; Hao et al. 2019)."""
 
 from typing import Any
 
@@ -7,28 +7,26 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the numbers of one model.
+    """Write the numbers of all models of a task.
 
     Returns:
         How many weights were moved, and how many seconds it took.
     """
     from darksecrets.data.tasks import Task
-    from darksecrets.landscape.measuring import Settings, measure
-    from darksecrets.landscape.tables import FLATNESS
+    from darksecrets.landscape.finetuned import Finetuned
+    from darksecrets.landscape.measuring import measure
+    from darksecrets.landscape.settings import Flatness
 
-    params, wildcards = job.params, job.wildcards
-    table, details = measure(
-        job.input.finetuned,
+    params = job.params
+    task = Task.from_entry(job.wildcards.task, params.task)
+    models = [
+        Finetuned(task, state, seed, params.seed, params.max_length)
+        for state, seed in params.models
+    ]
+    return measure(
+        list(zip(models, job.input.all("finetuned"), strict=True)),
         job.input.dataset,
-        Settings(
-            Task.from_entry(wildcards.task, params.task),
-            wildcards.state,
-            int(wildcards.seed),
-            sample=params.seed,
-            max_length=params.max_length,
-            **params.settings,
-        ),
+        Flatness.of(params.settings),
+        job.output.flatness,
         threads=job.threads,
     )
-    FLATNESS.write(table, job.output.flatness)
-    return details

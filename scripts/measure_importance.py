@@ -14,7 +14,8 @@ def main(job: Job) -> dict[str, Any]:
     """
     import torch
 
-    from darksecrets.ablation.tables import HEAD_ABLATION
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.ablation.statistics import effects_of_heads
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
     from darksecrets.importance.gradients import measure, sample
@@ -35,20 +36,12 @@ def main(job: Job) -> dict[str, Any]:
     split = load_split(job.input.dataset, "train", tokenizer, task, params.max_length)
     model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
     rows = sample(len(split), params.examples, params.seed)
-    found = measure(
-        devices.place(model),
-        split,
-        task,
-        rows,
-        nodes=params.nodes,
-        paths=max(1, 2 * len(rows) // params.nodes),
-    )
+    found = measure(devices.place(model), split, task, rows)
     importance, of_mlps = head_importance(found, params.seed), mlp_importance(found, params.seed)
-    effects = HEAD_ABLATION.read(job.input.effects)
     agreement = importance_agreement(
         importance,
         found,
-        effects[effects["metric"] == effects["metric"].iloc[0]],
+        effects_of_heads(SweepResult.load(job.input.sweep), task),
         params.mode,
         {"permutations": params.permutations, "seed": params.seed},
     )

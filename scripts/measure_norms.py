@@ -9,31 +9,21 @@ def main(job: Job) -> None:
     import pandas as pd
 
     from darksecrets.attention.extraction import read_sample
-    from darksecrets.models.loading import Draw
+    from darksecrets.data.sampling import sample
+    from darksecrets.models.reading import readings
     from darksecrets.norms.measuring import measure
     from darksecrets.norms.statistics import tables
-    from darksecrets.norms.tables import NORM_LEVELS, NORM_STATISTICS
+    from darksecrets.norms.tables import TABLES
     from darksecrets.run.tables import identify
 
-    examples = read_sample(job.input.dataset, job.input.sample)
-    random, params = job.params.random, job.params
+    params, sampled = job.params, sample(job.input.dataset, **job.params.samples)
+    examples = read_sample(job.input.dataset, sampled)
     folders = [job.input.pretrained, *job.input.all("finetuned"), job.input.pretrained]
-    draw = Draw(int(random.partition("/seed-")[2]), params.std)
-    measured = {
-        model: measure(
-            folder,
-            examples,
-            max_length=params.max_length,
-            batch_size=params.batch_size,
-            seed=params.seed,
-            draw=draw if model == random else None,
-        )
-        for model, folder in zip(params.models, folders, strict=True)
-    }
+    models = readings(params.models, folders, **params.reading)
+    measured = {name: measure(model, examples, params.seed) for name, model in models.items()}
     parts = [
         [identify(rows, job.wildcards.task, model) for rows in both]
-        for model, both in tables(measured, random, params.seed).items()
+        for model, both in tables(measured, params.models[-1], params.seed).items()
     ]
-    heads, levels = (pd.concat(rows, ignore_index=True) for rows in zip(*parts, strict=True))
-    NORM_STATISTICS.write(heads, job.output.norm_statistics)
-    NORM_LEVELS.write(levels, job.output.norm_levels)
+    for table, rows in zip(TABLES, zip(*parts, strict=True), strict=True):
+        table.write(pd.concat(rows, ignore_index=True), getattr(job.output, table.name))

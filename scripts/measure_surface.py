@@ -14,31 +14,27 @@ def main(job: Job) -> dict[str, Any]:
     """
     from darksecrets.data.tasks import Task
     from darksecrets.landscape import surface
+    from darksecrets.landscape.finetuned import Finetuned
+    from darksecrets.landscape.settings import Surface
     from darksecrets.landscape.surface_tables import CORNERS, TABLES
-    from darksecrets.landscape.surfaces import Model, Settings, measure
+    from darksecrets.landscape.surfaces import Model, measure
 
-    params, wildcards = job.params, job.wildcards
+    params, seed = job.params, int(job.wildcards.seed)
+    task = Task.from_entry(job.wildcards.task, params.task)
     folders = dict(zip(CORNERS, job.input.all("models"), strict=True))
-    predictions = dict(zip(CORNERS, job.input.all("predictions"), strict=True))
+    pretrained, *finetuned = job.input.all("predictions")
+    of_seed = [pretrained / f"seed-{seed}.csv", *finetuned]
+    predictions = dict(zip(CORNERS, of_seed, strict=True))
     found, details = measure(
         {name: Model(folders[name], predictions[name]) for name in CORNERS},
         job.input.dataset,
-        Settings(
-            Task.from_entry(wildcards.task, params.task),
-            int(wildcards.seed),
-            grid=params.surface["grid"],
-            radius=params.surface["radius"],
-            examples=params.surface["examples"],
-            training=params.surface["training"],
-            sample=params.seed,
-            max_length=params.max_length,
-            precision=params.surface["precision"],
-        ),
+        Finetuned(task, "finetuned", seed, params.seed, params.max_length),
+        Surface.of(params.settings),
         job.output.surface,
         snapshots=next(iter(job.input.all("snapshots")), None),
         threads=job.threads,
     )
-    rows = surface.tables(found, wildcards.task, int(wildcards.seed))
+    rows = surface.tables(found, task.name, seed)
     for table in TABLES:
         table.write(rows[table.name], getattr(job.output, table.name))
     return details

@@ -1,4 +1,4 @@
-"""Measure which heads follow syntactic relations (Clark et al. 2019)."""
+"""Measure which heads follow syntactic relations, and parse by all of them (Clark et al. 2019)."""
 
 from typing import Any
 
@@ -12,24 +12,24 @@ def main(job: Job) -> dict[str, Any]:
     Returns:
         How many sentences were read, and how many the model cannot read whole.
     """
-    from darksecrets.models.loading import Draw
+    from darksecrets.models.reading import readings
+    from darksecrets.run.tables import identify
     from darksecrets.syntax import treebank
     from darksecrets.syntax.measuring import measure, tables
+    from darksecrets.syntax.probe_tables import ATTENTION_PROBES
+    from darksecrets.syntax.probing import chosen, probe_table
+    from darksecrets.syntax.settings import Settings
 
     sentences, params = treebank.read(job.input.treebank), job.params
-    seed = int(params.random.partition("/seed-")[2])
-    draws = {"pretrained": None, params.random: Draw(seed, params.std)}
-    measured = {
-        model: measure(
-            job.input.model,
-            sentences,
-            max_length=params.max_length,
-            batch_size=params.batch_size,
-            draw=draw,
-        )
-        for model, draw in draws.items()
-    }
-    for table, rows in tables(measured, params.random, params.seed).items():
+    settings, (pretrained, random) = Settings.of(params.settings), params.models
+    models = readings(params.models, [job.input.model] * 2, **params.reading)
+    measured = {name: measure(model, sentences) for name, model in models.items()}
+    read = len(measured[pretrained].read)
+    found = tables(measured, random, settings.seed)
+    del measured  # which is on disk, before the word maps of probes fill the memory
+    some = chosen(sentences, settings.probed, settings.seed)
+    probes = probe_table(some, models[pretrained], models[random], settings.seed)
+    found[ATTENTION_PROBES] = identify(probes, None, pretrained)
+    for table, rows in found.items():
         table.write(rows, getattr(job.output, table.name))
-    read = len(measured["pretrained"].read)
     return {"sentences": {"read": read, "left out": len(sentences) - read}}

@@ -10,11 +10,13 @@ def main(job: Job) -> dict[str, Any]:
     """Write its sentences, with their trees; and documents with mentions, if these are used."""
     from darksecrets.syntax import sources, treebank
     from darksecrets.syntax.coreference import documents
+    from darksecrets.syntax.settings import Settings
 
-    params = job.params
-    found = sources.everything(params.treebank, job.input.all("annotations"))
-    sentences = sources.some(found, params.treebank)
+    settings = Settings.of(job.params.settings)
+    own = settings.coreference
+    found = sources.everything(settings, job.input.all("annotations"))
+    sentences = sources.some(found, settings)
     treebank.write(sentences, job.output.treebank)
-    if own := params.documents:
-        treebank.write(documents(found, own["texts"], own["seed"]), job.output.documents)
+    for file in job.output.all("documents"):
+        treebank.write(documents(found, own.texts, own.seed), file)
     return {"sentences": len(sentences)}

@@ -1,4 +1,4 @@
-"""Put weights that fine-tuning began with back into a fine-tuned model (Hao et al. 2019)."""
+"""Reset layers and heads of a fine-tuned model to what fine-tuning began with (Hao et al. 2019)."""
 
 from typing import Any
 
@@ -7,33 +7,27 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the outputs with layers and heads restored, and between both models.
+    """Write the outputs with layers and heads reset, and between both models.
 
     Returns:
         How many models were run, and how far rounding is from the stored outputs.
     """
     from darksecrets.data.tasks import Task
-    from darksecrets.landscape.restoring import Settings, restore
+    from darksecrets.landscape.finetuned import Finetuned
+    from darksecrets.landscape.restoring import restore
+    from darksecrets.landscape.settings import Settings
+    from darksecrets.models.starting import Start
 
-    params, wildcards = job.params, job.wildcards
+    params, state, seed = job.params, job.wildcards.state, int(job.wildcards.seed)
+    task = Task.from_entry(job.wildcards.task, params.task)
     found, details = restore(
         job.input.pretrained,
         job.input.finetuned,
         job.input.predictions,
         job.input.dataset,
-        Settings(
-            Task.from_entry(wildcards.task, params.task),
-            wildcards.state,
-            int(wildcards.seed),
-            points=params.points,
-            examples=params.examples,
-            training=params.training,
-            sample=params.seed,
-            max_length=params.max_length,
-            std=params.std,
-            init_seed=params.init_seed,
-            reinitialized_layers=params.reinitialized_layers,
-        ),
+        Finetuned(task, state, seed, params.seed, params.max_length),
+        Start.of(state, seed, **params.start),
+        Settings.of(params.settings),
         threads=job.threads,
     )
     found.save(job.output.outputs)

@@ -10,8 +10,10 @@ def main(job: Job) -> None:
     from darksecrets.patterns.sampling import sample_maps
 
     params = job.params
-    origins = [(task, "finetuned", seed) for task, seed in params.seeds.items()]
-    opened = map(AttentionStore.open, job.input.all("stores"))
-    stores = dict(zip(origins, opened, strict=True))
+    folders = zip(params.seeds.items(), job.input.all("stores"), strict=True)
+    stores = {
+        (task, "finetuned", seed): AttentionStore.open(folder / f"finetuned/seed-{seed}")
+        for (task, seed), folder in folders
+    }
     drawn = sample_maps(stores, params.size, params.seed, params.model)
     drawn.save(job.output.maps)

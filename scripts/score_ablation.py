@@ -1,30 +1,45 @@
 """Estimate how every disabled set changes the scores, with intervals and tests (section 4.6)."""
 
+from pathlib import Path
+
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the effects of heads, layers and custom sets, the best ones' gains, and summaries."""
-    from darksecrets.ablation.best import best, survival
-    from darksecrets.ablation.modes import compare_modes
+    """Write the effects of heads, layers and custom sets, the best ones' gains, and summaries.
+
+    Also mean effects over seeds, and those of heads chosen in another seed's model.
+    """
+    import pandas as pd
+
     from darksecrets.ablation.results import SweepResult
-    from darksecrets.ablation.statistics import Resampling, effects, of_kind
-    from darksecrets.ablation.tables import EFFECTS
+    from darksecrets.ablation.scoring import scored
+    from darksecrets.ablation.seeds import over_seeds
+    from darksecrets.ablation.statistics import Resampling
+    from darksecrets.ablation.tables import EFFECTS, OVER_SEEDS
     from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
-    result = SweepResult.load(job.input.sweep)
-    task = Task.from_entry(job.wildcards.task, job.params.task)
-    params = job.params
-    resampling = Resampling(params.bootstrap, params.permutations, params.splits, params.seed)
-    table, means = effects(result, task, resampling)
-    gains = best(result, task, resampling)
-    tables = {f"{kind}_ablation": of_kind(table, kind) for kind in ("head", "layer", "set")}
-    tables |= {"best_head": gains, "survival": survival(table, means, gains, len(result.idx))}
-    others = {mode: SweepResult.load(job.input.sweep / mode) for mode in params.compare_modes}
-    tables["mode_comparison"] = compare_modes(result, others, task, resampling)
-    model = f"{job.wildcards.state}/seed-{job.wildcards.seed}"
-    for effect in EFFECTS:
-        rows = identify(tables[effect.name], task.name, model)
-        effect.write(rows, getattr(job.output, effect.name))
+    params, resampling = job.params, Resampling(**job.params.resampling)
+    tasks = {name: Task.from_entry(name, entry) for name, entry in params.tasks.items()}
+    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in (*EFFECTS, *OVER_SEEDS)}
+    paths: dict[tuple[str, str], dict[int, Path]] = {}
+    for (task, state, seed), path in zip(params.models, job.input.all("sweeps"), strict=True):
+        paths.setdefault((task, state), {})[seed] = path
+        modes = {mode: SweepResult.load(path / mode) for mode in params.compare_modes[task]}
+        found = scored(SweepResult.load(path), modes, tasks[task], resampling)
+        for name, rows in found.items():
+            parts[name].append(identify(rows, task, f"{state}/seed-{seed}"))
+    for (task, state), of_seeds in paths.items():
+        if len(of_seeds) > 1:
+            results = {seed: SweepResult.load(path) for seed, path in of_seeds.items()}
+            tables = over_seeds(results, tasks[task], resampling)
+            for declared, rows in zip(OVER_SEEDS, tables, strict=True):
+                parts[declared.name].append(rows.assign(task=task, state=state))
+    for declared in (*EFFECTS, *OVER_SEEDS):
+        some = [rows for rows in parts[declared.name] if len(rows)]
+        table = pd.concat(some, ignore_index=True) if some else pd.DataFrame()
+        declared.write(
+            table.reindex(columns=list(declared.names)), getattr(job.output, declared.name)
+        )

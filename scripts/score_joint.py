@@ -6,23 +6,30 @@ from _job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the scores of every order of heads, and how many heads are tolerated."""
+    import pandas as pd
+
+    from darksecrets.ablation import joint_effects
     from darksecrets.ablation.joint import Joint, plan
-    from darksecrets.ablation.joint_effects import joint_effects
     from darksecrets.ablation.results import SweepResult
-    from darksecrets.ablation.tables import JOINT
+    from darksecrets.ablation.tables import JOINT, TOLERATED_HEADS, TOLERATED_MEANS
     from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
-    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
-    planned = plan(SweepResult.load(job.input.sweep), task, Joint(**params.joint))
-    tables = joint_effects(
-        SweepResult.load(job.input.joint),
-        planned,
-        task,
-        tolerance=params.tolerance,
-        resamples=params.bootstrap,
-        seed=params.joint["seed"],
-    )
-    model = f"{job.wildcards.state}/seed-{job.wildcards.seed}"
-    for declared, rows in zip(JOINT, tables, strict=True):
-        declared.write(identify(rows, task.name, model), getattr(job.output, declared.name))
+    params, output = job.params, job.output
+    parts = []
+    paths = zip(params.models, job.input.all("sweeps"), job.input.all("joints"), strict=True)
+    for (name, state, seed), sweep, together in paths:
+        task, joint = Task.from_entry(name, params.tasks[name]), Joint(**params.joint[name])
+        tables = joint_effects.joint_effects(
+            SweepResult.load(together),
+            plan(SweepResult.load(sweep), task, joint),
+            task,
+            tolerance=params.tolerance,
+            resamples=params.bootstrap,
+            seed=joint.seed,
+        )
+        parts.append([identify(rows, name, f"{state}/seed-{seed}") for rows in tables])
+    for declared, rows in zip(JOINT, zip(*parts, strict=True), strict=True):
+        declared.write(pd.concat(rows, ignore_index=True), getattr(output, declared.name))
+    tolerated = TOLERATED_HEADS.read(output.tolerated_heads)
+    TOLERATED_MEANS.write(joint_effects.tolerated_over_seeds(tolerated), output.tolerated_means)

@@ -1,15 +1,24 @@
-"""Score the cross-validation of the classifier of patterns (section 4.1)."""
+"""Score the classifier of patterns, and choose a typical map of every pattern (Figure 1)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the scores of every classifier with bootstrap intervals."""
-    from darksecrets.patterns import quality
-    from darksecrets.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS
+    """Write the scores of every classifier with intervals; the chosen maps, and their arrays.
+
+    Of the classifier that ships with the project, also write the predictions.
+    """
+    from darksecrets.patterns import annotations, quality, typical
+    from darksecrets.patterns.classes import WIDE
+    from darksecrets.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS, TYPICAL_MAPS
 
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
-    PATTERN_CV.write(
-        quality.scores(predictions, job.params.resamples, job.params.seed), job.output.scores
-    )
+    for path in job.output.all("pattern_predictions"):
+        PATTERN_PREDICTIONS.write(predictions, path)
+    scores = quality.scores(predictions, job.params.resamples, job.params.seed)
+    PATTERN_CV.write(scores, job.output.scores)
+    data = annotations.load(annotations.folders(job.params.annotations))
+    chosen = typical.choose(data, quality.of_classifier(predictions, WIDE))
+    TYPICAL_MAPS.write(chosen, job.output.table)
+    typical.save(chosen, data, job.output.maps)

@@ -6,36 +6,21 @@ from _job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the scores of every order, which heads can be removed, and what layers need."""
-    from darksecrets.ablation.joint_effects import joint_effects
+    import pandas as pd
+
     from darksecrets.ablation.results import SweepResult
     from darksecrets.data.tasks import Task
-    from darksecrets.importance.pruning import (
-        layer_needs,
-        of_layers,
-        plan,
-        remaining_heads,
-        smaller_models,
-    )
-    from darksecrets.importance.tables import (
-        LAYER_NEEDS,
-        PRUNED_HEADS,
-        PRUNING_CHOICES,
-        PRUNING_CURVES,
-        PRUNING_ORDERS,
-        REMAINING_HEADS,
-        SMALLER_MODELS,
-    )
+    from darksecrets.importance.pruning import scores
+    from darksecrets.importance.tables import OF_PRUNING, PRUNING_CHOICES, PRUNING_ORDERS
     from darksecrets.run.tables import identify
 
-    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
-    result, orders = SweepResult.load(job.input.pruned), PRUNING_ORDERS.read(job.input.orders)
+    params, parts = job.params, []
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
-    curves, pruned = joint_effects(result, plan(orders, len(result.idx)), task, **options)
-    needs = layer_needs(result, of_layers(orders), task, **options)
-    model = f"finetuned/seed-{job.wildcards.seed}"
-    smaller = smaller_models(curves, PRUNING_CHOICES.read(job.input.choices))
-    left = remaining_heads(orders, pruned, task.metrics[0])
-    written = {PRUNING_CURVES: curves, PRUNED_HEADS: pruned, LAYER_NEEDS: needs}
-    written |= {SMALLER_MODELS: smaller, REMAINING_HEADS: left}
-    for declared, rows in written.items():
-        declared.write(identify(rows, task.name, model), getattr(job.output, declared.name))
+    files = zip(*(job.input.all(name) for name in ("pruned", "orders", "choices")), strict=True)
+    for (name, seed), (pruned, orders, choices) in zip(params.models, files, strict=True):
+        read = PRUNING_ORDERS.read(orders), PRUNING_CHOICES.read(choices)
+        task = Task.from_entry(name, params.tasks[name])
+        found = scores(SweepResult.load(pruned), *read, task, **options)
+        parts.append([identify(rows, name, f"finetuned/seed-{seed}") for rows in found])
+    for table, rows in zip(OF_PRUNING, zip(*parts, strict=True), strict=True):
+        table.write(pd.concat(rows, ignore_index=True), getattr(job.output, table.name))

@@ -1,11 +1,13 @@
-"""Score a task's models with layers and heads restored, and say whether changes predict costs."""
+"""Score models with layers and heads reset, and say whether changes predict costs."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the tables of all seeds of one task and state."""
+    """Write the tables of all tasks, states and seeds."""
+    import pandas as pd
+
     from darksecrets.ablation.statistics import Resampling
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.tables import COSINE
@@ -13,16 +15,16 @@ def main(job: Job) -> None:
     from darksecrets.landscape.scoring import changes_of_maps, score
     from darksecrets.landscape.tables import TABLES
 
-    params, wildcards = job.params, job.wildcards
-    results = {
-        int(seed): Restored.load(folder)
-        for seed, folder in zip(params.seeds, job.input.all("outputs"), strict=True)
-    }
-    maps = {
-        seed: changes_of_maps(COSINE.read(path))
-        for seed, path in zip(results, job.input.all("similarity"), strict=False)
-    }
-    task = Task.from_entry(wildcards.task, params.task)
-    found = score(results, maps, task, wildcards.state, Resampling(**params.resampling))
+    params, parts = job.params, []
+    outputs = iter(job.input.all("outputs"))
+    tasks = [Task.from_entry(name, entry) for name, entry in params.tasks.items()]
+    for task, similarity in zip(tasks, job.input.all("similarity"), strict=True):
+        of_seeds = COSINE.read(similarity).groupby("seed", sort=False)
+        maps = {int(str(seed)): changes_of_maps(rows) for seed, rows in of_seeds}
+        for state in params.states:
+            results = {int(seed): Restored.load(next(outputs)) for seed in params.seeds[task.name]}
+            known = maps if state == "finetuned" else {}
+            parts.append(score(results, known, task, state, Resampling(**params.resampling)))
     for table in TABLES:
-        table.write(found[table.name], getattr(job.output, table.name))
+        rows = pd.concat([part[table.name] for part in parts], ignore_index=True)
+        table.write(rows, getattr(job.output, table.name))

@@ -1,20 +1,27 @@
-"""Say how much scores depend on the seeds of start and order, from a grid of fine-tunings."""
+"""Say how much scores depend on initialization and data order, from grids of fine-tunings."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the tables of one task."""
+    """Write the tables of all tasks."""
+    import pandas as pd
+
     from darksecrets.data.tasks import Task
     from darksecrets.seeds import grid, statistics
+    from darksecrets.seeds.settings import Settings
     from darksecrets.seeds.tables import TABLES
 
     params = job.params
-    files = zip(job.input.all("predictions"), job.input.all("curves"), strict=True)
-    found = grid.read(
-        Task.from_entry(job.wildcards.task, params.task), params.inits, params.orders, [*files]
-    )
-    made = statistics.tables(found, params.resamples, params.seed)
+    settings = Settings.of(params.settings)
+    seeds = settings.init_seeds, settings.order_seeds
+    files = list(zip(job.input.all("predictions"), job.input.all("curves"), strict=True))
+    runs, parts = len(settings.init_seeds) * len(settings.order_seeds), []
+    for place, (name, entry) in enumerate(params.tasks.items()):
+        own = files[place * runs : (place + 1) * runs]
+        found = grid.read(Task.from_entry(name, entry), *seeds, own)
+        parts.append(statistics.tables(found, params.resamples, params.seed))
     for table in TABLES:
-        table.write(made[table.name], getattr(job.output, table.name))
+        rows = pd.concat([part[table.name] for part in parts], ignore_index=True)
+        table.write(rows, getattr(job.output, table.name))

@@ -1,44 +1,42 @@
-"""Score subnetworks, as they are and re-trained, and pruned weights (Prasanna et al. 2020)."""
+"""Score subnetworks, and compare the good ones of seeds and tasks (Prasanna et al. 2020)."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Write the scores of one model's subnetworks and of magnitude pruning."""
+    """Write which parts the subnetworks of all models keep, their scores, and what they share."""
     import pandas as pd
 
     from darksecrets.ablation.results import SweepResult
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.tables import predictions
     from darksecrets.run.tables import identify
-    from darksecrets.subnetworks.results import with_retrained
-    from darksecrets.subnetworks.statistics import magnitude_pruning, subnetwork_scores
+    from darksecrets.subnetworks.comparing import subnetwork_agreement, subnetwork_overlap
+    from darksecrets.subnetworks.statistics import scores
     from darksecrets.subnetworks.tables import (
-        AS_IT_IS,
         MAGNITUDE_PRUNING,
-        RETRAINED,
+        SUBNETWORK_AGREEMENT,
+        SUBNETWORK_OVERLAP,
         SUBNETWORK_SCORES,
         SUBNETWORKS,
     )
 
-    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
-    table, result = SUBNETWORKS.read(job.input.subnetworks), SweepResult.load(job.input.predictions)
-    options = {"resamples": params.bootstrap, "seed": params.seed}
-    results = {AS_IT_IS: result}
-    if params.retrained:
+    params, retrained = job.params, iter(job.input.all("retrained"))
+    options, parts = {"resamples": params.bootstrap, "seed": params.seed}, []
+    tables = [SUBNETWORKS.read(path) for path in job.input.all("subnetworks")]
+    models = zip(params.models, tables, job.input.all("predictions"), strict=True)
+    for (name, seed), table, folder in models:
+        task = Task.from_entry(name, params.tasks[name])
         declared = predictions(task.num_labels)
-        files = zip(params.retrained, job.input.all("retrained"), strict=True)
-        retrained = {name.replace("-", " "): declared.read(path) for name, path in files}
-        results[RETRAINED] = with_retrained(result, retrained)
-    scores = [
-        subnetwork_scores(each, table, task, trained=trained, **options)
-        for trained, each in results.items()
-    ]
-    written = (
-        (SUBNETWORK_SCORES, pd.concat(scores, ignore_index=True)),
-        (MAGNITUDE_PRUNING, magnitude_pruning(result, task, **options)),
-    )
-    model = f"finetuned/seed-{job.wildcards.seed}"
-    for each, rows in written:
-        each.write(identify(rows, task.name, model), getattr(job.output, each.name))
+        again = {each: declared.read(next(retrained)) for each in params.retrained}
+        found = scores(SweepResult.load(folder), again, table, task, **options)
+        parts.append([identify(rows, name, f"finetuned/seed-{seed}") for rows in found])
+    every = pd.concat(tables, ignore_index=True)
+    of_models = [pd.concat(rows, ignore_index=True) for rows in zip(*parts, strict=True)]
+    overlap = subnetwork_overlap(every, params.permutations, params.seed)
+    written = dict(zip((SUBNETWORK_SCORES, MAGNITUDE_PRUNING), of_models, strict=True))
+    written |= {SUBNETWORKS: every, SUBNETWORK_OVERLAP: overlap}
+    written[SUBNETWORK_AGREEMENT] = subnetwork_agreement(every, params.seed)
+    for declared, rows in written.items():
+        declared.write(rows, getattr(job.output, declared.name))

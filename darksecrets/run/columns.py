@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.tables import Column, Table
+from darksecrets.run.tables import Column, Table, integer, like, share, text
 
 STATES = ("pretrained", "finetuned-from-normal", "finetuned")
 """How a model was made, in the order of Table 1."""
 FROM_NORMAL = STATES[1]
-"""State of a model whose weights are all drawn from a normal distribution before fine-tuning."""
+"""State of a model that is randomly initialized (normal distribution) before fine-tuning."""
 RANDOM = "random"
-"""State of an encoder whose weights are all drawn from a normal distribution, and never trained."""
+"""State of an encoder that is randomly initialized (normal distribution) and never trained."""
 STATES_OF_FIGURES = (RANDOM, "pretrained", "finetuned")
 """States whose maps figures compare."""
 
@@ -24,28 +24,27 @@ TOKEN_KINDS = FIRST, SEPARATOR, PUNCTUATION, WORD = (
 """Kinds of tokens, each token of one: the special token that an input starts with ([CLS], `<s>`),
 all other special tokens ([SEP], `</s>`), punctuation, and every other word piece."""
 
-TASK = Column("task", "text", "task of the model")
-STATE = Column("state", "text", "how the model was made", values=STATES)
-SEED = Column("seed", "integer", "seed of fine-tuning", low=0)
-LAYER = Column("layer", "integer", "layer, from 1", low=1)
-HEAD = Column("head", "integer", "head of the layer, from 1", low=1)
-IDX = Column("idx", "integer", "number of the example in the validation split", low=0)
+TASK = text("task", "task of the model")
+STATE = text("state", "how the model was made", values=STATES)
+SEED = integer("seed", "seed of fine-tuning")
+LAYER = integer("layer", "layer, from 1", low=1)
+HEAD = integer("head", "head of the layer, from 1", low=1)
+IDX = integer("idx", "number of the example in the validation split")
 
 MODEL = (TASK, STATE, SEED)
 """Columns that identify a model; the classifier of `pretrained` is drawn from the seed."""
-STATE_OF_MAPS = replace(
+STATE_OF_MAPS = like(
     STATE,
-    meaning=f"how the model was made; `{RANDOM}`: all weights drawn from a normal distribution, "
-    "nothing trained",
+    f"how the model was made; `{RANDOM}`: randomly initialized, never trained",
     values=(*STATES, RANDOM),
 )
 MAPS = (
     TASK,
     STATE_OF_MAPS,
-    replace(
+    like(
         SEED,
+        f"seed of fine-tuning, or of the draw of `{RANDOM}`; empty for `pretrained`",
         optional=True,
-        meaning=f"seed of fine-tuning, or of the draw of `{RANDOM}`; empty for `pretrained`",
     ),
 )
 """Columns that identify the model of maps; those of `pretrained` do not depend on a seed."""
@@ -53,23 +52,16 @@ MAPS = (
 MEASURES = WEIGHTS, NORMS, EFFECTIVE = ("weights", "norms", "effective")
 """Measures of attention: its weights; the lengths of what is weighted (Kobayashi et al. 2020); what
 of the weights makes a difference to the output (Brunner et al. 2020)."""
-MEASURE = Column(
+MEASURE = text(
     "attention",
-    "text",
     "the measure of attention: its weights; the norms of what is weighted, or effective attention, "
     "both as shares of a row",
     values=MEASURES,
 )
 _BY_MEASURE = "_by_measure"
 
-P_VALUE = Column("p_value", "number", "p-value of one test", low=0, high=1)
-Q_VALUE = Column(
-    "q_value",
-    "number",
-    "false discovery rate",
-    low=0,
-    high=1,
-)
+P_VALUE = share("p_value", "p-value of one test")
+Q_VALUE = share("q_value", "false discovery rate")
 
 
 def names(*columns: Column) -> tuple[str, ...]:

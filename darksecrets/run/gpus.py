@@ -40,9 +40,7 @@ def visible(environment: MutableMapping[str, str] = os.environ) -> list[str]:
 
 
 def take(
-    asked: int,
-    environment: MutableMapping[str, str] = os.environ,
-    locks: Path | None = None,
+    asked: int, environment: MutableMapping[str, str] = os.environ, locks: Path | None = None
 ) -> str | None:
     """Choose a free GPU and make it the only one visible to this process.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import sys
 import zipfile
@@ -19,21 +20,23 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import PROVENANCE, visible
 from darksecrets.run.provenance import environment
 
-FOLDERS = ("samples", "tables", "figures")
-BEFORE_MODELS = ("samples/", "tables/framenet_links.csv")
+FOLDERS = ("tables", "figures")
+BEFORE_MODELS = ("tables/framenet_links.csv",)
 """Results that no model has a part in: the same on every machine."""
 TIMED = ("compression_times",)
 """Tables and figures of measured times, which differ from run to run."""
 _CPU = ("cpu family", "model", "stepping", "cache size")
 _INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+_LIMITS = ("ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
+"""Variables that keep libraries from using all of these."""
 _ROW = re.compile(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", re.MULTILINE)
 _MADE_ON = re.compile(r"^Made on: (.*)$", re.MULTILINE)
 
 _PAGE = """\
 # Digests of the demonstration
 
-SHA-256 of every sample, table and figure of `make demo`, but those of measured times. That of an
-`.npz` file is of its arrays: the container differs between releases of Python. The same commit
+SHA-256 of every table and figure of `make demo`, but those of measured times. That of an `.npz`
+file is of its arrays: the container differs between releases of Python. The same commit
 gives the same digests on the same class of CPUs, with the libraries of `requirements.lock` and
 `threads: 1`. On another class, only results that no model has a part in must agree;
 [faults.md](faults.md#the-same-numbers-again) says how far the others move.
@@ -52,12 +55,12 @@ Made on: {machine}
 
 
 def digests(run: Path) -> dict[str, str]:
-    """SHA-256 of the samples, tables and figures of a run, by path from its folder.
+    """SHA-256 of the tables and figures of a run, by path from its folder.
 
     Those of measured times are left out. The digest of an ``.npz`` file is that of its arrays.
 
     Raises:
-        InputError: There are none.
+        InputError: The folder has no samples, tables or figures.
     """
     files = [file for name in FOLDERS for file in visible(run / name)]
     found = {
@@ -67,7 +70,7 @@ def digests(run: Path) -> dict[str, str]:
     }
     if not found:
         raise InputError(
-            f"{run}: found no samples, tables or figures, expected those of a finished run. "
+            f"{run}: found no tables or figures, expected those of a finished run. "
             "Name the folder of a run: results/<run>."
         )
     return found
@@ -92,17 +95,18 @@ def machine(run: Path) -> str:
         if name in where["libraries"]
     )
     threads = record["threads"] if record else 1
-    return ", ".join([where["processor"], *_kind_of_cpu(), *libraries, f"threads: {threads}"])
+    return ", ".join([where["processor"], *kind_of_cpu(), *libraries, f"threads: {threads}"])
 
 
-def _kind_of_cpu() -> list[str]:
+def kind_of_cpu() -> list[str]:
     """What libraries choose their kernels by, on Linux: model, cache and vector instructions."""
     information = Path("/proc/cpuinfo")
     text = information.read_text(encoding="utf-8") if information.is_file() else ""
     known = {name.strip(): value for name, value in re.findall(r"^(.+?)\s*: (.*)$", text, re.M)}
     numbers = [f"{key} {known[key]}" for key in _CPU if key in known]
     flags = known.get("flags", "").split()
-    return numbers + [name for name in _INSTRUCTIONS if name in flags]
+    limits = [f"{name}={os.environ[name]}" for name in _LIMITS if name in os.environ]
+    return [*numbers, *(name for name in _INSTRUCTIONS if name in flags), *limits]
 
 
 def page(run: Path) -> str:

@@ -116,9 +116,11 @@ class Record:
         """
         if record := cls._read(_place(result), result):
             return record
-        whole = cls._read(result.parent / RECORD, result.parent)
-        if whole and result.name in whole.files:
-            return replace(whole, files={result.name: whole.files[result.name]})
+        for folder in result.parents:
+            name = result.relative_to(folder).as_posix()
+            whole = cls._read(folder / RECORD, folder)
+            if whole and name in whole.files:
+                return replace(whole, files={name: whole.files[name]})
         return None
 
     @classmethod
@@ -240,7 +242,7 @@ class Chunks:
         self._record = Record.read(file)
         self._unchecked: dict[int, str] = {}
         if self._record:
-            expected = self._record.files[file.name]
+            (expected,) = self._record.files.values()
             if not _Memory(self._record).knows(file, expected, self._before):
                 self._unchecked = dict(enumerate(expected.chunks))
 
@@ -259,7 +261,8 @@ class Chunks:
                 del self._unchecked[chunk]
         if not self._unchecked:
             memory = _Memory(self._record)
-            memory.learn(self.file, self._record.files[self.file.name], self._before)
+            (whole,) = self._record.files.values()
+            memory.learn(self.file, whole, self._before)
             memory.keep()
 
     def _check(self, chunk: int, expected: str, record: Record) -> None:

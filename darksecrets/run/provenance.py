@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from darksecrets import __version__
 from darksecrets.run.files import PROVENANCE, fingerprint
+from darksecrets.run.version import __version__
 
 _LIBRARIES = (
     "accelerate",
@@ -43,8 +43,7 @@ def environment() -> dict[str, Any]:
 
 def read_record(folder: Path) -> dict[str, Any]:
     """The provenance that a job wrote into a folder."""
-    record: dict[str, Any] = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-    return record
+    return json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
 
 
 def identify(paths: Iterable[str]) -> dict[str, str]:

@@ -133,5 +133,4 @@ def write_arrays(arrays: Arrays, file: Path) -> None:
 
 def _as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
     """An identity as it is read back from JSON: tuples become lists, keys strings."""
-    plain: dict[str, Any] = json.loads(json.dumps(identity))
-    return plain
+    return json.loads(json.dumps(identity))

@@ -8,13 +8,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.run.columns import RANDOM
 from darksecrets.run.shown import Shown
 
-Numbers = npt.NDArray[np.float64]
 Tables = Mapping[str, pd.DataFrame]
 
 FINETUNED = "finetuned"
@@ -54,7 +53,7 @@ class Series:
     columns: tuple[str, ...]
     tasks: tuple[str, ...]
     models: tuple[Model, ...]
-    values: Numbers
+    values: Floats
     kinds: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     choices: tuple[str, ...] = ()
 
@@ -76,14 +75,13 @@ class Series:
         kind = self.shown.words.get(self.kind, self.kind)
         return text.format(kind=kind.removeprefix("the "))
 
-    def of(self, task: str, model: Model, column: str) -> Numbers | None:
+    def of(self, task: str, model: Model, column: str) -> Floats | None:
         """[layer, head] one column of a model; None if there is none."""
         where = task if task in self.tasks else NO_TASK
         if where not in self.tasks or model not in self.models or column not in self.columns:
             return None
         place = self.tasks.index(where), self.models.index(model), self.columns.index(column)
-        values: Numbers = self.values[place]
-        return values
+        return self.values[place]
 
     def has(self, task: str, model: Model) -> bool:
         """Whether a model has a value: tasks may have different seeds."""
@@ -241,10 +239,7 @@ def _models(frame: pd.DataFrame) -> tuple[Model, ...]:
 
 
 def _of_main_metric(
-    shown: Shown,
-    frame: pd.DataFrame,
-    metrics: Mapping[str, Sequence[str]],
-    shape: tuple[int, int],
+    shown: Shown, frame: pd.DataFrame, metrics: Mapping[str, Sequence[str]], shape: tuple[int, int]
 ) -> Series:
     """The rows of every task's main metric."""
     main = {task: names[0] for task, names in metrics.items() if names}
@@ -253,7 +248,7 @@ def _of_main_metric(
     return Series(shown, "", series.columns, series.tasks, series.models, series.values, main)
 
 
-def average(series: Series, task: str, state: str) -> dict[str, Numbers]:
+def average(series: Series, task: str, state: str) -> dict[str, Floats]:
     """Columns of a state's mean over seeds, [layer, head] each.
 
     Of the mean that a table gives, if there is one. Otherwise means of the values and controls,
@@ -267,7 +262,7 @@ def average(series: Series, task: str, state: str) -> dict[str, Numbers]:
     filled = [model for model in series.models if model.state == state and series.has(task, model)]
     given = Model(state, MEAN)
     models = [given] if given in filled else filled
-    found: dict[str, Numbers] = {}
+    found: dict[str, Floats] = {}
     ends = {*series.shown.ends(series.shown.value), *series.shown.ends(series.shown.over)}
     for column in series.columns:
         stacked = [series.of(task, model, column) for model in models]

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import pandas as pd
 
@@ -93,33 +93,72 @@ class Column:
         return ""
 
 
+class _Limits(TypedDict, total=False):
+    """Attributes of a `Column` that most do not need."""
+
+    values: tuple[str, ...]
+    low: float
+    high: float
+    optional: bool
+    decimals: int
+    control_of: str
+
+
+class _Changes(_Limits, total=False):
+    name: str
+    unit: str
+
+
+def text(name: str, meaning: str, **limits: Unpack[_Limits]) -> Column:
+    """Declare a column of words."""
+    return Column(name, "text", meaning, **limits)
+
+
+def flag(name: str, meaning: str) -> Column:
+    """Declare a column of True and False."""
+    return Column(name, "flag", meaning)
+
+
+def integer(name: str, meaning: str, unit: str = "", **limits: Unpack[_Limits]) -> Column:
+    """Declare a column of whole numbers, from 0."""
+    return Column(name, "integer", meaning, unit, **(_Limits(low=0) | limits))
+
+
+def number(name: str, meaning: str, unit: str = "", **limits: Unpack[_Limits]) -> Column:
+    """Declare a column of numbers."""
+    return Column(name, "number", meaning, unit, **limits)
+
+
+def share(name: str, meaning: str, unit: str = "", **limits: Unpack[_Limits]) -> Column:
+    """Declare a column of numbers from 0 to 1."""
+    return Column(name, "number", meaning, unit, **(_Limits(low=0, high=1) | limits))
+
+
+def like(column: Column, meaning: str = "", **changes: Unpack[_Changes]) -> Column:
+    """Declare a column like another; without a meaning, it has the other's."""
+    return replace(column, meaning=meaning or column.meaning, **changes)
+
+
 def interval(
     of: str,
-    low: str = "ci_low",
-    high: str = "ci_high",
+    prefix: str = "ci",
     *,
     unit: str = "",
     bounds: tuple[float, float] = (-math.inf, math.inf),
     optional: bool = False,
 ) -> tuple[Column, Column]:
-    """The two columns of a 95% interval.
+    """The two columns of a 95% interval, ``<prefix>_low`` and ``<prefix>_high``.
 
     Args:
         of: The column that the interval is about.
-        low: Name of the column with the lower end.
-        high: Name of the column with the upper end.
+        prefix: What the names begin with.
         unit: Unit of both ends.
         bounds: Smallest and largest allowed value of both ends.
         optional: Whether both ends may be missing.
     """
-    end = Column(
-        *(low, "number", f"lower end of the 95% interval of `{of}`", unit),
-        low=bounds[0],
-        high=bounds[1],
-        optional=optional,
-        interval_of=of,
-    )
-    return end, replace(end, name=high, meaning="its upper end")
+    meaning = f"lower end of the 95% interval of `{of}`"
+    end = Column(f"{prefix}_low", "number", meaning, unit, (), *bounds, optional, interval_of=of)
+    return end, replace(end, name=f"{prefix}_high", meaning="its upper end")
 
 
 @dataclass(frozen=True)
@@ -335,8 +374,7 @@ def _convert(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
     if wrong.any():
         raise _Wrong(f"`{known[wrong].iloc[0]}` in {name}, {_row(wrong)}", expected)
     dtype: Any = column.dtype
-    converted: pd.Series[Any] = typed.astype(dtype)
-    return converted
+    return typed.astype(dtype)
 
 
 def _outside(values: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], str]:

@@ -16,7 +16,7 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import visible, write_json
 from darksecrets.run.integrity import RECORD, RECORDS, Damage, Record, damages_of
 
-UNRECORDED = {"logs", "benchmarks", "config.yaml", "origin.json", "left_out.txt"}
+UNRECORDED = {"logs", "benchmarks", "config.yaml", "origin.json", "left_out.json"}
 """What no job makes, in the folder of a run."""
 LIST = ".results.json"
 """The rule of every result that a run has made, by its path in the folder of the run."""

@@ -1,34 +1,62 @@
 """Everything that this workflow uses of Snakemake beyond its documented interface, and why.
 
-Tested with Snakemake 9.27. The rule files also use attributes of ``workflow`` that Snakemake's own
-documentation only shows in examples: ``current_basedir``, ``main_snakefile``, ``configfiles``,
-``overwrite_configfiles``, ``is_main_process``, ``local_exec`` and ``remote_exec``.
-``workflow/Snakefile``, which runs before this package can be imported, uses the ``hosted_repo`` of
-a ``HostingProviderFile``.
+What is replaced in Snakemake makes a run faster or easier to follow: `replace_script_start`,
+`replace_lock`, `lift_rate_limit` and `exchange_handler`. It is left alone in versions outside of
+`TESTED`; the run works, and one warning says what it lacks. Everything else that stands here is
+read, or set on rules, and needed to build the graph.
+
+The rule files also use attributes of ``workflow`` that Snakemake's own documentation only shows in
+examples: ``current_basedir``, ``main_snakefile``, ``configfiles``, ``overwrite_configfiles``,
+``is_main_process``, ``local_exec`` and ``remote_exec``. ``workflow/Snakefile``, which runs before
+this package can be imported, uses the ``hosted_repo`` of a ``HostingProviderFile``.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from snakemake.benchmark import benchmarked
+import snakemake
+from packaging.version import Version
 from snakemake.exceptions import WorkflowError
 from snakemake.io import report, sourcecache_entry
 from snakemake.logging import logger
-from snakemake.persistence import PersistenceBase
-from snakemake.scheduling.job_scheduler import JobScheduler
-from snakemake.script import PythonScript
 from snakemake.settings.enums import Quietness
 
 from darksecrets.run.errors import InputError
 
-_exit_gracefully = JobScheduler.exit_gracefully
+if TYPE_CHECKING:
+    from snakemake.persistence import PersistenceBase
+    from snakemake.script import PythonScript
+
+TESTED = ("9.19", "9.27")
+"""The first and the last version of Snakemake that this was tested with. The first is the oldest
+that is allowed: earlier ones do not read ``profile.yaml``."""
+
+
+def is_tested() -> bool:
+    """Whether the installed version of Snakemake is one of, or between, those of `TESTED`."""
+    first, last = map(Version, TESTED)
+    return first.release <= Version(snakemake.__version__).release[:2] <= last.release
+
+
+def untested() -> str:
+    """What a run lacks with a version that was not tested; empty if this one was."""
+    if is_tested():
+        return ""
+    first, last = TESTED
+    return (
+        f"Found Snakemake {snakemake.__version__}; this workflow was tested with {first} to "
+        f"{last}. Results are the same. But every step starts its own Python, which takes seconds "
+        "more; what is shown is Snakemake's own output; and if this run is killed, `snakemake "
+        f"--unlock` must release its lock. Install snakemake=={last}.* to have the rest."
+    )
 
 
 def in_place(path: str | Path) -> str:
@@ -107,25 +135,35 @@ def lift_rate_limit(workflow: Any) -> None:  # noqa: ANN401
     every second once more for every job that has finished. On one machine, where a second process
     would use that core, this took a tenth of the demonstration's CPU time.
     """
-    workflow.scheduler.job_rate_limiter = None
+    if is_tested():
+        workflow.scheduler.job_rate_limiter = None
 
 
 def let_signals_wait() -> None:
-    """Let SIGTERM end a run at any moment; called before the scheduler is made.
+    """Let SIGTERM end a run at any moment, from `onstart` on.
 
     Snakemake's handler runs in the main thread and takes the scheduler's lock. If this thread holds
     it already, as it does while it looks after finished jobs, Snakemake 9.27 waits for itself for
     ever. Here another thread waits.
     """
+    handler = signal.getsignal(signal.SIGTERM)
+    if callable(handler) and threading.current_thread() is threading.main_thread():
 
-    def exit_gracefully(scheduler: JobScheduler, *arguments: object) -> None:
-        Thread(target=_exit_gracefully, args=(scheduler, *arguments)).start()
+        def handle(*arguments: object) -> None:
+            threading.Thread(target=handler, args=arguments).start()
 
-    JobScheduler.exit_gracefully = exit_gracefully
+        signal.signal(signal.SIGTERM, handle)
 
 
 def replace_script_start(start: Callable[[Any, str], bool]) -> None:
-    """Let a function start Python scripts; those for which it returns False, Snakemake starts."""
+    """Let a function start Python scripts; those for which it returns False, Snakemake starts.
+
+    Only in a version that was tested.
+    """
+    if not is_tested():
+        return
+    from snakemake.script import PythonScript
+
     snakemakes_own = PythonScript.execute_script
 
     def execute_script(script: PythonScript, file: str, edit: bool = False) -> None:
@@ -142,6 +180,8 @@ def has_environment(script: PythonScript) -> bool:
 
 def measured(script: PythonScript, process: int | None) -> AbstractContextManager[Any]:
     """Measure a process for the `benchmark:` file of a script, if it has one."""
+    from snakemake.benchmark import benchmarked
+
     record = script.bench_record
     return benchmarked(process, record) if record else nullcontext()
 
@@ -189,7 +229,14 @@ class Lock:
 
 
 def replace_lock(holding: Callable[[Lock], AbstractContextManager[None]]) -> None:
-    """Let a function take the lock of a run; an `InputError` stops the run with its message."""
+    """Let a function take the lock of a run; an `InputError` stops the run with its message.
+
+    Only in a version that was tested.
+    """
+    if not is_tested():
+        return
+    from snakemake.persistence import PersistenceBase
+
     snakemakes_own = PersistenceBase.lock
 
     @contextmanager
@@ -226,7 +273,12 @@ def workflow_behind(api: Any) -> Any:  # noqa: ANN401
 
 
 def own_handler() -> logging.StreamHandler[Any] | None:
-    """The handler that writes Snakemake's output; None if a logger plugin does."""
+    """The handler that writes Snakemake's output; None if a logger plugin does.
+
+    None, too, in a version that was not tested.
+    """
+    if not is_tested():
+        return None
     named = (h for h in logger.handlers if h.name == "DefaultStreamHandler")
     return next((h for h in named if isinstance(h, logging.StreamHandler)), None)
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import difflib
+import functools
 import hashlib
 import json
 import math
+import operator
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,20 +23,16 @@ from typing import Any, cast
 import jsonschema
 import yaml
 
+from darksecrets.run import analyses
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_json
-from workflow.lib import tasks
+from darksecrets.run.files import read_yaml, write_json
+from workflow.lib import constants, tasks
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
 # Keys that a source uses besides `source` itself; other keys do not distinguish runs.
 _ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
-    "data": {
-        None: (),
-        "builtin": (),
-        "tsv": ("folder",),
-        "hub": ("repository", "revision"),
-    },
+    "data": {None: (), "builtin": (), "tsv": ("folder",), "hub": ("repository", "revision")},
     "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
 }
 
@@ -47,6 +45,20 @@ _IN_WORDS = {
 }
 """What keywords of the schema expect, where the keyword itself is no plain English."""
 
+# Keys of earlier versions, and what became of them.
+_MOVED = {
+    "measures": "`attention_measures.measures`, without `weights`",
+    "treebank": "`syntax`, with the same keys",
+    "coreference": "`syntax.coreference`, with the same keys",
+    "importance.nodes": "no longer a setting: remove it",
+    "landscape.surface.radius": "no longer a setting: remove it",
+    "landscape.surface.precision": "no longer a setting: remove it",
+    "landscape.flatness.splits": "no longer a setting: the training examples are measured",
+    "landscape.flatness.radius": "no longer a setting: remove it",
+    "landscape.flatness.epsilon": "no longer a setting: remove it",
+    "landscape.flatness.filter_epsilon": "no longer a setting: remove it",
+}
+
 _DEEPEST, _MOST_VALUES = 50, 1_000_000
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
@@ -54,14 +66,19 @@ _LONGEST_FOUND = 200  # characters of a value that a message shows
 # Local sources, and the key that holds their path.
 _LOCAL = (
     *(("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file")),
-    ("treebank", "conllu", "path"),
+    ("syntax", "conllu", "path"),
 )
 _SECTIONS = tuple(section for section, _, _ in _LOCAL)
 
 
 def load_schema() -> dict[str, Any]:
-    """The schema as a dictionary."""
-    schema: dict[str, Any] = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    """The schema as a dictionary, with the sections of all analyses beyond the paper."""
+    schema: dict[str, Any] = read_yaml(SCHEMA)
+    known = analyses.find()
+    schema["properties"]["analyses"]["items"] = {"enum": [analyses.PAPER, *known, analyses.ALL]}
+    for one in known.values():
+        if one.settings:
+            schema["properties"][one.name] = one.settings.schema()
     return schema
 
 
@@ -180,7 +197,9 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
         InputError: Names every key that is unknown, missing or of a wrong type.
     """
     schema = load_schema()
-    config = _as_meant(config, schema)
+    seed = schema["properties"][constants.SEED]["default"]
+    config = constants.without(_as_meant(config, schema), seed)
+    _check_moved(config)
     errors = _validator()(schema).iter_errors(config)
     mistakes = sorted({line for error in errors for line in _explain(error)})
     if mistakes:
@@ -189,13 +208,40 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
+    constants.add(resolved)
     check_places(resolved, _SECTIONS if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
     _add_seeds(resolved["tasks"], resolved["seeds"])
     for entry in resolved["tasks"].values():
         entry.setdefault("epochs", resolved["fine_tuning"]["epochs"])
     _choose_tasks(resolved)
+    resolved["analyses"], _ = analyses.switch_on(resolved["analyses"])
     return resolved
+
+
+def _check_moved(config: Mapping[str, Any]) -> None:
+    """Check that no key has a place that it had in earlier versions.
+
+    Raises:
+        InputError: Names each such key, and where it is now.
+    """
+    lines = [
+        f"  - {key}: this key is now {place}"
+        for key, place in _MOVED.items()
+        if _has(config, key.split("."))
+    ]
+    if lines:
+        raise InputError(
+            "\n".join(["The configuration is of an earlier version:", *lines])
+            + "\nconfig/README.md explains every key."
+        )
+
+
+def _has(config: object, path: list[str]) -> bool:
+    """Whether a key is given."""
+    if not path:
+        return True
+    return isinstance(config, Mapping) and path[0] in config and _has(config[path[0]], path[1:])
 
 
 def _choose_tasks(config: dict[str, Any]) -> None:
@@ -204,29 +250,23 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     Raises:
         InputError: A name is not among those that it can be chosen from.
     """
-    ablation, importance = config["ablation"], config["importance"]
-
-    def choose(part: dict[str, Any], key: str, among: Iterable[str], name: str = "tasks") -> None:
-        part[name] = tasks.chosen(key, part[name], among, config["tasks"])
-
-    choose(ablation, "ablation.tasks", config["tasks"])
-    choose(ablation, "ablation.compare_tasks", ablation["tasks"], "compare_tasks")
-    choose(ablation["joint"], "ablation.joint.tasks", ablation["tasks"])
-    choose(importance, "importance.tasks", ablation["tasks"])
-    for part in ("pruning", "learned_gates"):
-        choose(importance[part], f"importance.{part}.tasks", importance["tasks"])
-    choose(config["subnetworks"], "subnetworks.tasks", importance["tasks"])
-    if config["compression"]["tasks"] is None:
-        config["compression"]["tasks"] = list(importance["pruning"]["tasks"])
-    choose(config["compression"], "compression.tasks", config["tasks"])
-    choose(config["faithfulness"], "faithfulness.tasks", config["tasks"])
-    choose(config["treebank"], "treebank.tasks", config["tasks"])
-    choose(config["landscape"], "landscape.tasks", config["tasks"])
-    followed = config["landscape"]["trajectories"]
-    choose(followed, "landscape.trajectories.tasks", config["tasks"])
-    choose(config["landscape"]["surface"], "landscape.surface.tasks", config["tasks"])
-    choose(config["landscape"]["flatness"], "landscape.flatness.tasks", config["tasks"])
-    choose(config["seed_grid"], "seed_grid.tasks", config["tasks"])
+    names = {"tasks": list(config["tasks"])}
+    choices = [
+        ("ablation.tasks", "tasks", ""),
+        ("ablation.compare_tasks", "ablation.tasks", ""),
+        ("ablation.joint.tasks", "ablation.tasks", ""),
+        *(
+            choice
+            for one in analyses.find().values()
+            if one.settings
+            for choice in one.settings.choices(one.name)
+        ),
+    ]
+    for key, among, like in choices:
+        *path, last = key.split(".")
+        part = functools.reduce(operator.getitem, path, config)
+        given = names[like] if part[last] is None and like else part[last]
+        part[last] = names[key] = tasks.chosen(key, given, names[among], config["tasks"])
 
 
 def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
@@ -308,11 +348,18 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
     elif error.validator == "required":
         missing = [key for key in schema["required"] if key not in instance]
         yield f"{where}: expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+    elif error.validator == "uniqueItems":
+        twice = sorted({str(each) for each in instance if instance.count(each) > 1})
+        yield f"{where}: found {', '.join(twice)} more than once, expected each once"
     else:
         kind = type(instance).__name__
         finite = " that is finite" if kind == "float" and not math.isfinite(instance) else ""
         found = f"{_short(instance)} ({kind})"
-        yield f"{where}: found {found}, expected {_expected(error)}{finite}"
+        close = []
+        if error.validator == "enum":
+            close = difflib.get_close_matches(str(instance), map(str, schema["enum"]), n=1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        yield f"{where}: found {found}; {hint}expected {_expected(error)}{finite}"
 
 
 def _expected(error: jsonschema.ValidationError) -> str:

@@ -63,7 +63,7 @@ def save_time(jobs: int) -> bool:
     The program must be Snakemake: a fork imports it again, which another may not expect.
     """
     is_snakemake = Path(sys.argv[0]).stem in ("snakemake", "__main__")
-    return jobs >= ENOUGH and sys.platform == "linux" and is_snakemake
+    return jobs >= ENOUGH and sys.platform == "linux" and is_snakemake and compat.is_tested()
 
 
 @contextlib.contextmanager

@@ -22,7 +22,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from workflow.lib import compat, configuration, forks, resources
+from darksecrets.run import analyses
+from workflow.lib import compat, configuration, forks, preflight, resources
 
 ROOT = Path(__file__).parents[2]
 MINUTE, HOUR = 60, 3600
@@ -31,8 +32,7 @@ REST = "tables and figures"
 
 OF_A_LOOK = {
     *("look", "look_at_text", "measure_text"),
-    *("get_pretrained_model", "get_pattern_classifier"),
-    *("cross_validate_patterns", "train_pattern_classifier"),
+    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
 }
 """Rules that the target `look` needs."""
 
@@ -270,7 +270,7 @@ def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:  # n
         keys: Values that override the configuration.
     """
     from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import ConfigSettings, DAGSettings, GroupSettings, OutputSettings
+    from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings
     from snakemake.settings.types import ResourceSettings as Resources
 
     with SnakemakeApi(OutputSettings(dryrun=True)) as api:
@@ -279,15 +279,65 @@ def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:  # n
             config_settings=ConfigSettings(configfiles=[config_file], config=keys),
             snakefile=ROOT / "Snakefile",
         )
-        planned.dag(DAGSettings(targets=set(targets))).execute_workflow(
-            executor="dryrun",
-            group_settings=GroupSettings(group_components=submitted_together()),
-        )
+        planned.dag(DAGSettings(targets=set(targets))).execute_workflow(executor="dryrun")
         return compat.workflow_behind(planned)
 
 
+SUMMARIES = {"claims", "atlas", "describe_run", "report", "all"}
+"""Rules that read the results of every analysis of a run."""
+
+
+def by_analysis(planned: Any) -> pd.DataFrame:  # noqa: ANN401 - Snakemake's workflow
+    """What each analysis costs beside the paper.
+
+    Args:
+        planned: The workflow of a run that makes all analyses, see `dry_run`.
+
+    Returns:
+        A row per analysis, the paper first: what it asks, its ``steps`` and their ``time`` on one
+        core or GPU, without those of the paper. A step that several need counts in each.
+    """
+    dag, content = planned.dag, planned.globals
+    results = str(configuration.results_folder(content["config"]))
+    maker = {str(file): job for job in dag.jobs for file in job.output}
+    needed: dict[str, set[Any]] = {}
+    for name, files in content["RESULTS_OF"].items():
+        made = {
+            maker[path] for file in files if (path := file.replace("<results>", results)) in maker
+        }
+        queue = [job for job in made if job.rule.name not in SUMMARIES]
+        found = needed.setdefault(name, set())
+        while queue:
+            job = queue.pop()
+            if job not in found:
+                found.add(job)
+                queue.extend(dag.dependencies[job])
+    waiting, known, rows = set(compat.jobs_of(dag)), analyses.find(), []
+    for name, jobs in needed.items():
+        paper = name == analyses.PAPER
+        own = waiting & (jobs if paper else jobs - needed[analyses.PAPER])
+        of_each = [_step(dag, job) for job in own]
+        seconds = sum(step.seconds * (1 if step.gpu else step.threads) for step in of_each)
+        asked = "sections 3 to 5" if paper else known[name].question
+        rows.append((name, asked, len(own), duration(seconds)))
+    return pd.DataFrame(rows, columns=["analysis", "what it asks", "steps", "time"])
+
+
+def _of_analyses(config_file: Path, config: Mapping[str, Any], **keys: Any) -> str:  # noqa: ANN401
+    """The costs of all analyses as a table that marks those of the run, and what is left out."""
+    costs = by_analysis(dry_run(config_file, ["all"], **{**keys, "analyses": [analyses.ALL]}))
+    made = ["yes" if name in config["analyses"] else "could be added" for name in costs["analysis"]]
+    costs.insert(1, "in this run", made)
+    shown = costs.to_markdown(index=False)
+    lines = [
+        f"Left out: {', '.join(names)}. {reason}"
+        for reason, names in preflight.lacking(config).items()
+    ]
+    return "\n\n".join([shown, *lines])
+
+
 def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # noqa: ANN401
-    """Cost of every rule of a plan, and the total; see `dry_run`."""
+    """Cost of every rule of a plan, the total, and of every analysis; see `dry_run`."""
     messages = io.StringIO()
     try:
         configuration.read(config_file)
@@ -300,14 +350,11 @@ def describe(config_file: Path, targets: Iterable[str], **keys: Any) -> str:  # 
     total = summary(planned, config, looking=looking)
     if not planned:
         return total
-    return f"{table(planned).to_markdown(index=False, floatfmt='.1f')}\n\n{total}"
-
-
-def submitted_together() -> dict[str, int]:
-    """How many components of each group the Slurm profile submits as one job."""
-    profile = ROOT / "profiles" / "slurm" / "profile.yaml"
-    entries = yaml.safe_load(profile.read_text(encoding="utf-8"))["group-components"]
-    return {name: int(count) for name, count in (entry.split("=") for entry in entries)}
+    parts = [table(planned).to_markdown(index=False, floatfmt=".1f"), total]
+    if list(targets) == ["all"]:
+        with contextlib.redirect_stderr(messages):
+            parts.append(_of_analyses(config_file, config, **keys))
+    return "\n\n".join(parts)
 
 
 def main() -> None:

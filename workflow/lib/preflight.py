@@ -5,10 +5,10 @@ Each section of the paper has its own checks, in the module ``preflight`` of its
 
 from __future__ import annotations
 
-import math
+import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +18,30 @@ from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
 from darksecrets.finetuning import preflight as finetuning
 from darksecrets.framenet import preflight as framenet
-from darksecrets.importance import preflight as importance
 from darksecrets.landscape import preflight as landscape
 from darksecrets.models import preflight as models
 from darksecrets.norms import preflight as norms
 from darksecrets.patterns import preflight as patterns
+from darksecrets.run import analyses
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_text
-from darksecrets.subnetworks import preflight as subnetworks
-from darksecrets.syntax import sources as treebanks
+from darksecrets.run.files import write_json, write_text
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
 
-#: What a run may have to leave out, and how to find why; the record is a file of the key's name,
-#: which is there only if it does.
-LEFT_OUT = {
-    "left_out": ablation.left_out,
-    "norms_left_out": norms.left_out,
-    "landscape_left_out": landscape.left_out,
+#: What an encoder may lack, and how to find why; the record of a run is `LEFT_OUT`.
+CAPABILITIES: dict[analyses.Capability, Callable[[Mapping[str, Any], Path], str]] = {
+    "interventions": ablation.left_out,
+    "values": norms.left_out,
+    "layers": landscape.left_out,
 }
-DERIVED = (*LEFT_OUT, "most_seeds", "only_outputs_kept")
+LEFT_OUT = "left_out"
+DERIVED = (LEFT_OUT, "most_seeds", "only_outputs_kept")
 """Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
-    *(data.check, framenet.check, treebanks.check, patterns.check, models.check),
-    finetuning.check,
-    *(ablation.check, importance.check, subnetworks.check, landscape.check),
+    *(data.check, framenet.check, patterns.check, models.check),
+    *(finetuning.check, ablation.check),
 )
 #: The same for the target `look`, which needs neither data nor a model that can be changed.
 OF_A_LOOK = (text.check, patterns.check, models.check)
@@ -71,7 +68,28 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
     configuration.check_results_folder(config, results, needs_data=not looking)
     if not looking:
         configuration.check_places(config)
-    for check_section in OF_A_LOOK if looking else OF_A_PLAN:
+    further = analyses.checks(config["analyses"])
+    _apply(config, OF_A_LOOK if looking else (*OF_A_PLAN, *further))
+    if not looking:
+        check_chunks(config)
+
+
+def check_packages(config: Mapping[str, Any], packages: Set[str]) -> None:
+    """Check analyses that the configuration does not name, and of which targets need a part.
+
+    Args:
+        config: A resolved configuration.
+        packages: The packages, which are rule files, that the run has jobs of.
+
+    Raises:
+        InputError: As `check` does.
+    """
+    unnamed = analyses.find().keys() - set(config["analyses"])
+    _apply(config, analyses.checks(n for n in unnamed if analyses.package_of(n) in packages))
+
+
+def _apply(config: Mapping[str, Any], checks: Iterable[Callable[[Mapping[str, Any]], None]]) -> None:
+    for check_section in checks:
         try:
             check_section(config)
         except OSError as error:  # no permission, a name that is too long, a broken disk
@@ -79,31 +97,6 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
                 f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder "
                 "that you may read. Correct the path, or its permissions."
             ) from None
-    if not looking:
-        check_chunks(config)
-        check_warmup(config)
-
-
-def check_warmup(config: Mapping[str, Any]) -> None:
-    """Check that every training is longer than the warm-up, and so reaches its learning rate.
-
-    Raises:
-        InputError: Names the task with the shortest training.
-    """
-    settings, warmup = config["fine_tuning"], config["fine_tuning"]["warmup_steps"]
-    gates = config["importance"]["learned_gates"]
-    updates = {
-        task: math.ceil(resources.examples(config, task)[0] / settings["batch_size"])
-        * min(entry["epochs"], gates["epochs"] if task in gates["tasks"] else entry["epochs"])
-        for task, entry in config["tasks"].items()
-    }
-    task = min(updates, key=lambda name: updates[name])
-    if warmup is not None and warmup >= updates[task]:
-        raise InputError(
-            f"fine_tuning.warmup_steps: found {warmup}, expected less than {updates[task]}, the "
-            f"updates of the shortest training, on {task}: its learning rate would never reach "
-            "fine_tuning.learning_rate. Lower it, or set fine_tuning.warmup, a share, instead."
-        )
 
 
 def check_chunks(config: Mapping[str, Any]) -> None:
@@ -142,22 +135,42 @@ def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> N
 
 
 def left_out(config: Mapping[str, Any]) -> dict[str, str]:
-    """Why a run has to leave out the sweep, norms, and restored layers; empty if it does not."""
+    """By capability, why the encoder lacks it; empty if it does not, or is not asked for it."""
     fetched = configuration.results_folder(config) / "models" / "pretrained"
-    return {key: find(config, fetched) for key, find in LEFT_OUT.items()}
+    known = analyses.find()
+    needed = {"interventions"}.union(
+        *(known[name].requires for name in config["analyses"] if name in known)
+    )
+    return {
+        key: find(config, fetched) if key in needed else "" for key, find in CAPABILITIES.items()
+    }
+
+
+def lacking(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the run leaves out, in words, by the reason.
+
+    Args:
+        config: A resolved configuration, and what `left_out` has found.
+    """
+    reasons: dict[str, list[str]] = {}
+    if reason := config[LEFT_OUT]["interventions"]:
+        reasons[reason] = ["the sweep over heads (section 4.6, Figures 8 and 9)"]
+    for name in config["analyses"]:
+        needed = analyses.find()[name].requires if name != analyses.PAPER else ()
+        for reason in dict.fromkeys(filter(None, (config[LEFT_OUT][key] for key in needed))):
+            reasons.setdefault(reason, []).append(name)
+    return reasons
 
 
 def recorded_left_out(config: Mapping[str, Any]) -> dict[str, str]:
     """The same, as the run that started this job has found it."""
-    records = {key: _record(config, key) for key in LEFT_OUT}
-    return {
-        key: record.read_text(encoding="utf-8") if record.is_file() else ""
-        for key, record in records.items()
-    }
+    record = _record(config)
+    known = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+    return {key: known.get(key, "") for key in CAPABILITIES}
 
 
-def _record(config: Mapping[str, Any], key: str) -> Path:
-    return configuration.results_folder(config) / f"{key}.txt"
+def _record(config: Mapping[str, Any]) -> Path:
+    return configuration.results_folder(config) / f"{LEFT_OUT}.json"
 
 
 def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
@@ -178,11 +191,10 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
     given = {key: value for key, value in config.items() if key not in DERIVED}
     write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
     configuration.record_origin(origin, record)
-    for key in LEFT_OUT:
-        if config[key]:
-            write_text(config[key], _record(config, key))
-        else:
-            _record(config, key).unlink(missing_ok=True)
+    if any(config[LEFT_OUT].values()):
+        write_json(config[LEFT_OUT], _record(config))
+    else:
+        _record(config).unlink(missing_ok=True)
 
 
 def check_disk(results: Path, needed: int) -> None:

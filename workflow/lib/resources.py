@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,7 @@ _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compar
 _WORDS_OF_SENTENCE = 22
 _SENTENCES_OF_BLOCK = 64
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
+_HEADS_ALONG_LINKS = 3.0
 _ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
 _RANKINGS = 0.02  # correlations of an example's rankings
 _TIMED = 16  # examples of a batch that compressed models are timed on
@@ -203,9 +204,10 @@ def keeping_snapshots(work: Work) -> Need:
 
 
 def frozen(work: Work) -> Need:
-    """One pass of all examples through the encoder, and training a classifier on its outputs."""
+    """One pass of all examples through the encoder, and training classifiers on its outputs."""
     settings, examples = work.config["fine_tuning"], _rows(work)
-    steps = work.epochs * math.ceil(work.train / settings["batch_size"])
+    seeds = _models(work) - 2
+    steps = seeds * work.epochs * math.ceil(work.train / settings["batch_size"])
     features = 8 * work.model.hidden * examples / MB
     texts = work.encoding(work.train)
     return Need(
@@ -230,19 +232,23 @@ def all_maps(work: Work) -> Need:
     )
 
 
+def extraction(work: Work) -> Need:
+    """The maps of a task's models, one after the other; or gathering them from chunks."""
+    need = _all_stores(work)
+    whole = work.config["attention"]["chunks"] == 1
+    return need if whole else dataclasses.replace(need, operations=0.0)
+
+
 def extraction_chunk(work: Work) -> Need:
-    """One pass of a chunk of the sample through an encoder, storing all maps."""
-    return _chunk(all_maps(work), work.config["attention"]["chunks"])
+    """The maps of a task's models on a chunk of the sample."""
+    return _chunk(_all_stores(work), work.config["attention"]["chunks"])
 
 
-def gathering(work: Work) -> Need:
-    """Gathering a store from its chunks."""
-    return Need(
-        memory=_IMPORTS_MB,
-        start=_START_OF_TABLES,
-        seconds=work.maps / _MAP_BYTES_PER_SECOND,
-        disk=work.maps / MB,
-    )
+def _all_stores(work: Work) -> Need:
+    """The maps of all trained models of a task."""
+    one, models = all_maps(work), _models(work) - 1
+    sums = {name: models * getattr(one, name) for name in ("operations", "seconds", "disk")}
+    return dataclasses.replace(one, **sums)
 
 
 def _sets(work: Work) -> int:
@@ -278,8 +284,8 @@ def sweep_chunk(work: Work) -> Need:
 
 
 def sweep(work: Work) -> Need:
-    """Gathering a sweep from its chunks, and computing what their bounds leave unsure."""
-    return _settling(_swept(work))
+    """Predictions under every set of heads; or joining those of chunks."""
+    return _with_settling(work, _swept(work))
 
 
 def _swept(work: Work) -> Need:
@@ -293,8 +299,8 @@ def joint_chunk(work: Work) -> Need:
 
 
 def joint(work: Work) -> Need:
-    """Gathering these from their chunks, and computing what their bounds leave unsure."""
-    return _settling(_joint(work))
+    """Predictions with several heads disabled together; or joining those of chunks."""
+    return _with_settling(work, _joint(work))
 
 
 def _joint(work: Work) -> Need:
@@ -329,13 +335,14 @@ def pruned_chunk(work: Work) -> Need:
 
 
 def pruned(work: Work) -> Need:
-    """Gathering these from their chunks, and computing what their bounds leave unsure."""
-    return _settling(_pruned(work), _UNSURE[1])
+    """Predictions with heads removed; or joining those of chunks."""
+    return _with_settling(work, _pruned(work), _UNSURE[1])
 
 
 def pruned_scoring(work: Work) -> Need:
-    """Intervals of removed heads."""
-    return _scoring(work, _pruned_sets(work))
+    """Intervals of removed heads, of all models."""
+    tasks = work.config["importance"]["pruning"]["tasks"]
+    return _of_models(work.config, tasks, lambda each: _scoring(each, _pruned_sets(each)))
 
 
 def learned_gates(work: Work) -> Need:
@@ -367,14 +374,11 @@ def subnetworks(work: Work) -> Need:
 
 
 def subnetwork_scoring(work: Work) -> Need:
-    """Intervals of subnetworks and of magnitude pruning."""
-    return _scoring(work, 2 * _subnetworks(work))
-
-
-def comparing_subnetworks(work: Work) -> Need:
-    """Overlaps of the good subnetworks of all pairs of tasks."""
-    pairs = math.comb(len(work.config["subnetworks"]["tasks"]) + 1, 2)
-    return table(300, seconds=1.5 + pairs * (0.2 + 0.002 * work.model.layers * work.model.heads))
+    """Intervals of subnetworks and of magnitude pruning; overlaps of all pairs of tasks."""
+    tasks = work.config["subnetworks"]["tasks"]
+    one = _of_models(work.config, tasks, lambda each: _scoring(each, 2 * _subnetworks(each)))
+    pairs = math.comb(len(tasks) + 1, 2) * (0.2 + 0.002 * work.model.layers * work.model.heads)
+    return dataclasses.replace(one, seconds=one.seconds + pairs)
 
 
 def _subnetworks(work: Work) -> int:
@@ -474,27 +478,34 @@ def comparing_trajectories(work: Work) -> Need:
 
 
 def flatness(work: Work) -> Need:
-    """Hessian products, searches for the greatest loss nearby, and losses in random directions."""
+    """Hessian products, searches for the greatest loss nearby, and losses in random directions.
+
+    They are of all models of a task, one after the other.
+    """
     settings, model = work.config["landscape"]["flatness"], work.model
     products = 2 * (settings["probes"] + settings["iterations"] + 1)
     climbed = 2 * _STARTS_OF_SHARPNESS * settings["ascent"] * (3 + 2)  # a gradient, some losses
     passes = _PASSES_OF_PRODUCT * products + climbed + 2 * settings["directions"]
+    models = 2 * (_models(work) - 2)  # of both states
     scored = min(max(work.train, work.validation), int(settings["examples"]))
     vectors = 4 * (settings["iterations"] + 10) * model.weights / MB
     kept = 2 * model.activations(16, work.config["fine_tuning"]["max_length"]) / MB
     return Need(
         memory=_IMPORTS_MB + 400 + vectors + 12 * model.weights / MB + kept,
         host=_IMPORTS_MB + 400 + vectors,
-        operations=len(settings["splits"]) * passes * work.forward(scored) / work.pace,
+        operations=models * passes * work.forward(scored) / work.pace,
         start=_START,
-        seconds=2 * _LOADING,
+        seconds=2 * models * _LOADING,
     )
 
 
 def restored_scoring(work: Work) -> Need:
-    """Intervals and tests of everything restored, of all seeds."""
-    seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
-    return _scoring(work, 2 * seeds * _restored_sets(work))
+    """Intervals and tests of everything reset, of all models."""
+    settings = work.config["landscape"]
+    one = _of_models(
+        work.config, settings["tasks"], lambda each: _scoring(each, 2 * _restored_sets(each))
+    )
+    return dataclasses.replace(one, seconds=len(settings["states"]) * one.seconds)
 
 
 def surface(work: Work) -> Need:
@@ -543,8 +554,10 @@ def _activations(work: Work) -> float:
     return work.model.activations(32, longest)
 
 
-def _settling(need: Need, share: float = _UNSURE[0]) -> Need:
-    return dataclasses.replace(need, operations=share * need.operations)
+def _with_settling(work: Work, need: Need, share: float = _UNSURE[0]) -> Need:
+    """Need of a sweep with what its bounds leave unsure; of that alone if chunks are joined."""
+    whole = work.config["ablation"]["chunks"] == 1
+    return dataclasses.replace(need, operations=(share + whole) * need.operations)
 
 
 def _chunk(need: Need, chunks: int) -> Need:
@@ -552,13 +565,36 @@ def _chunk(need: Need, chunks: int) -> Need:
 
 
 def scoring(work: Work) -> Need:
-    """Intervals and tests of every disabled set."""
+    """Intervals and tests of every disabled set, of all sweeps; and effects over seeds."""
+    config = work.config
+    tasks, states = config["ablation"]["tasks"], len(config["ablation"]["states"])
+    one, over_seeds = _of_models(config, tasks, scored_sweep), comparing(work)
+    seconds = states * one.seconds + over_seeds.seconds
+    return dataclasses.replace(one, memory=max(one.memory, over_seeds.memory), seconds=seconds)
+
+
+def scored_sweep(work: Work) -> Need:
+    """Intervals and tests of every disabled set of one sweep."""
     return _scoring(work, work.modes**2 * _sets(work))  # a mode is also tested against the first
 
 
 def joint_scoring(work: Work) -> Need:
-    """Intervals of heads disabled together."""
-    return _scoring(work, _joint_sets(work))
+    """Intervals of heads disabled together, of all sweeps."""
+    joint, states = work.config["ablation"]["joint"], len(work.config["ablation"]["states"])
+    one = _of_models(work.config, joint["tasks"], lambda each: _scoring(each, _joint_sets(each)))
+    return dataclasses.replace(one, seconds=states * one.seconds)
+
+
+def _of_models(
+    config: Mapping[str, Any], tasks: Iterable[str], need: Callable[[Work], Need]
+) -> Need:
+    """What the fine-tuned models of tasks need, one after the other."""
+    needs = [(need(work_of(config, task)), seeds_of(config, task)) for task in tasks]
+    return Need(
+        memory=max((one.memory for one, _ in needs), default=0.0),
+        start=_START_OF_TABLES,
+        seconds=sum(one.seconds * seeds for one, seeds in needs),
+    )
 
 
 def _scoring(work: Work, sets: int) -> Need:
@@ -627,9 +663,10 @@ def dataset(work: Work) -> Need:
 
 
 def baselines(work: Work) -> Need:
-    """The bag-of-words baseline; scikit-learn is imported."""
-    rows = _rows(work)
-    return Need(_TABLE_MB + 5e-3 * rows, start=2 * _START_OF_TABLES, seconds=2.5e-4 * rows)
+    """The bag-of-words baseline on every task; scikit-learn is imported."""
+    rows = [_rows(work_of(work.config, task)) for task in work.config["tasks"]]
+    memory = _TABLE_MB + 5e-3 * max(rows)
+    return Need(memory, start=2 * _START_OF_TABLES, seconds=2.5e-4 * sum(rows))
 
 
 def pretrained_model(work: Work) -> Need:
@@ -654,7 +691,7 @@ def look(work: Work) -> Need:
 def look_measures(work: Work) -> Need:
     """Parsing text, and measuring its maps."""
     need = annotation(work)
-    return dataclasses.replace(need, seconds=need.seconds + measuring(work).seconds)
+    return dataclasses.replace(need, seconds=need.seconds + measures(work).seconds)
 
 
 def annotation(work: Work) -> Need:
@@ -663,22 +700,38 @@ def annotation(work: Work) -> Need:
     return Need(700, start=_START_OF_TABLES, seconds=seconds)
 
 
-def similarity(work: Work) -> Need:
-    """Comparing the maps of three stores."""
-    return table(seconds=3 * work.maps / _MAP_BYTES_PER_SECOND)
-
-
 def atlas_maps(work: Work) -> Need:
-    """Mean maps of every model of a task, and two passes more to choose examples."""
-    return table(seconds=(_models(work) + 1) * work.maps / _MAP_BYTES_PER_SECOND)
+    """Mean maps of every model, and two passes more over those of a task to choose examples."""
+    passes = [
+        (seeds_of(work.config, task) + 3) * work_of(work.config, task).maps
+        for task in work.config["tasks"]
+    ]
+    return table(seconds=sum(passes) / _MAP_BYTES_PER_SECOND)
 
 
 def measuring(work: Work) -> Need:
+    """All measures of the maps of a task's models, their patterns, similarities and distances.
+
+    The maps of random weights are made for it.
+    """
+    models, one = _models(work), all_maps(work)
+    patterns, apart = classification(work), redundancy(work)
+    seconds = measures(work).seconds + patterns.seconds + 3 * work.maps / _MAP_BYTES_PER_SECOND
+    return dataclasses.replace(
+        one,
+        memory=max(one.memory, _IMPORTS_MB + patterns.memory, _IMPORTS_MB + apart.memory),
+        seconds=one.seconds + models * seconds + apart.seconds,
+        disk=models * patterns.disk,
+        passing=one.disk,
+    )
+
+
+def measures(work: Work) -> Need:
     """All measures of the maps of a store."""
     return table(seconds=_ALL_MEASURES + work.maps / _MAP_BYTES_PER_SECOND)
 
 
-def attention_tables(work: Work) -> Need:
+def profiles_of_run(work: Work) -> Need:
     """Comparing models by the attention of every example, which is kept for all tasks at once."""
     models = sum(2 + seeds_of(work.config, task) for task in work.config["tasks"])
     numbers = _PER_EXAMPLE * work.model.layers * work.sample * models
@@ -710,20 +763,19 @@ def redundancy(work: Work) -> Need:
     return table(kept, seconds=compared / _COMPARED_PER_SECOND)
 
 
-def redundancy_of_run(work: Work) -> Need:
-    """Tests of the distances between heads, and positions of the heads, of all models."""
+def attention_tables(work: Work) -> Need:
+    """Comparing models by their maps: by every example, by types of heads, and by distances."""
     models = len(work.config["tasks"]) * _models(work)
-    pairs = _pairs(work)
-    return table(400 + 2e-4 * models * pairs, seconds=1 + models * (0.05 + 3e-5 * pairs))
-
-
-def head_types(work: Work) -> Need:
-    """Resampling the statistics of every example's maps, of all models, one after the other."""
-    models = len(work.config["tasks"]) * _models(work)
-    heads = work.model.layers * work.model.heads
-    return table(
-        7 * heads * (3 * 8 * 1000 + 12 * work.sample + 1000 * models) / MB,
-        seconds=1.5 + models * (0.1 + 1e-7 * 7 * heads * work.sample),
+    pairs, heads = _pairs(work), work.model.layers * work.model.heads
+    profiles = profiles_of_run(work)
+    types = 7 * heads * (3 * 8 * 1000 + 12 * work.sample + 1000 * models) / MB
+    distances = 400 + 2e-4 * models * pairs
+    return dataclasses.replace(
+        profiles,
+        memory=profiles.memory + types + distances,
+        seconds=profiles.seconds
+        + (1.5 + models * (0.1 + 1e-7 * 7 * heads * work.sample))
+        + (1 + models * (0.05 + 3e-5 * pairs)),
     )
 
 
@@ -741,7 +793,7 @@ def norms(work: Work) -> Need:
     )
 
 
-def opinions(work: Work) -> Need:
+def alternatives(work: Work) -> Need:
     """One pass of the sample through all models of a task together, measured in several ways."""
     models, others = _models(work), _others(work)
     one, of_norms = all_maps(work), norms(work)
@@ -757,34 +809,53 @@ def opinions(work: Work) -> Need:
     )
 
 
-def linked_opinions(work: Work) -> Need:
+def framenet_heads(work: Work) -> Need:
+    """The maps of two models on the sentences with frame-semantic links, and their heads."""
+    one = all_maps(work)
+    return dataclasses.replace(one, seconds=one.seconds + _HEADS_ALONG_LINKS)
+
+
+def linked_alternatives(work: Work) -> Need:
     """The same on the sentences with frame-semantic links, of two models."""
-    need = opinions(work)
-    return dataclasses.replace(need, seconds=2 * FRAMENET_HEADS.seconds + need.seconds)
+    need = alternatives(work)
+    return dataclasses.replace(need, seconds=2 * _HEADS_ALONG_LINKS + need.seconds)
 
 
-def opinions_of_run(work: Work) -> Need:
+def alternatives_of_run(work: Work) -> Need:
     """Comparing models by every other measure."""
-    one, others = attention_tables(work), _others(work)
+    one, others = profiles_of_run(work), _others(work)
     return dataclasses.replace(one, memory=one.memory + 300, seconds=others * one.seconds)
 
 
 def _others(work: Work) -> int:
     """Measures of attention besides its weights."""
-    return len(work.config["measures"]) - 1
+    return len(work.config["attention_measures"]["measures"])
 
 
 def treebank(work: Work) -> Need:
     """Reading a treebank."""
-    return table(seconds=1 + 0.002 * work.config["treebank"]["sentences"])
+    return table(seconds=1 + 0.002 * work.config["syntax"]["sentences"])
 
 
 def syntax(work: Work) -> Need:
+    """Two passes over a treebank; then fits of probes to some word maps, which are in memory."""
+    both, one, treebank = _read_treebank(work), all_maps(work), work.config["syntax"]
+    count = min(treebank["probed"], treebank["sentences"])
+    cells = _WORDS_OF_SENTENCE**2 * count * work.model.layers * work.model.heads
+    return dataclasses.replace(
+        both,
+        memory=max(both.memory, one.memory + 4 * 2 * 2 * cells / MB),
+        operations=both.operations + 2 * work.forward(count),
+        seconds=both.seconds + 2 * one.seconds + 5 + 3e-6 * cells,
+    )
+
+
+def _read_treebank(work: Work) -> Need:
     """Two passes over a treebank, of which the greatest weights wait on disk, and statistics.
 
     In memory are the treebank, and what heads do with one block of its sentences.
     """
-    one, count = all_maps(work), work.config["treebank"]["sentences"]
+    one, count = all_maps(work), work.config["syntax"]["sentences"]
     heads = work.model.layers * work.model.heads
     words = _WORDS_OF_SENTENCE * count
     of_block = 120 * _WORDS_OF_SENTENCE * min(count, _SENTENCES_OF_BLOCK) * heads
@@ -797,30 +868,18 @@ def syntax(work: Work) -> Need:
 
 
 def syntactic_changes(work: Work) -> Need:
-    """A pass over a treebank by the pre-trained model, and by every fine-tuned one of a task."""
-    one, models = syntax(work), _models(work) - 1
-    half = dataclasses.replace(one, operations=one.operations / 2, seconds=one.seconds / 2)
+    """A pass over a treebank by the pre-trained model, and by every fine-tuned one."""
+    tasks = work.config["syntax"]["tasks"]
+    passes = (1 + sum(seeds_of(work.config, task) for task in tasks)) / 2
+    both = _read_treebank(work)
     return dataclasses.replace(
-        half, operations=models * half.operations, seconds=models * half.seconds
-    )
-
-
-def probes(work: Work) -> Need:
-    """Fits of probes to all word maps of a treebank, which are kept in memory."""
-    one, treebank = all_maps(work), work.config["treebank"]
-    count = min(treebank["probed"], treebank["sentences"])
-    cells = _WORDS_OF_SENTENCE**2 * count * work.model.layers * work.model.heads
-    return Need(
-        memory=one.memory + 4 * 2 * 2 * cells / MB,
-        operations=2 * work.forward(count),
-        start=_START,
-        seconds=2 * one.seconds + 5 + 3e-6 * cells,
+        both, operations=passes * both.operations, seconds=passes * both.seconds
     )
 
 
 def coreference(work: Work) -> Need:
     """Two passes over texts, and the choices of all heads among expressions."""
-    one, count = all_maps(work), work.config["coreference"]["texts"]
+    one, count = all_maps(work), work.config["syntax"]["coreference"]["texts"]
     heads = work.model.layers * work.model.heads
     return Need(
         memory=one.memory + 200 * count * heads / MB,
@@ -847,18 +906,16 @@ def faithfulness(work: Work) -> Need:
 
 
 def shares(work: Work) -> Need:
-    """Shares of the patterns of all models, with intervals and tests."""
-    return table(seconds=_PER_MODEL * len(work.config["tasks"]) * _models(work))
+    """Shares of the patterns of all models, with intervals and tests, and their stripes."""
+    return table(300, seconds=2 * _PER_MODEL * len(work.config["tasks"]) * _models(work))
 
 
 READS_TABLES = Need(300, start=_START_OF_TABLES, seconds=_TABLE_OR_FIGURE)
 """Need of every rule that declares no resources."""
-SAMPLING = table()
 LABELLING = table(seconds=10)
 """Drawing maps to label."""
 FRAMENET = table(seconds=600, disk=900)
 """Downloading FrameNet; assumed, not measured."""
-FRAMENET_HEADS = table(seconds=3)
 PRETRAINING = Need(3000, seconds=4000)
 
 
@@ -1017,5 +1074,5 @@ def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     for task in config["tasks"]:
         work, seeds = work_of(config, task), seeds_of(config, task)
         total += dataset(work).disk + 2 * seeds * finetuning(work).disk
-        total += (1 + seeds) * gathering(work).disk
+        total += (1 + seeds) * all_maps(work).disk
     return int(total * MB)

@@ -13,13 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from darksecrets.data.files import SUFFIXES
 from darksecrets.data.metrics import METRICS, Metric, fitting
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import RESOURCES
+from darksecrets.run.files import RESOURCES, read_yaml
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,29}")
 RESERVED = ("pretrained", "maps", "classifier", "FrameNet")
@@ -39,7 +37,7 @@ _ORDER = (
 @functools.cache
 def shipped() -> dict[str, Entry]:
     """The entries that ship: the seven tasks of the paper."""
-    entries: dict[str, Entry] = yaml.safe_load((RESOURCES / "tasks.yaml").read_text("utf-8"))
+    entries: dict[str, Entry] = read_yaml(RESOURCES / "tasks.yaml")
     return entries
 
 

@@ -1,10 +1,11 @@
 """What a run shows: one line a step, failures with their cause, links at the end.
 
 Snakemake finds plugins for its log only among installed packages, and this workflow runs without
-being installed. The rule files therefore exchange Snakemake's own handler for `Screen` when they
-are read. Nothing is lost: Snakemake's complete log is in ``.snakemake/log``. Dry runs, runs with
-``--verbose``, jobs that are submitted elsewhere, and workflows that use this one as a module keep
-Snakemake's output.
+being installed; it uses their interface, the events. The rule files exchange Snakemake's own
+handler for `Screen` when they are read. Nothing is lost: Snakemake's complete log is in
+``.snakemake/log``. Dry runs, runs with ``--verbose``, jobs that are submitted elsewhere, workflows
+that use this one as a module, and versions of Snakemake that were not tested keep Snakemake's
+output.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ SNAKEFILES = (_ROOT / "Snakefile", _ROOT / "workflow" / "Snakefile")
 
 # Messages of Snakemake that tell a user nothing, by their first words.
 _NOISE = re.compile(
-    "Assuming unrestricted|Building DAG|Using shell|Group jobs|Select jobs|Config file"
+    "Assuming unrestricted|Building DAG|host:|Using shell|Group jobs|Select jobs|Config file"
     "|Conda environments: ignored|Singularity containers: ignored|Waiting at most|Removing output"
     "|Removing temporary|Exiting because|Shutting down|Complete log|Elapsed time"
     "|Trying to restart|Will exit after"
@@ -215,13 +216,11 @@ class Screen(logging.Handler):
         return duration(self._outlook.left({n: now - s.start for n, s in self._running.items()}))
 
     def _failed(self, record: Any) -> None:  # noqa: ANN401
-        self._running.pop(record.jobid, None)
-        logs = tuple(map(str, record.log))
-        step = self._steps.get(record.jobid) or Started(
-            record.rule_name, record.rule_name, {}, logs
-        )
-        if self._stopping:
-            return  # its job ended because the run was interrupted
+        running = self._running.pop(record.jobid, None)
+        step = self._steps.get(record.jobid)
+        if self._stopping or (step and not running):
+            return  # its job ended because the run was interrupted; or this was said already
+        step = step or Started(record.rule_name, record.rule_name, {}, tuple(map(str, record.log)))
         self.failed += 1
         self._write(failure(step, killed=self._killed))
 
@@ -294,8 +293,10 @@ def install(workflow: Any, snakefiles: Iterable[Path] = SNAKEFILES) -> Screen:  
         snakefiles: Main files of the workflows that have a `Screen`.
     """
     default = compat.own_handler()
-    screen = Screen(default or logging.StreamHandler(), own=compat.shows_steps(workflow))
-    if default and is_own(workflow, snakefiles) and workflow.is_main_process:
+    shown = default is not None and is_own(workflow, snakefiles) and workflow.is_main_process
+    own = shown and compat.shows_steps(workflow)
+    screen = Screen(default or logging.StreamHandler(), own=own)
+    if default and shown:
         compat.exchange_handler(default, screen)
     return screen
 
@@ -306,7 +307,7 @@ def relative(logs: Iterable[str]) -> str:
 
 
 def closing(
-    results: Path, made: Iterable[str], logs: Iterable[str], screen: Screen
+    results: Path, made: Iterable[str], logs: Iterable[str], screen: Screen, advice: str = ""
 ) -> tuple[str, list[Path]]:
     """What a run ends with, and the paths in it that can be opened.
 
@@ -315,6 +316,7 @@ def closing(
         made: Files that were asked for; with Table 1 among them, it and the folders are shown.
         logs: Snakemake's log files.
         screen: Knows how long the run took.
+        advice: What to do next, said of a run with Table 1.
     """
     made, table = list(made), results / "figures" / "table1.md"
     lines, links = [""], [Path(path) for path in made[:FILES]]
@@ -323,6 +325,7 @@ def closing(
         lines += ["Table 1", "", *_first_table(text), ""]
         wanted = (results / name for name in ("atlas.html", "report.html", "figures", "tables"))
         links = [path for path in wanted if path.exists()]
+        lines += [f"Open {links[0]} first. {advice}".rstrip(), ""]
     lines += [f"  {path}" for path in links]
     lines += ["", f"Done in {screen.spent}. Full log: {relative(logs)}"]
     return "\n".join(lines), links

@@ -3,7 +3,7 @@
 
 DISABLING = "Section 4.6, disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
-SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]
+SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]["interventions"]
 SWEPT_TASKS = config["ablation"]["tasks"]
 SWEPT_MODELS = [
     [task, state, seed]
@@ -18,49 +18,31 @@ RESAMPLING = {
 }
 SETTINGS_OF_JOINT = {key: config["ablation"][key] for key in ("mode", "screening")}
 JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
-if not config["left_out"]:
-    CHECKS["sweep_heads_chunk"] = of_ablation.check_run
-CHECKS["collect_ablation"] = partial(of_ablation.check_states, left_out=config["left_out"])
-CHECKS["collect_joint"] = partial(of_ablation.check_joint, left_out=config["left_out"])
-
-
-rule sweep_heads_chunk:
-    """Predict a chunk of the validation set with heads disabled: each head, each layer, and custom sets.
-
-    A job loads the model once for all sets and computes what they have in common only once.
-    """
-    input:
-        dataset="<results>/data/{task}",
-        model=classifier_folder,
-    output:
-        chunk=temp(
-            directory("<results>/ablation_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
-        ),
-    log:
-        "<logs>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
-    benchmark:
-        "<benchmarks>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
-    wildcard_constraints:
-        state="|".join(STATES),
-    group:
-        chunk_group("ablation", CHUNKS_OF_ABLATION)
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.sweep_chunk, gpu=True),
-    params:
-        task=entry_of_task(*OF_EXAMPLES),
-        settings=settings_of_sweep,
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-    message:
-        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
-    script:
-        "../../scripts/sweep_heads_chunk.py"
+EFFECTS = (
+    *("head_ablation", "layer_ablation", "set_ablation", "best_head", "survival"),
+    *("mode_comparison", "seed_effects", "seed_transfer"),
+)
+COMPARISONS = (
+    *("seed_agreement", "task_agreement", "worst_overlap", "worst_heads"),
+    *("linked_ablation", "linked_groups"),
+)
+TOGETHER = ("joint_ablation", "tolerated_heads", "tolerated_means")
+if not config["left_out"]["interventions"]:
+    CHECKS["sweep_heads"] = CHECKS["sweep_heads_chunk"] = of_ablation.check_run
+CHECKS["score_ablation"] = partial(
+    of_ablation.check_states, left_out=config["left_out"]["interventions"]
+)
+CHECKS["score_joint"] = partial(
+    of_ablation.check_joint, left_out=config["left_out"]["interventions"]
+)
 
 
 rule sweep_heads:
-    """Gather the predictions of a sweep, and decide what the chunks alone leave open."""
+    """Predict the validation set with heads disabled: each head, each layer, and custom sets.
+
+    The job loads the model once for all sets and computes what they have in common only once. If other jobs
+    compute chunks of the examples, this one joins them and decides what the chunks alone leave open.
+    """
     input:
         chunks=chunks_of("<results>/ablation_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
@@ -85,103 +67,69 @@ rule sweep_heads:
         settings=settings_of_sweep,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Gather the sweep over heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
         "../../scripts/sweep_heads.py"
 
 
+use rule sweep_heads as sweep_heads_chunk with:
+    input:
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
+    output:
+        sweep=temp(
+            directory("<results>/ablation_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
+        ),
+    log:
+        "<logs>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
+    benchmark:
+        "<benchmarks>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
+    group:
+        "ablation_chunk"
+    resources:
+        **ask(resources.sweep_chunk, gpu=True),
+    message:
+        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
+
+
 rule score_ablation:
-    """Compare every disabled set with the intact model, example by example.
+    """Compare every disabled set with the intact model, example by example: the numbers of Figures 8 and 9.
 
     The paper only reports scores. With 144 heads to choose from, the best one gains a few examples by
     chance alone, so every difference gets an interval and a test, and the best head is scored on
-    examples that did not choose it.
+    examples that did not choose it. Where a task has several seeds, effects are also estimated over these,
+    and heads are scored that another seed's model chose.
     """
     input:
-        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
+        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
     output:
-        head_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/head_ablation.csv",
-        layer_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/layer_ablation.csv",
-        set_ablation="<results>/ablation_effects/{task}/{state}/seed-{seed}/set_ablation.csv",
-        best_head="<results>/ablation_effects/{task}/{state}/seed-{seed}/best_head.csv",
-        survival="<results>/ablation_effects/{task}/{state}/seed-{seed}/survival.csv",
-        mode_comparison="<results>/ablation_effects/{task}/{state}/seed-{seed}/mode_comparison.csv",
-        provenance="<results>/ablation_effects/{task}/{state}/seed-{seed}/provenance.json",
+        **{name: f"<results>/tables/{name}.csv" for name in EFFECTS},
+        provenance="<results>/tables/head_ablation.provenance.json",
     log:
-        "<logs>/score_ablation/{task}/{state}/seed-{seed}.log",
+        "<logs>/score_ablation.log",
     benchmark:
-        "<benchmarks>/score_ablation/{task}/{state}/seed-{seed}.tsv"
-    wildcard_constraints:
-        state="|".join(STATES),
-    group:
-        "ablation"
+        "<benchmarks>/score_ablation.tsv"
     conda:
         "../../envs/model.yaml"
     resources:
         **ask(resources.scoring),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        compare_modes=compared_modes,
-        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
-        permutations=lookup(dpath="ablation/permutations", within=config),
-        splits=lookup(dpath="ablation/splits", within=config),
-        seed=lookup(dpath="ablation/seed", within=config),
+        models=SWEPT_MODELS,
+        tasks=entries_to_score(SWEPT_TASKS),
+        compare_modes={task: resources.compared_modes(config, task) for task in SWEPT_TASKS},
+        resampling=RESAMPLING,
     message:
-        "Compare the disabled heads and layers of {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+        "Compare the disabled heads and layers"
     script:
         "../../scripts/score_ablation.py"
 
 
-collect(
-    "collect_ablation",
-    "Gather a table of all tasks and seeds: the numbers of Figures 8 and 9, and significant effects.",
-    group="effects",
-    table="{table}",
-    tables=sweeps_of("<results>/ablation_effects/{task}/{state}/seed-{seed}/{{table}}.csv"),
-    choices="(head|layer|set)_ablation|best_head|survival|mode_comparison",
-)
-
-
-rule sweep_joint_chunk:
-    """Predict a chunk of the validation set with several heads disabled together.
+rule sweep_joint:
+    """Predict the validation set with several heads disabled together.
 
     Which heads follows from the effects of single heads on one half of the examples; the other half scores
-    them.
+    them. Chunks are as in `sweep_heads`.
     """
-    input:
-        dataset="<results>/data/{task}",
-        model=classifier_folder,
-        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
-    output:
-        chunk=temp(
-            directory("<results>/joint_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
-        ),
-    log:
-        "<logs>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
-    benchmark:
-        "<benchmarks>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
-    wildcard_constraints:
-        state="|".join(STATES),
-    group:
-        chunk_group("joint", CHUNKS_OF_ABLATION)
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.joint_chunk, gpu=True),
-    params:
-        task=entry_of_task(*OF_EXAMPLES),
-        settings=SETTINGS_OF_JOINT,
-        joint=joint_of_task,
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-    message:
-        "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
-    script:
-        "../../scripts/sweep_joint_chunk.py"
-
-
-rule sweep_joint:
-    """Gather the predictions with several heads disabled together."""
     input:
         chunks=chunks_of("<results>/joint_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
@@ -205,159 +153,85 @@ rule sweep_joint:
     params:
         task=entry_of_task(*OF_EXAMPLES),
         settings=SETTINGS_OF_JOINT,
-        joint=joint_of_task,
+        joint=lambda wildcards: joint_of(wildcards.task),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Gather the heads disabled together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+        "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
         "../../scripts/sweep_joint.py"
 
 
-rule score_joint:
-    """Compare heads disabled together with the intact model, on the examples that did not choose them."""
+use rule sweep_joint as sweep_joint_chunk with:
     input:
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
         sweep="<results>/ablation/{task}/{state}/seed-{seed}",
-        joint="<results>/joint/{task}/{state}/seed-{seed}",
     output:
-        joint_ablation="<results>/joint_effects/{task}/{state}/seed-{seed}/joint_ablation.csv",
-        tolerated_heads="<results>/joint_effects/{task}/{state}/seed-{seed}/tolerated_heads.csv",
-        provenance="<results>/joint_effects/{task}/{state}/seed-{seed}/provenance.json",
+        joint=temp(
+            directory("<results>/joint_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
+        ),
     log:
-        "<logs>/score_joint/{task}/{state}/seed-{seed}.log",
+        "<logs>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
     benchmark:
-        "<benchmarks>/score_joint/{task}/{state}/seed-{seed}.tsv"
-    wildcard_constraints:
-        state="|".join(STATES),
+        "<benchmarks>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
     group:
-        "joint"
+        "joint_chunk"
+    resources:
+        **ask(resources.joint_chunk, gpu=True),
+    message:
+        "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
+
+
+rule score_joint:
+    """Compare heads disabled together with the intact model, on the examples that did not choose them.
+
+    How many heads are tolerated is also averaged over fine-tuning seeds; with one seed, there are no rows.
+    """
+    input:
+        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", JOINT),
+        joints=sweeps_of("<results>/joint/{task}/{state}/seed-{seed}", JOINT),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TOGETHER},
+        provenance="<results>/tables/joint_ablation.provenance.json",
+    log:
+        "<logs>/score_joint.log",
+    benchmark:
+        "<benchmarks>/score_joint.tsv"
     conda:
         "../../envs/model.yaml"
     resources:
         **ask(resources.joint_scoring),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        joint=joint_of_task,
+        models=[model for model in SWEPT_MODELS if model[0] in JOINT],
+        tasks=entries_to_score(JOINT),
+        joint={task: joint_of(task) for task in JOINT},
         tolerance=lookup(dpath="ablation/joint/tolerance", within=config),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
     message:
-        "Compare the heads disabled together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+        "Compare the heads disabled together"
     script:
         "../../scripts/score_joint.py"
 
 
-collect(
-    "collect_joint",
-    "Gather a table of all tasks and seeds: several heads disabled together, and how many are tolerated.",
-    group="effects",
-    table="{table}",
-    tables=per_task_and_seed(
-        "<results>/joint_effects/{task}/{state}/seed-{seed}/{{table}}.csv",
-        JOINT,
-        state=config["ablation"]["states"],
-    ),
-    choices="joint_ablation|tolerated_heads",
-)
+rule compare_effects:
+    """Compare which heads matter between seeds and tasks, and with the heads that other sections single out.
 
-
-rule average_tolerated:
-    """Average the numbers of heads that are tolerated over fine-tuning seeds; with one seed, no rows."""
-    input:
-        tolerated="<results>/tables/tolerated_heads.csv",
-    output:
-        means="<results>/tables/tolerated_means.csv",
-        provenance="<results>/tables/tolerated_means.provenance.json",
-    log:
-        "<logs>/average_tolerated.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/model.yaml"
-    message:
-        "Average the heads that are tolerated over seeds"
-    script:
-        "../../scripts/average_tolerated.py"
-
-
-rule compare_seeds:
-    """Estimate effects over fine-tuning seeds, and score heads that another seed's model chose.
-
-    A task with one seed has no rows.
-    """
-    input:
-        sweeps=per_task_and_seed(
-            "<results>/ablation/{task}/{state}/seed-{seed}",
-            COMPARED_TASKS,
-            state=config["ablation"]["states"],
-        ),
-    output:
-        effects="<results>/tables/seed_effects.csv",
-        transfer="<results>/tables/seed_transfer.csv",
-        provenance="<results>/tables/seed_effects.provenance.json",
-    log:
-        "<logs>/compare_seeds.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/model.yaml"
-    resources:
-        **ask(resources.comparing),
-    params:
-        models=[model for model in SWEPT_MODELS if model[0] in COMPARED_TASKS],
-        tasks={
-            name: {key: entry[key] for key in (*OF_EXAMPLES, "metrics") if key in entry}
-            for name, entry in config["tasks"].items()
-            if name in COMPARED_TASKS
-        },
-        resampling=RESAMPLING,
-    message:
-        "Compare the effects of heads and layers between seeds"
-    script:
-        "../../scripts/compare_seeds.py"
-
-
-rule compare_rankings:
-    """Compare which heads matter between seeds and between tasks: the same ones, or the same layers?"""
-    input:
-        heads="<results>/tables/head_ablation.csv",
-        equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
-    output:
-        seed_agreement="<results>/tables/seed_agreement.csv",
-        task_agreement="<results>/tables/task_agreement.csv",
-        worst_overlap="<results>/tables/worst_overlap.csv",
-        worst_heads="<results>/tables/worst_heads.csv",
-        provenance="<results>/tables/task_agreement.provenance.json",
-    log:
-        "<logs>/compare_rankings.log",
-    group:
-        "effects"
-    conda:
-        "../../envs/model.yaml"
-    params:
-        metrics={task: METRICS_OF_TASKS[task][0] for task in SWEPT_TASKS},
-        draws={key: RESAMPLING[key] for key in ("bootstrap", "permutations", "seed")},
-    message:
-        "Compare the heads that matter between seeds and tasks"
-    script:
-        "../../scripts/compare_rankings.py"
-
-
-rule link_ablation:
-    """Look up the effects of the heads that follow frames or attend to equal or related words (section 5).
-
-    Beside them are random heads of the same layers, and a limit for what each of them may cost.
+    The latter follow frames or attend to equal or related words (section 5). Beside them are random heads of
+    the same layers, and a limit for what each of them may cost.
     """
     input:
         heads="<results>/tables/head_ablation.csv",
-        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}"),
+        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
         framenet="<results>/tables/framenet_heads.csv",
         equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
         token_pairs="<results>/tables/token_pairs.csv",
     output:
-        table="<results>/tables/linked_ablation.csv",
-        groups="<results>/tables/linked_groups.csv",
-        provenance="<results>/tables/linked_ablation.provenance.json",
+        **{name: f"<results>/tables/{name}.csv" for name in COMPARISONS},
+        provenance="<results>/tables/task_agreement.provenance.json",
     log:
-        "<logs>/link_ablation.log",
+        "<logs>/compare_effects.log",
+    benchmark:
+        "<benchmarks>/compare_effects.tsv"
     group:
         "effects"
     conda:
@@ -366,11 +240,12 @@ rule link_ablation:
         **ask(resources.comparing),
     params:
         models=SWEPT_MODELS,
+        metrics={task: METRICS_OF_TASKS[task][0] for task in SWEPT_TASKS},
         resampling=RESAMPLING,
     message:
-        "Look up the effects of the heads that other sections single out"
+        "Compare the heads that matter"
     script:
-        "../../scripts/link_ablation.py"
+        "../../scripts/compare_effects.py"
 
 
 figure(
@@ -458,21 +333,5 @@ figure(
 )
 
 
-if JOINT:
-    RESULTS_OF_RUN += expand(
-        "<results>/tables/{table}.csv", table=("tolerated_heads", "tolerated_means")
-    )
-else:
-    TABLES_LEFT_OUT |= {
-        table.name for table in (*tables_of_ablation.JOINT, tables_of_ablation.TOLERATED_MEANS)
-    }
-if SWEPT:
-    RESULTS_OF_RUN += expand(
-        "<results>/tables/{table}.csv",
-        table=(
-            *("set_ablation", "survival", "mode_comparison", "seed_effects", "seed_transfer"),
-            *("seed_agreement", "worst_overlap", "worst_heads", "linked_ablation", "linked_groups"),
-        ),
-    )
-else:
-    TABLES_LEFT_OUT |= {table.name for table in tables_of_ablation.TABLES}
+in_run(*EFFECTS, *COMPARISONS, when=SWEPT)
+in_run(*TOGETHER, when=bool(JOINT))

@@ -8,7 +8,7 @@ TABLES_OF_ATLAS = [
         *measures_of_atlas.tables(measures_of_atlas.MODELS).values(),
         contracts.TABLES["score_means"],
     )
-    if table.name not in TABLES_LEFT_OUT
+    if is_made(table.name)
 ]
 
 
@@ -16,23 +16,30 @@ TABLES_OF_ATLAS = [
 TABLES_OF_HEADS = [
     str(RESULTS / "tables" / table.file)
     for table in measures_of_atlas.tables(measures_of_atlas.WHAT_HEADS_DO).values()
-    if table.name not in TABLES_LEFT_OUT
+    if is_made(table.name)
 ]
 
 
+# The atlas shows the maps of every task's first fine-tuned model, and what flips its predictions.
+FIRST = {
+    task: f"{task}/finetuned/seed-{entry['seeds'][0]}" for task, entry in config["tasks"].items()
+}
+FLIPPED = [task for task in SWEPT_TASKS if SWEPT and "finetuned" in config["ablation"]["states"]]
+
+
 rule atlas_maps:
-    """Choose a task's examples by rules; pack their maps and all heads' mean maps in a few bits a weight."""
+    """Choose examples of every task by rules; pack their maps and all heads' mean maps in a few bits a weight."""
     input:
-        stores=stores_for_atlas,
-        predictions=predictions_for_atlas,
-        sweep=sweep_for_atlas,
+        stores=per_task("<results>/attention/{task}"),
+        predictions=[f"<results>/predictions/{model}.csv" for model in FIRST.values()],
+        sweeps=[f"<results>/ablation/{FIRST[task]}" for task in FLIPPED],
     output:
-        maps="<results>/atlas/{task}.json",
-        provenance="<results>/atlas/{task}.provenance.json",
+        maps=per_task("<results>/atlas/{task}.json"),
+        provenance="<results>/atlas/provenance.json",
     log:
-        "<logs>/atlas_maps/{task}.log",
+        "<logs>/atlas_maps.log",
     benchmark:
-        "<benchmarks>/atlas_maps/{task}.tsv"
+        "<benchmarks>/atlas_maps.tsv"
     group:
         "atlas"
     conda:
@@ -40,10 +47,12 @@ rule atlas_maps:
     resources:
         **ask(resources.atlas_maps),
     params:
-        models=models_of_atlas,
-        settings=settings_of_atlas,
+        models={task: trained_models(task) for task in config["tasks"]},
+        labels={task: list(TASKS[task].labels) for task in config["tasks"]},
+        swept=FLIPPED,
+        settings={**config["atlas"], "seed": config["samples"]["seed"]},
     message:
-        "Choose examples for the atlas on {wildcards.task}"
+        "Choose examples for the atlas"
     script:
         "../../scripts/atlas_maps.py"
 
@@ -74,8 +83,9 @@ rule atlas:
             ),
             "comparable": PAPER,
             "figures": tables_of_figures(),
-            "left_out": config["left_out"],
+            "left_out": config["left_out"]["interventions"],
         },
+        analyses=config["analyses"],
         facts=FACTS,
         page=imports.digest(page_of_atlas.files()),
     message:
@@ -84,4 +94,4 @@ rule atlas:
         "../../scripts/atlas.py"
 
 
-RESULTS_OF_RUN.append("<results>/atlas.html")
+in_run("<results>/atlas.html")

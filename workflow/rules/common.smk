@@ -11,35 +11,24 @@ from snakemake.logging import logger
 
 from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
-from darksecrets.ablation import tables as tables_of_ablation
 from darksecrets.atlas import html as page_of_atlas
 from darksecrets.atlas import measures as measures_of_atlas
-from darksecrets.claims import measures as measures_of_claims
 from darksecrets.claims import registry
-from darksecrets.compression import preflight as of_compression
 from darksecrets.data import preflight as of_data
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
 from darksecrets.features import preflight as of_features
-from darksecrets.features import tables as tables_of_features
 from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
 from darksecrets.finetuning import preflight as of_finetuning
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
-from darksecrets.importance import preflight as of_importance
-from darksecrets.landscape import preflight as of_landscape
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
-from darksecrets.opinions import preflight as of_opinions
-from darksecrets.opinions import tables as tables_of_opinions
 from darksecrets.patterns import annotations, trained
-from darksecrets.run import gpus, parent, verifying
-from darksecrets.run.columns import of_weights
+from darksecrets.run import analyses, gpus, parent, verifying
 from darksecrets.run.errors import InputError
-from darksecrets.subnetworks import preflight as of_subnetworks
-from darksecrets.syntax import sources as of_treebanks
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
 from workflow.lib import (
@@ -70,29 +59,18 @@ try:
     if workflow.is_main_process:
         preflight.check(config, looking=with_text)
     found = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
-    config.update({key: "" if with_text else why for key, why in found(config).items()})
+    config["left_out"] = {key: "" if with_text else why for key, why in found(config).items()}
     config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
     files_of_config = [Path(os.path.relpath(file)) for file in workflow.configfiles]
     raise WorkflowError(places.name_lines(str(error), given, files_of_config)) from None
 
-if config["left_out"] and workflow.is_main_process:
-    logger.warning(
-        f"The sweep over heads (section 4.6, Figures 8 and 9) is left out; everything else runs. {config['left_out']}"
-    )
-if config["norms_left_out"] and workflow.is_main_process:
-    same = config["norms_left_out"] == config["left_out"]
-    logger.warning(
-        "Norms (section 4.4, beside weights), second opinions by norms and effective attention, "
-        "and faithfulness (section 5) are left out"
-        + (", too." if same else f"; everything else runs. {config['norms_left_out']}")
-    )
-
-if config["landscape_left_out"] and workflow.is_main_process:
-    logger.warning(
-        f"Restored layers (section 4.3, further) are left out; everything else runs. {config['landscape_left_out']}"
-    )
+if workflow.is_main_process:
+    for name, other in analyses.switch_on(given.get("analyses", [analyses.PAPER]))[1].items():
+        logger.info(f"The analysis {name} is switched on, too: {other} reads its results.")
+    for reason, names in preflight.lacking(config).items():
+        logger.warning(f"Left out: {', '.join(names)}; everything else runs. {reason}")
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
 RULES = Path(str(workflow.current_basedir))
@@ -106,7 +84,6 @@ if workflow.is_main_process and terminal.is_own(workflow):
         compat.replace_lock(
             partial(locks.holding, results=RESULTS, elsewhere=not workflow.local_exec)
         )
-compat.let_signals_wait()
 parent.announce()
 
 
@@ -120,7 +97,6 @@ wildcard_constraints:
     task="|".join(map(re.escape, config["tasks"])),
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
-    model=r"pretrained|(finetuned|random)/seed-\d+",
     chunk=r"\d+",
     chunks=r"\d+",
 
@@ -136,7 +112,7 @@ FINETUNED_STATES = ("finetuned", "finetuned-from-normal")
 STATES = ("pretrained", *FINETUNED_STATES)
 # An encoder that learned nothing, beside every statistic of maps.
 RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
-SCORED_STATES = ("pretrained", "frozen", *FINETUNED_STATES)
+NOT_FINETUNED = ("pretrained", "frozen")
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
 PAPER = configuration.is_paper_run(config)
 # What the configuration says about where the run's results come from.
@@ -149,7 +125,23 @@ OF_EXAMPLES = ("text", "labels", "range")
 OF_FROZEN = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
 # Of training on a fine-tuned model, nothing of its start matters.
 NOT_OF_GATES = ("frozen_learning_rate", "init_seed", "reinitialized_layers")
+# How encoders are run over texts, and random weights drawn.
+READING = {
+    "std": config["fine_tuning"]["from_normal_std"],
+    "max_length": config["fine_tuning"]["max_length"],
+    "batch_size": config["attention"]["batch_size"],
+}
 ANNOTATIONS = configuration.annotated_by(config)
+# What claims depend on besides tables: GLUE and FrameNet are shared with papers, together with the paper's model.
+RUN_OF_CLAIMS = {
+    "tasks": {name: list(task.metrics) for name, task in TASKS.items()},
+    "seeds": {name: entry["seeds"] for name, entry in config["tasks"].items()},
+    "shared": [
+        *(["GLUE"] if PAPER else []),
+        *(["FrameNet"] if PAPER and config["framenet"]["source"] == "nltk" else []),
+    ],
+    "settings": configuration.settings_for_claims(config),
+}
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 
@@ -179,21 +171,17 @@ def per_task_and_seed(
     ]
 
 
-def per_task_and_model(
-    pattern: str, tasks: Iterable[str] = tuple(config["tasks"]), **others
-) -> list[str]:
-    """The pattern for tasks, all of the run if not given, and each of the models whose maps are measured."""
-    return [
-        path
-        for task in tasks
-        for path in expand(pattern, task=task, model=measured_models(task), **others)
-    ]
+def trained_models(task: str) -> list[str]:
+    """The models of a task whose maps are kept."""
+    return ["pretrained", *(f"finetuned/seed-{seed}" for seed in config["tasks"][task]["seeds"])]
 
 
 def measured_models(task: str) -> list[str]:
     """The models of a task whose maps are measured."""
-    seeds = config["tasks"][task]["seeds"]
-    return ["pretrained", *(f"finetuned/seed-{seed}" for seed in seeds), RANDOM_MODEL]
+    return [*trained_models(task), RANDOM_MODEL]
+
+
+MEASURED_MODELS = [[task, model] for task in config["tasks"] for model in measured_models(task)]
 
 
 def followed_seeds(task: str) -> list[int]:
@@ -212,26 +200,24 @@ def finetuned_folders(wildcards) -> list[str]:
     )
 
 
-def measured_stores(wildcards) -> list[str]:
-    """The maps of every model of a task that are measured."""
-    return expand(
-        "<results>/attention/{task}/{model}",
-        task=wildcards.task,
-        model=measured_models(wildcards.task),
-    )
+def scored(kind: str) -> list[str]:
+    """Scores or predictions of every state, task and seed; a folder holds those of all seeds of a task."""
+    of_states = [
+        *(per_task(f"<results>/{kind}/{{task}}/{state}") for state in NOT_FINETUNED),
+        *(
+            per_task_and_seed(f"<results>/{kind}/{{task}}/{state}/seed-{{seed}}.csv")
+            for state in FINETUNED_STATES
+        ),
+    ]
+    return [path for paths in of_states for path in paths]
 
 
-def scored(pattern: str) -> list[str]:
-    """The pattern for every task, scored state and seed."""
-    return [path for state in SCORED_STATES for path in per_task_and_seed(pattern, state=state)]
-
-
-def entries_to_score() -> dict[str, dict]:
-    """What comparing scores needs to know of every task."""
+def entries_to_score(tasks: Iterable[str] = tuple(config["tasks"])) -> dict[str, dict]:
+    """What scoring needs to know of tasks, all of the run if not given."""
     needed = (*OF_EXAMPLES, "metrics")
     return {
-        task: {key: value for key, value in entry.items() if key in needed}
-        for task, entry in config["tasks"].items()
+        task: {key: value for key, value in config["tasks"][task].items() if key in needed}
+        for task in tasks
     }
 
 
@@ -260,8 +246,8 @@ def entry_of_task(*keys: str) -> Callable:
 
 
 def chunks_of(folder: str, number: int) -> list[str]:
-    """The chunks that a job is split into: `1-of-3` and so on."""
-    return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1)]
+    """The chunks that a job gathers: `1-of-3` and so on; none if it does all by itself."""
+    return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1) if number > 1]
 
 
 @cache
@@ -296,23 +282,11 @@ def checkpoint_files(wildcards) -> list[str]:
     return [compat.in_place(os.path.relpath(path)) for path in sorted(folder.glob("*.safetensors"))]
 
 
-def model_folder(wildcards) -> str:
-    """The model whose maps are extracted: the encoder shared by all tasks, or a fine-tuned one."""
-    if wildcards.model == "pretrained":
-        return "<results>/models/pretrained"
-    return f"<results>/models/{wildcards.task}/{wildcards.model}"
-
-
 def labelled_files() -> list[str]:
     """Files of the labelled maps that the classifier is trained on."""
     sets = annotations.folders(config["patterns"]["annotations"])
     files = [path for folder in sets for path in annotations.files(folder)]
     return [compat.in_place(os.path.relpath(path)) for path in files]
-
-
-def pattern_maps() -> list[str]:
-    """Tables with the pattern of every map, one per task, model and seed of the run."""
-    return per_task_and_model("<results>/patterns/{task}/{model}.parquet")
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
@@ -329,14 +303,9 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
     return {"downloaded": "<results>/framenet/nltk_data"}
 
 
-def treebank_files(wildcards) -> dict[str, list[str]]:
-    """Where trees come from: word lists, a file of one's own, or the annotation of all tasks."""
-    check_data()
-    if config["treebank"]["source"] == "pipeline":
-        return {"annotations": per_task("<results>/annotation/{task}.jsonl")}
-    if config["treebank"]["source"] == "conllu":
-        return {"files": [compat.in_place(config["treebank"]["path"])]}
-    return {"files": corpus_files()}
+def annotation_of_task(wildcards) -> list[str]:
+    """The words of the sampled examples; the built-in corpus has them beside its data."""
+    return ["<results>/annotation/{task}.jsonl"] if TASKS[wildcards.task].data else []
 
 
 def pipeline_files(wildcards) -> list[str]:
@@ -352,139 +321,9 @@ def parser_files(wildcards) -> list[str]:
     )
 
 
-def attention_of_next_seed(wildcards) -> list[str]:
-    """Maps of the model fine-tuned with the task's next seed (after the last, the first), if there are several."""
-    seeds = [int(seed) for seed in config["tasks"][wildcards.task]["seeds"]]
-    following = seeds[(seeds.index(int(wildcards.seed)) + 1) % len(seeds)]
-    if len(seeds) == 1:
-        return []
-    return [f"<results>/attention/{wildcards.task}/finetuned/seed-{following}"]
-
-
 def tasks_of(table: str) -> list[str]:
     """Tasks of the run that have a measure; some measures need two sentences."""
     return [task for task in config["tasks"] if TASKS[task].is_pair or not MEASURES[table].pairs]
-
-
-def measured(wildcards) -> list[str]:
-    """A measure's tables, one for every task and model that has it."""
-    pattern = "<results>/features/{task}/{model}/{table}.csv"
-    tasks, table = tasks_of(wildcards.table), wildcards.table
-    return per_task_and_model(pattern, tasks, table=table)
-
-
-def norms_of_tasks(wildcards) -> list[str]:
-    """The parts of a table of weights and norms, one for every task."""
-    return per_task(f"<results>/norms/{{task}}/{wildcards.table}.csv")
-
-
-def faithfulness_of_tasks(wildcards) -> list[str]:
-    """The parts of a table of attention and decisions, one for every task that has them."""
-    return expand(
-        "<results>/faithfulness/{task}/{table}.csv",
-        task=config["faithfulness"]["tasks"],
-        table=wildcards.table,
-    )
-
-
-def restored_of_seeds(wildcards) -> list[str]:
-    """The outputs of a task's models in a state with layers restored, one for each seed."""
-    return expand(
-        "<results>/restored/{task}/{state}/seed-{seed}",
-        task=wildcards.task,
-        state=wildcards.state,
-        seed=config["tasks"][wildcards.task]["seeds"],
-    )
-
-
-def files_of_grid(task: str, folder: str, name: str) -> list[str]:
-    """A file of every fine-tuning of a task's grid, starts first; those of the run itself are taken from there."""
-    grid, settings = config["seed_grid"], config["fine_tuning"]
-    own = config["tasks"][task]["seeds"]
-    if settings["init_seed"] is not None or settings["order_seed"] is not None:
-        own = []  # the run's seeds are not those of start and order
-    return [
-        (
-            f"<results>/{folder}/{task}/finetuned/seed-{init}.csv"
-            if init == order and init in own
-            else f"<results>/seed_grid/{task}/init-{init}-order-{order}.{name}.csv"
-        )
-        for init in grid["init_seeds"]
-        for order in grid["order_seeds"]
-    ]
-
-
-def predictions_of_grid(wildcards) -> list[str]:
-    """Predictions of every fine-tuning of a task's grid."""
-    return files_of_grid(wildcards.task, "predictions", "predictions")
-
-
-def curves_of_grid(wildcards) -> list[str]:
-    """Learning curves of every fine-tuning of a task's grid."""
-    return files_of_grid(wildcards.task, "curves", "curve")
-
-
-def seeds_of_tasks(wildcards) -> list[str]:
-    """The parts of a table of seeds, one for every task that has a grid."""
-    return expand(
-        "<results>/seed_grid/{task}/{table}.csv",
-        task=config["seed_grid"]["tasks"],
-        table=wildcards.table,
-    )
-
-
-def similarity_of_seeds(wildcards) -> list[str]:
-    """The similarities of maps before and after a fine-tuning of the pre-trained encoder, by seed."""
-    if wildcards.state != "finetuned":
-        return []
-    return expand(
-        "<results>/similarity/{task}/seed-{seed}.csv",
-        task=wildcards.task,
-        seed=config["tasks"][wildcards.task]["seeds"],
-    )
-
-
-def landscape_of_tasks(wildcards) -> list[str]:
-    """The parts of a table of restored layers, one for every task and state that has them."""
-    return expand(
-        "<results>/landscape/{task}/{state}/{table}.csv",
-        task=config["landscape"]["tasks"],
-        state=config["landscape"]["states"],
-        table=wildcards.table,
-    )
-
-
-def snapshots_for_surface(wildcards) -> list[str]:
-    """The weights that a training has kept on its way, if it is followed and began with the pre-trained model."""
-    tasks, begun = config["landscape"]["trajectories"]["tasks"], config["fine_tuning"]
-    if wildcards.task not in tasks or int(wildcards.seed) not in followed_seeds(wildcards.task):
-        return []
-    if begun["init_seed"] is not None or begun["reinitialized_layers"]:
-        return []
-    return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]
-
-
-def surfaces_of_tasks(wildcards) -> list[str]:
-    """The parts of a table of loss surfaces, one for every task that has them and each of its first seeds."""
-    surface = config["landscape"]["surface"]
-    return [
-        f"<results>/surfaces/{task}/seed-{seed}/{wildcards.table}.csv"
-        for task in surface["tasks"]
-        for seed in config["tasks"][task]["seeds"][: surface["seeds"]]
-    ]
-
-
-def flatness_of_run(wildcards) -> list[str]:
-    """The flatness of every model that has been measured: of both states, by task and seed."""
-    return [
-        path
-        for state in FINETUNED_STATES
-        for path in per_task_and_seed(
-            "<results>/flatness/{task}/{state}/seed-{seed}.csv",
-            config["landscape"]["flatness"]["tasks"],
-            state=state,
-        )
-    ]
 
 
 def classifier_folder(wildcards) -> str:
@@ -494,34 +333,22 @@ def classifier_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
 
 
-def compared_modes(wildcards) -> list[str]:
-    """Further modes in which a task's heads are disabled."""
-    return resources.compared_modes(config, wildcards.task)
-
-
-def joint_of_task(wildcards) -> dict:
+def joint_of(task: str) -> dict:
     """What is disabled together; the task's first metric orders the heads."""
     of_run = {key: config["ablation"]["joint"][key] for key in ("heads", "draws")}
-    metric = METRICS_OF_TASKS[wildcards.task][0]
+    metric = METRICS_OF_TASKS[task][0]
     return {**of_run, "seed": config["ablation"]["seed"], "metric": metric}
 
 
 def settings_of_sweep(wildcards) -> dict:
     """What a task's sweep disables, and how."""
     settings = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
-    return settings | {"compare_modes": compared_modes(wildcards)}
+    return settings | {"compare_modes": resources.compared_modes(config, wildcards.task)}
 
 
-def sweeps_of(pattern: str) -> list[str]:
-    """The pattern for every task, state and seed whose heads are disabled."""
-    return per_task_and_seed(
-        pattern, config["ablation"]["tasks"], state=config["ablation"]["states"]
-    )
-
-
-def chunk_group(group: str, chunks: int) -> str | None:
-    """Group of a chunk's job: that of the next steps, or none if several chunks run in parallel."""
-    return group if chunks == 1 else None
+def sweeps_of(pattern: str, tasks: Iterable[str]) -> list[str]:
+    """The pattern for tasks whose heads are disabled, every state and seed."""
+    return per_task_and_seed(pattern, tasks, state=config["ablation"]["states"])
 
 
 def orders_of_task(wildcards) -> list[str]:
@@ -536,37 +363,6 @@ def mlps_of_task(wildcards) -> list[str]:
     if wildcards.task not in PRUNED:
         return []
     return ["<results>/importance/{task}/seed-{seed}/mlp_importance.csv"]
-
-
-def sweep_for_atlas(wildcards) -> list[str]:
-    """The sweep over the heads of a task's first fine-tuned model, if there is one."""
-    ablation = config["ablation"]
-    swept = "finetuned" in ablation["states"] and wildcards.task in ablation["tasks"]
-    seed = config["tasks"][wildcards.task]["seeds"][0]
-    sweep = f"<results>/ablation/{wildcards.task}/finetuned/seed-{seed}"
-    return [sweep] if swept and not config["left_out"] else []
-
-
-def models_of_atlas(wildcards) -> list[str]:
-    """Models of a task whose maps the atlas shows: the maps of random weights are not kept."""
-    return [model for model in measured_models(wildcards.task) if model != RANDOM_MODEL]
-
-
-def predictions_for_atlas(wildcards) -> str:
-    """Predictions of a task's first fine-tuned model."""
-    seed = config["tasks"][wildcards.task]["seeds"][0]
-    return f"<results>/predictions/{wildcards.task}/finetuned/seed-{seed}.csv"
-
-
-def stores_for_atlas(wildcards) -> list[str]:
-    """The attention of these models."""
-    return [f"<results>/attention/{wildcards.task}/{each}" for each in models_of_atlas(wildcards)]
-
-
-def settings_of_atlas(wildcards) -> dict:
-    """Which examples of a task the atlas shows, and what its labels are called."""
-    labels = list(TASKS[wildcards.task].labels)
-    return {**config["atlas"], "labels": labels, "seed": config["samples"]["seed"]}
 
 
 def tables_of_figures() -> dict[str, list[str]]:
@@ -591,6 +387,47 @@ def text_given(wildcards) -> object:
     return config["text"]
 
 
+def treebank_files(wildcards) -> dict[str, list[str]]:
+    """Where trees come from: word lists, a file of one's own, or the annotation of all tasks."""
+    check_data()
+    if TREEBANK["source"] == "pipeline":
+        return {"annotations": per_task("<results>/annotation/{task}.jsonl")}
+    if TREEBANK["source"] == "conllu":
+        return {"files": [compat.in_place(TREEBANK["path"])]}
+    return {"files": corpus_files()}
+
+
+def files_of_grids(folder: str, name: str) -> list[str]:
+    """A file of every fine-tuning of all grids, by initialization; those of the run itself are taken from there."""
+    grid = config["seed_grid"]
+    return [
+        (
+            f"<results>/{folder}/{task}/finetuned/seed-{init}.csv"
+            if init == order and init in config["tasks"][task]["seeds"]
+            else f"<results>/seed_grid/{task}/init-{init}-order-{order}.{name}.csv"
+        )
+        for task in GRIDS
+        for init in grid["init_seeds"]
+        for order in grid["order_seeds"]
+    ]
+
+
+def finetunings(wildcards) -> list[tuple[str, int]]:
+    """The states and seeds of a task's fine-tuned models."""
+    seeds = config["tasks"][wildcards.task]["seeds"]
+    return [(state, seed) for state in FINETUNED_STATES for seed in seeds]
+
+
+def snapshots_for_surface(wildcards) -> list[str]:
+    """The weights that a training has kept on its way, if it is followed and began with the pre-trained model."""
+    tasks = config["landscape"]["trajectories"]["tasks"]
+    if wildcards.task not in tasks or int(wildcards.seed) not in followed_seeds(wildcards.task):
+        return []
+    if config["fine_tuning"]["reinitialized_layers"]:
+        return []
+    return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]
+
+
 def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
     """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU.
 
@@ -599,12 +436,36 @@ def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
     return resources.Asked(need, config, GPU if gpu else 0, data).resources()
 
 
-RESULTS_OF_RUN: list[str] = []  # targets of `all`: each section adds its figures and tables
+# Targets of the paper and of each further analysis, whether or not this run makes it.
+RESULTS_OF: dict[str, list[str]] = {name: [] for name in (analyses.PAPER, *analyses.find())}
+RESULTS_OF_RUN: list[str] = []  # targets of `all`: those of the analyses that this run makes
 TABLES_LEFT_OUT: set[str] = (
     set()
-)  # names of tables that this run does not make: each section adds its own
+)  # names of tables that the configuration or the encoder leaves out
+ANALYSIS = analyses.PAPER  # the one whose rule file is being read
 NOT_OFFERED = {"pattern_predictions"}  # a row per labelled map and fold: too large for the report
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
+
+
+def in_run(*results: str, when: bool = True) -> None:
+    """Make tables (by name) and other files part of the analysis whose rule file calls this.
+
+    They become targets of `all` if the run makes that analysis. If `when` is false, because the configuration or
+    the encoder leaves them out, there are none.
+    """
+    files = [each if Path(each).suffix else f"<results>/tables/{each}.csv" for each in results]
+    if not when:
+        TABLES_LEFT_OUT.update(Path(file).stem for file in files if "/tables/" in file)
+        return
+    RESULTS_OF[ANALYSIS] += files
+    if ANALYSIS in config["analyses"]:
+        RESULTS_OF_RUN.extend(files)
+
+
+def is_made(table: str) -> bool:
+    """Whether the run makes a table."""
+    analysis = analyses.of_tables().get(table, analyses.PAPER)
+    return table not in TABLES_LEFT_OUT and analysis in config["analyses"]
 
 
 def drawn_by(
@@ -651,8 +512,8 @@ def figure(
     """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
-    Its job is submitted with those of `group`. If `of_run`, it is a target of `all`. It shows all tasks, or
-    only `tasks`; `options` are settings that the module reads.
+    Its job is submitted with those of `group`. If `of_run`, it is part of the analysis, see `in_run`. It shows
+    all tasks, or only `tasks`; `options` are settings that the module reads.
     """
 
     rule:
@@ -683,8 +544,7 @@ def figure(
             "../../scripts/figure.py"
 
     compat.describe(getattr(rules, name), what)
-    if of_run:
-        RESULTS_OF_RUN.extend(figure_files(name))
+    in_run(*figure_files(name), when=of_run)
 
 
 def collect(
@@ -692,37 +552,34 @@ def collect(
     what: str,
     *,
     group: str,
-    table: str,
-    tables,
-    choices: str | None = None,
+    tables: Mapping[str, list[str]],
     metrics: Mapping[str, list[str]] | None = None,
 ) -> None:
-    """Add a rule that concatenates `tables` of single jobs into one table of the run.
+    """Add a rule that makes tables of the run, each by concatenating its parts, which jobs have made.
 
-    If the table's name is the wildcard `{table}`, `choices` are its possible values. Jobs score every
-    metric that fits a task, so that choosing others reruns no training; the table keeps `metrics`.
+    Jobs score every metric that fits a task, so that choosing others reruns no training; the tables keep
+    `metrics`.
     """
 
     rule:
         name:
             name
         input:
-            tables=tables,
+            **tables,
         output:
-            table=f"<results>/tables/{table}.csv",
-            provenance=f"<results>/tables/{table}.provenance.json",
+            **{table: f"<results>/tables/{contracts.TABLES[table].file}" for table in tables},
+            provenance=f"<results>/tables/{next(iter(tables))}.provenance.json",
         log:
-            f"<logs>/{name}/{table}.log",
-        wildcard_constraints:
-            table=choices or table,
+            f"<logs>/{name}.log",
         group:
             group
         conda:
             "../../envs/figures.yaml"
         params:
+            tables=list(tables),
             metrics=metrics,
         message:
-            "Make {output.table}"
+            f"Gather {', '.join(tables)}"
         script:
             "../../scripts/collect_tables.py"
 
@@ -756,6 +613,7 @@ def add_code() -> None:
             modules = [*([one] if one else []), *(several or [])]
             files = imports.files_of((RULES / script).resolve(), *modules)
             compat.add_parameter(each, "code", imports.digest(files))
+    imports.keep()
 
 
 def offer_tables() -> None:
@@ -775,7 +633,6 @@ def offer_tables() -> None:
 
 def labels_of_table(name: str, wildcards) -> dict[str, str]:
     """A table's name and the paper's sections that it belongs to; the claims are about all."""
-    name = wildcards.get("table", name)
     (section,) = (
         of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables
     )
@@ -785,6 +642,9 @@ def labels_of_table(name: str, wildcards) -> dict[str, str]:
 
 def start_run(logs: list[str]) -> None:
     """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
+    compat.let_signals_wait()
+    if untested := compat.untested():
+        logger.warning(untested)
     looking = plan.is_look(workflow.dag, config)
     expected = None
     if workflow.local_exec:
@@ -805,7 +665,9 @@ def start_run(logs: list[str]) -> None:
         )
     try:
         preflight.check_surroundings(config, looking=looking)
-        for name in {job.rule.name for job in compat.jobs_of(workflow.dag)} & set(CHECKS):
+        rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
+        preflight.check_packages(config, {Path(rule.snakefile).stem for rule in rules_of_jobs})
+        for name in {rule.name for rule in rules_of_jobs} & set(CHECKS):
             CHECKS[name](config)
         preflight.record_run(config, looking=looking)
     except InputError as error:
@@ -824,7 +686,14 @@ def finish_run(logs: list[str]) -> None:
             if Path(path).is_relative_to(RESULTS)
         }
         verifying.list_results(RESULTS, named, all_of_run=set(RESULTS_OF_RUN) <= set(made))
-    text, links = terminal.closing(RESULTS, compat.targets_of(workflow.dag), logs, SCREEN)
+    more = len(config["analyses"]) <= len(analyses.find())
+    advice = (
+        "`make plan` lists what can be added to the paper; ANALYSES=all makes all of it."
+        if more
+        else ""
+    )
+    targets = compat.targets_of(workflow.dag)
+    text, links = terminal.closing(RESULTS, targets, logs, SCREEN, advice)
     logger.info(text, extra={"links": links})
 
 

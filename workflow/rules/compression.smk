@@ -1,6 +1,8 @@
 # Section 5: how much smaller can the overparametrised model be made? Beside published compressed models.
 
 
+from darksecrets.compression import preflight as of_compression
+
 COMPRESSION = "Section 5, smaller models"
 COMPRESSED = config["compression"]["tasks"]
 TABLES_OF_COMPRESSION = ("compression", "compression_times")
@@ -8,15 +10,8 @@ CHECKS["collect_compression"] = partial(
     of_data.check_chosen, key="compression.tasks", lacks="compresses no models"
 )
 UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")
-if COMPRESSED and UNCOMPRESSED and workflow.is_main_process:
+if COMPRESSED and UNCOMPRESSED and ANALYSIS in config["analyses"] and workflow.is_main_process:
     logger.warning(UNCOMPRESSED)
-
-
-# How much of each method, and how the control is drawn.
-AMOUNTS = {
-    key: config["compression"][key]
-    for key in ("heads", "heads_and_mlps", "weights", "layers", "rank")
-}
 
 
 rule compress_model:
@@ -48,8 +43,7 @@ rule compress_model:
         **ask(resources.compression),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        amounts=AMOUNTS,
-        repetitions=lookup(dpath="compression/repetitions", within=config),
+        settings=without(config["compression"], "tasks"),
         tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
@@ -82,7 +76,7 @@ rule save_compressed_models:
         **ask(resources.compressed_models),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        amounts=AMOUNTS,
+        settings=without(config["compression"], "tasks", "repetitions"),
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
     message:
@@ -93,11 +87,14 @@ rule save_compressed_models:
 
 collect(
     "collect_compression",
-    "Gather a table of all tasks and seeds: compressed models.",
+    "Gather the tables of all tasks and seeds: compressed models.",
     group="effects",
-    table="{table}",
-    tables=per_task_and_seed("<results>/compression/{task}/seed-{seed}/{{table}}.csv", COMPRESSED),
-    choices="|".join(TABLES_OF_COMPRESSION),
+    tables={
+        name: per_task_and_seed(
+            f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv", COMPRESSED
+        )
+        for name in TABLES_OF_COMPRESSION
+    },
 )
 
 
@@ -128,7 +125,4 @@ figure(
 )
 
 
-if COMPRESSED:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_COMPRESSION]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_COMPRESSION)
+in_run(*TABLES_OF_COMPRESSION, when=bool(COMPRESSED))

@@ -1,4 +1,4 @@
-# Section 3: the tasks, and the validation examples used in the attention experiments.
+# Section 3: the tasks.
 
 
 rule prepare_dataset:
@@ -24,26 +24,3 @@ rule prepare_dataset:
         "Prepare {wildcards.task}"
     script:
         "../../scripts/prepare_dataset.py"
-
-
-rule sample_examples:
-    """Draw the validation examples whose attention is studied, the same for every model."""
-    input:
-        dataset="<results>/data/{task}",
-    output:
-        sample="<results>/samples/{task}.csv",
-    log:
-        "<logs>/sample_examples/{task}.log",
-    group:
-        "data"
-    conda:
-        "../../envs/model.yaml"
-    resources:
-        **ask(resources.SAMPLING),
-    params:
-        size=lookup(dpath="samples/size", within=config),
-        seed=lookup(dpath="samples/seed", within=config),
-    message:
-        "Sample validation examples of {wildcards.task}"
-    script:
-        "../../scripts/sample_examples.py"

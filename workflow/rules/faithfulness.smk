@@ -1,4 +1,4 @@
-# Section 5, second opinion: does attention explain decisions?
+# Section 5, further: does attention explain decisions?
 
 
 FAITHFULNESS = "Section 5, what decisions depend on"
@@ -6,16 +6,14 @@ TABLES_OF_FAITHFULNESS = ("attention_gradients", "faithfulness", "erasure")
 CHECKS["collect_faithfulness"] = partial(
     of_data.check_chosen, key="faithfulness.tasks", lacks="compares attention with no decisions"
 )
-EXPLAINED = bool(config["faithfulness"]["tasks"]) and not config["norms_left_out"]
-# Both need value vectors.
-CHECKS["measure_faithfulness"] = CHECKS["measure_norms"]
+EXPLAINED = bool(config["faithfulness"]["tasks"]) and not config["left_out"]["values"]
+CHECKS["measure_faithfulness"] = partial(of_norms.check_run, left_out=config["left_out"]["values"])
 
 
 rule measure_faithfulness:
     """Compare attention with gradients of loss and decision; erase tokens until the decision changes."""
     input:
         dataset="<results>/data/{task}",
-        sample="<results>/samples/{task}.csv",
         pretrained="<results>/models/pretrained",
         finetuned=finetuned_folders,
     output:
@@ -33,14 +31,11 @@ rule measure_faithfulness:
     resources:
         **ask(resources.faithfulness, gpu=True),
     params:
+        samples=lookup(dpath="samples", within=config),
         task=entry_of_task(*OF_EXAMPLES),
-        models=lambda wildcards: measured_models(wildcards.task)[1:-1],
-        random=RANDOM_MODEL,
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        examples=lookup(dpath="faithfulness/examples", within=config),
-        erased=lookup(dpath="faithfulness/erased", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        models=lambda wildcards: measured_models(wildcards.task)[1:],
+        settings=without(config["faithfulness"], "tasks"),
+        reading=READING,
         seed=lookup(dpath="samples/seed", within=config),
     message:
         "Compare attention with decisions on {wildcards.task}"
@@ -50,11 +45,14 @@ rule measure_faithfulness:
 
 collect(
     "collect_faithfulness",
-    "Gather a table of attention and decisions of all tasks.",
+    "Gather the tables of attention and decisions of all tasks.",
     group="features",
-    table="{table}",
-    tables=faithfulness_of_tasks,
-    choices="|".join(TABLES_OF_FAITHFULNESS),
+    tables={
+        name: expand(
+            f"<results>/faithfulness/{{task}}/{name}.csv", task=config["faithfulness"]["tasks"]
+        )
+        for name in TABLES_OF_FAITHFULNESS
+    },
 )
 
 
@@ -83,7 +81,4 @@ figure(
 )
 
 
-if EXPLAINED:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_FAITHFULNESS]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_FAITHFULNESS)
+in_run(*TABLES_OF_FAITHFULNESS, when=EXPLAINED)

@@ -5,17 +5,26 @@ STRIPES = "Section 4.4, vertical stripes"
 TOKENS = "Section 4.5, token to token"
 REDUNDANCY = "Section 5, redundancy of heads"
 SEVERAL_HEADS = not of_features.has_one_head(config, RESULTS / "models" / "pretrained")
-CHECKS["measure_redundancy"] = of_features.check_heads
-STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
+if SEVERAL_HEADS:
+    CHECKS["measure_attention"] = of_features.check_heads
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
+STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
+BETWEEN_HEADS = {
+    name: f"<results>/tables/{contracts.TABLES[name].file}"
+    for name in ("head_distances", "redundancy", "redundancy_changes", "head_positions")
+}
+OF_MODELS = (
+    *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
+    *("token_pair_correlations", "head_types", "head_type_counts", "head_type_agreement"),
+    *("cosine", "layer_changes", "last_layers"),
+)
 
 
 rule annotate_examples:
     """Tag and parse the sampled sentences of a task, once for all models."""
     input:
         dataset="<results>/data/{task}",
-        sample="<results>/samples/{task}.csv",
         pipeline=pipeline_files,
     output:
         annotation="<results>/annotation/{task}.jsonl",
@@ -32,6 +41,7 @@ rule annotate_examples:
         **ask(resources.annotation),
     params:
         task=entry_of_task("text"),
+        samples=lookup(dpath="samples", within=config),
         pipeline=lookup(dpath="annotation/pipeline", within=config),
     message:
         "Annotate the sentences of {wildcards.task}"
@@ -40,55 +50,80 @@ rule annotate_examples:
 
 
 rule measure_attention:
-    """Measure what every head of a model attends to, in one pass over its maps."""
+    """Measure the maps of a task's models: what heads attend to, their patterns, changes and distances.
+
+    Beside them is an encoder with random weights, whose maps are kept only until they are measured.
+    """
     input:
-        annotation="<results>/annotation/{task}.jsonl",
-        store="<results>/attention/{task}/{model}",
+        stores="<results>/attention/{task}",
+        dataset="<results>/data/{task}",
+        annotation=annotation_of_task,
+        model="<results>/models/pretrained",
+        classifier=CLASSIFIER,
     output:
-        **{name: f"<results>/features/{{task}}/{{model}}/{name}.csv" for name in MEASURES},
-        examples="<results>/features/{task}/{model}/examples.npz",
-        strongest="<results>/features/{task}/{model}/strongest.npz",
-        statistics="<results>/features/{task}/{model}/statistics.npz",
-        provenance="<results>/features/{task}/{model}/provenance.json",
+        **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURES},
+        **(
+            {
+                "head_distances": "<results>/redundancy/{task}/head_distances.parquet",
+                "example_distances": "<results>/redundancy/{task}/example_distances.csv",
+            }
+            if SEVERAL_HEADS
+            else {}
+        ),
+        cosine="<results>/similarity/{task}/cosine.csv",
+        layer_similarity="<results>/similarity/{task}/layer_similarity.csv",
+        examples=directory("<results>/features/{task}/examples"),
+        patterns=directory("<results>/patterns/{task}"),
+        provenance="<results>/features/{task}/provenance.json",
     log:
-        "<logs>/measure_attention/{task}/{model}.log",
+        "<logs>/measure_attention/{task}.log",
     benchmark:
-        "<benchmarks>/measure_attention/{task}/{model}.tsv"
+        "<benchmarks>/measure_attention/{task}.tsv"
     group:
-        "attention"
+        "measuring"
     conda:
-        "../../envs/annotation.yaml"
+        "../../envs/model.yaml"
     resources:
         **ask(resources.measuring),
     params:
-        seed=lookup(dpath="samples/seed", within=config),
+        models=lambda wildcards: measured_models(wildcards.task),
+        samples=lookup(dpath="samples", within=config),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Measure what heads attend to on {wildcards.task}: {wildcards.model}"
+        "Measure attention on {wildcards.task}"
     script:
         "../../scripts/measure_attention.py"
 
 
-collect(
-    "collect_features",
-    "Gather one measure of all tasks and models.",
-    group="features",
-    table="{table}",
-    tables=measured,
-    choices="|".join(MEASURES),
-)
-RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)]
-TABLES_LEFT_OUT |= {name for name in MEASURES if not tasks_of(name)}
-
-
 rule compare_attention:
-    """Compare what models attend to, example by example: levels, changes, trends, origins."""
+    """Gather what was measured of all tasks and models, and compare models, layers and heads.
+
+    Example by example: levels, changes, trends, origins. Which layers fine-tuning changes most; what types of
+    heads there are; how redundant they are.
+    """
     input:
-        examples=per_task_and_model("<results>/features/{task}/{model}/examples.npz"),
+        **{
+            name: expand(f"<results>/features/{{task}}/{name}.csv", task=tasks)
+            for name in MEASURES
+            if (tasks := tasks_of(name))
+        },
+        **(
+            {
+                "head_distances": per_task("<results>/redundancy/{task}/head_distances.parquet"),
+                "example_distances": per_task("<results>/redundancy/{task}/example_distances.csv"),
+            }
+            if SEVERAL_HEADS
+            else {}
+        ),
+        cosine=per_task("<results>/similarity/{task}/cosine.csv"),
+        layer_similarity=per_task("<results>/similarity/{task}/layer_similarity.csv"),
+        examples=per_task("<results>/features/{task}/examples"),
     output:
-        levels="<results>/tables/attention_levels.csv",
-        changes="<results>/tables/attention_changes.csv",
-        trends="<results>/tables/attention_trends.csv",
-        origins="<results>/tables/attention_origins.csv",
+        **{name: f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)},
+        **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
+        **(BETWEEN_HEADS if SEVERAL_HEADS else {}),
         provenance="<results>/tables/attention_levels.provenance.json",
     log:
         "<logs>/compare_attention.log",
@@ -97,11 +132,11 @@ rule compare_attention:
     group:
         "features"
     conda:
-        "../../envs/figures.yaml"
+        "../../envs/model.yaml"
     resources:
         **ask(resources.attention_tables),
     params:
-        models=[[task, model] for task in config["tasks"] for model in measured_models(task)],
+        models=MEASURED_MODELS,
         draws=9999,
         resamples=1000,
         seed=lookup(dpath="samples/seed", within=config),
@@ -111,7 +146,9 @@ rule compare_attention:
         "../../scripts/compare_attention.py"
 
 
-RESULTS_OF_RUN += rules.compare_attention.output[:4]
+in_run(*(name for name in MEASURES if tasks_of(name)), *OF_MODELS)
+in_run(*(name for name in MEASURES if not tasks_of(name)), when=False)
+in_run(*BETWEEN_HEADS.values(), when=SEVERAL_HEADS)
 
 
 figure(
@@ -164,7 +201,7 @@ rule stripes:
         "../../scripts/figure.py"
 
 
-RESULTS_OF_RUN += figure_files(*STRIPES_OF_FEATURES)
+in_run(*figure_files(*STRIPES_OF_FEATURES))
 
 
 figure(
@@ -175,28 +212,6 @@ figure(
     group="features",
     table="<results>/tables/cls_attention.csv",
 )
-
-
-rule correlate_token_pairs:
-    """Correlate attention to related tokens with the diagonal score, over the heads of a model."""
-    input:
-        pairs="<results>/tables/token_pairs.csv",
-    output:
-        table="<results>/tables/token_pair_correlations.csv",
-        provenance="<results>/tables/token_pair_correlations.provenance.json",
-    log:
-        "<logs>/correlate_token_pairs.log",
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        draws=9999,
-        seed=lookup(dpath="samples/seed", within=config),
-    message:
-        "Correlate the attention to related tokens with the diagonal"
-    script:
-        "../../scripts/correlate_token_pairs.py"
 
 
 figure(
@@ -218,107 +233,6 @@ figure(
     group="features",
     table="<results>/tables/head_statistics.csv",
 )
-
-
-rule classify_heads:
-    """Classify heads by what gets most of their attention: neighbours, special tokens, or all tokens."""
-    input:
-        statistics=per_task_and_model("<results>/features/{task}/{model}/statistics.npz"),
-    output:
-        types="<results>/tables/head_types.csv",
-        counts="<results>/tables/head_type_counts.csv",
-        agreement="<results>/tables/head_type_agreement.csv",
-        provenance="<results>/tables/head_types.provenance.json",
-    log:
-        "<logs>/classify_heads.log",
-    benchmark:
-        "<benchmarks>/classify_heads.tsv"
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    resources:
-        **ask(resources.head_types),
-    params:
-        models=[[task, model] for task in config["tasks"] for model in measured_models(task)],
-        resamples=1000,
-        seed=lookup(dpath="samples/seed", within=config),
-    message:
-        "Classify heads by what gets most of their attention"
-    script:
-        "../../scripts/classify_heads.py"
-
-
-RESULTS_OF_RUN += rules.classify_heads.output[:3]
-
-
-rule measure_redundancy:
-    """Measure how far the attention of every two heads is apart, in all models of a task."""
-    input:
-        stores=measured_stores,
-    output:
-        distances="<results>/redundancy/{task}/head_distances.parquet",
-        examples="<results>/redundancy/{task}/example_distances.csv",
-        provenance="<results>/redundancy/{task}/provenance.json",
-    log:
-        "<logs>/measure_redundancy/{task}.log",
-    benchmark:
-        "<benchmarks>/measure_redundancy/{task}.tsv"
-    group:
-        "features"
-    conda:
-        "../../envs/annotation.yaml"
-    resources:
-        **ask(resources.redundancy),
-    params:
-        models=lambda wildcards: measured_models(wildcards.task),
-        seed=lookup(dpath="samples/seed", within=config),
-    message:
-        "Measure the distances between heads on {wildcards.task}"
-    script:
-        "../../scripts/measure_redundancy.py"
-
-
-rule summarize_redundancy:
-    """Summarize how redundant the heads of all models are, and place them in a plane."""
-    input:
-        distances=per_task("<results>/redundancy/{task}/head_distances.parquet"),
-        examples=per_task("<results>/redundancy/{task}/example_distances.csv"),
-    output:
-        distances="<results>/tables/head_distances.parquet",
-        redundancy="<results>/tables/redundancy.csv",
-        changes="<results>/tables/redundancy_changes.csv",
-        positions="<results>/tables/head_positions.csv",
-        provenance="<results>/tables/redundancy.provenance.json",
-    log:
-        "<logs>/summarize_redundancy.log",
-    benchmark:
-        "<benchmarks>/summarize_redundancy.tsv"
-    group:
-        "features"
-    conda:
-        "../../envs/model.yaml"
-    resources:
-        **ask(resources.redundancy_of_run),
-    message:
-        "Summarize the distances between heads"
-    script:
-        "../../scripts/summarize_redundancy.py"
-
-
-if SEVERAL_HEADS:
-    RESULTS_OF_RUN += [
-        f"<results>/tables/{name}"
-        for name in ("head_distances.parquet", "redundancy.csv", "redundancy_changes.csv")
-    ]
-else:
-    TABLES_LEFT_OUT |= {
-        table.name
-        for table in (
-            *(tables_of_features.HEAD_DISTANCES, tables_of_features.HEAD_POSITIONS),
-            *(tables_of_features.REDUNDANCY, tables_of_features.REDUNDANCY_CHANGES),
-        )
-    }
 
 
 figure(

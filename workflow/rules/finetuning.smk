@@ -66,22 +66,20 @@ rule keep_snapshots:
 
 
 rule evaluate_pretrained:
-    """Score the pre-trained weights with an untrained classifier, and with a trained one."""
+    """Score the pre-trained weights with an untrained classifier, and with a trained one, for every seed."""
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/pretrained",
     output:
-        scores="<results>/scores/{task}/pretrained/seed-{seed}.csv",
-        predictions="<results>/predictions/{task}/pretrained/seed-{seed}.csv",
-        frozen_scores="<results>/scores/{task}/frozen/seed-{seed}.csv",
-        frozen_predictions="<results>/predictions/{task}/frozen/seed-{seed}.csv",
-        provenance="<results>/scores/{task}/pretrained/seed-{seed}.provenance.json",
+        **{
+            f"{state}_{kind}": directory(f"<results>/{kind}/{{task}}/{state}")
+            for state in NOT_FINETUNED
+            for kind in ("scores", "predictions")
+        },
     log:
-        "<logs>/evaluate_pretrained/{task}/seed-{seed}.log",
+        "<logs>/evaluate_pretrained/{task}.log",
     benchmark:
-        "<benchmarks>/evaluate_pretrained/{task}/seed-{seed}.tsv"
-    group:
-        "pretrained"
+        "<benchmarks>/evaluate_pretrained/{task}.tsv"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -89,60 +87,56 @@ rule evaluate_pretrained:
         **ask(resources.frozen, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
+        seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
         classifier=settings_of_frozen,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Score the pre-trained model on {wildcards.task}, seed {wildcards.seed}"
+        "Score the pre-trained model on {wildcards.task}"
     script:
         "../../scripts/evaluate_pretrained.py"
 
 
 rule evaluate_baselines:
-    """Score what needs no model: the majority class and a bag of words."""
+    """Score what needs no model: the majority class and a bag of words, on every task."""
     input:
-        dataset="<results>/data/{task}",
+        datasets=per_task("<results>/data/{task}"),
     output:
-        scores="<results>/scores/{task}/baselines.csv",
-        predictions="<results>/predictions/{task}/baselines.csv",
-        provenance="<results>/scores/{task}/baselines.provenance.json",
+        table="<results>/tables/baselines.csv",
+        predictions=per_task("<results>/predictions/{task}/baselines.csv"),
+        provenance="<results>/tables/baselines.provenance.json",
     log:
-        "<logs>/evaluate_baselines/{task}.log",
+        "<logs>/evaluate_baselines.log",
     benchmark:
-        "<benchmarks>/evaluate_baselines/{task}.tsv"
+        "<benchmarks>/evaluate_baselines.tsv"
     group:
-        "data"
+        "scores"
     conda:
         "../../envs/model.yaml"
     resources:
         **ask(resources.baselines),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        tasks=entries_to_score(),
     message:
-        "Score the baselines on {wildcards.task}"
+        "Score the baselines"
     script:
         "../../scripts/evaluate_baselines.py"
 
 
-collect(
-    "collect_scores",
-    "Gather the scores of all states and seeds: the numbers of Table 1.",
-    group="scores",
-    table="table1",
-    metrics=METRICS_OF_TASKS,
-    tables=scored("<results>/scores/{task}/{state}/seed-{seed}.csv"),
-)
-
-
 rule compare_scores:
-    """Intervals of all scores, and tests of their differences, over examples and seeds."""
+    """Gather the scores of all states and seeds, the numbers of Table 1; and compare them.
+
+    Intervals of all scores, and tests of their differences, are over examples and seeds.
+    """
     input:
-        predictions=scored("<results>/predictions/{task}/{state}/seed-{seed}.csv"),
+        scores=scored("scores"),
+        predictions=scored("predictions"),
         baselines=per_task("<results>/predictions/{task}/baselines.csv"),
     output:
+        table1="<results>/tables/table1.csv",
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
-        provenance="<results>/tables/score_differences.provenance.json",
+        provenance="<results>/tables/table1.provenance.json",
     log:
         "<logs>/compare_scores.log",
     benchmark:
@@ -155,6 +149,7 @@ rule compare_scores:
         **ask(resources.comparing_scores),
     params:
         tasks=entries_to_score(),
+        seeds={task: entry["seeds"] for task, entry in config["tasks"].items()},
         resamples=lookup(dpath="scores/resamples", within=config),
         seed=lookup(dpath="scores/seed", within=config),
     message:
@@ -164,25 +159,17 @@ rule compare_scores:
 
 
 collect(
-    "collect_baselines",
-    "Gather the baselines of all tasks.",
-    group="scores",
-    table="baselines",
-    metrics=METRICS_OF_TASKS,
-    tables=per_task("<results>/scores/{task}/baselines.csv"),
-)
-
-
-collect(
     "collect_learning_curves",
     "Gather the losses and scores during all fine-tunings.",
     group="scores",
-    table="learning_curves",
+    tables={
+        "learning_curves": [
+            path
+            for state in FINETUNED_STATES
+            for path in per_task_and_seed(f"<results>/curves/{{task}}/{state}/seed-{{seed}}.csv")
+        ]
+    },
     metrics=METRICS_OF_TASKS,
-    tables=[
-        *per_task_and_seed("<results>/curves/{task}/finetuned/seed-{seed}.csv"),
-        *per_task_and_seed("<results>/curves/{task}/finetuned-from-normal/seed-{seed}.csv"),
-    ],
 )
 
 
@@ -219,7 +206,7 @@ rule table1:
         "../../scripts/figure.py"
 
 
-RESULTS_OF_RUN += expand("<results>/figures/table1.{format}", format=("md", "html", "tex"))
+in_run(*figure_files("table1", formats=("md", "html", "tex")))
 
 
 figure(
@@ -231,64 +218,6 @@ figure(
     table="<results>/tables/learning_curves.csv",
     baselines="<results>/tables/baselines.csv",
 )
-
-
-rule compute_similarity:
-    """Compare each head's maps before and after fine-tuning, example by example, and with the floors."""
-    input:
-        pretrained="<results>/attention/{task}/pretrained",
-        finetuned="<results>/attention/{task}/finetuned/seed-{seed}",
-        other_seed=attention_of_next_seed,
-    output:
-        similarity="<results>/similarity/{task}/seed-{seed}.csv",
-        layers="<results>/similarity/{task}/seed-{seed}.layers.csv",
-        provenance="<results>/similarity/{task}/seed-{seed}.provenance.json",
-    log:
-        "<logs>/compute_similarity/{task}/seed-{seed}.log",
-    benchmark:
-        "<benchmarks>/compute_similarity/{task}/seed-{seed}.tsv"
-    group:
-        "similarity"
-    conda:
-        "../../envs/model.yaml"
-    resources:
-        **ask(resources.similarity),
-    message:
-        "Compare attention maps before and after fine-tuning on {wildcards.task}, seed {wildcards.seed}"
-    script:
-        "../../scripts/compute_similarity.py"
-
-
-collect(
-    "collect_similarity",
-    "Gather the similarities of all tasks and seeds: the numbers of Figure 5.",
-    group="similarity",
-    table="cosine",
-    tables=per_task_and_seed("<results>/similarity/{task}/seed-{seed}.csv"),
-)
-
-
-rule compare_layers:
-    """Compare how much fine-tuning changes the layers: do the last two change most?"""
-    input:
-        layers=per_task_and_seed("<results>/similarity/{task}/seed-{seed}.layers.csv"),
-    output:
-        layer_changes="<results>/tables/layer_changes.csv",
-        last_layers="<results>/tables/last_layers.csv",
-        provenance="<results>/tables/last_layers.provenance.json",
-    log:
-        "<logs>/compare_layers.log",
-    group:
-        "similarity"
-    conda:
-        "../../envs/figures.yaml"
-    message:
-        "Compare the changes of the layers"
-    script:
-        "../../scripts/compare_layers.py"
-
-
-RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in ("layer_changes", "last_layers")]
 
 
 figure(

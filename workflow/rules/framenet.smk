@@ -52,65 +52,43 @@ rule collect_framenet_links:
         "../../scripts/collect_framenet_links.py"
 
 
-rule extract_framenet_attention:
-    """Store the maps of the pre-trained model, and of random weights, on the sentences with links."""
+rule measure_framenet_heads:
+    """Store the maps on the sentences with links; measure every head along these, beside four controls.
+
+    The heads of an encoder with random weights follow those of the pre-trained one.
+    """
     input:
         links="<results>/tables/framenet_links.csv",
         model="<results>/models/pretrained",
     output:
         store=directory("<results>/attention/FrameNet/pretrained"),
         random=directory(f"<results>/attention/FrameNet/{RANDOM_MODEL}"),
+        table="<results>/tables/framenet_heads.csv",
+        example="<results>/tables/framenet_example.npz",
+        sentence="<results>/tables/framenet_example.csv",
+        provenance="<results>/tables/framenet_heads.provenance.json",
     log:
-        "<logs>/extract_framenet_attention.log",
+        "<logs>/measure_framenet_heads.log",
     benchmark:
-        "<benchmarks>/extract_framenet_attention.tsv"
+        "<benchmarks>/measure_framenet_heads.tsv"
     group:
         "framenet"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.all_maps, gpu=True),
+        **ask(resources.framenet_heads, gpu=True),
     params:
-        seed=config["seeds"][0],
+        random=RANDOM_MODEL,
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
-    message:
-        "Extract attention maps on the sentences with frame-semantic links"
-    script:
-        "../../scripts/extract_framenet_attention.py"
-
-
-rule compute_framenet_heads:
-    """Measure every head along the links, and compare it with four controls."""
-    input:
-        links="<results>/tables/framenet_links.csv",
-        store="<results>/attention/FrameNet/pretrained",
-        random=f"<results>/attention/FrameNet/{RANDOM_MODEL}",
-    output:
-        table="<results>/tables/framenet_heads.csv",
-        example="<results>/tables/framenet_example.npz",
-        sentence="<results>/tables/framenet_example.csv",
-        provenance="<results>/tables/framenet_heads.provenance.json",
-    log:
-        "<logs>/compute_framenet_heads.log",
-    benchmark:
-        "<benchmarks>/compute_framenet_heads.tsv"
-    group:
-        "framenet"
-    conda:
-        "../../envs/model.yaml"
-    resources:
-        **ask(resources.FRAMENET_HEADS),
-    params:
         draws=lookup(dpath="framenet/draws", within=config),
         seed=lookup(dpath="framenet/seed", within=config),
-        random=RANDOM_MODEL,
     message:
         "Measure the attention along frame-semantic links"
     script:
-        "../../scripts/compute_framenet_heads.py"
+        "../../scripts/measure_framenet_heads.py"
 
 
 rule compare_framenet_heads:
@@ -157,4 +135,4 @@ figure(
 
 
 if PAPER and LINKS["source"] != "builtin":
-    RESULTS_OF_RUN += ["<results>/tables/framenet_correlation.csv"]
+    in_run("framenet_correlation")

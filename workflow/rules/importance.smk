@@ -1,6 +1,8 @@
 # Section 4.6, further: how important is each head, and how many can be removed for good?
 
 
+from darksecrets.importance import preflight as of_importance
+
 IMPORTANCE = "Section 4.6, importance and removal of heads"
 MEASURED = config["importance"]["tasks"] if SWEPT else []
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
@@ -15,11 +17,11 @@ for importance_rule in ("measure_importance", "learn_gates"):
     CHECKS[importance_rule] = of_ablation.check_run
 for importance_rule, key in (
     ("collect_importance", "importance.tasks"),
-    ("collect_pruning", "importance.pruning.tasks"),
+    ("score_pruned", "importance.pruning.tasks"),
     ("collect_gates", "importance.learned_gates.tasks"),
 ):
     CHECKS[importance_rule] = partial(
-        of_importance.check_tasks, key=key, left_out=config["left_out"]
+        of_importance.check_tasks, key=key, left_out=config["left_out"]["interventions"]
     )
 CHECKS["save_pruned_model"] = of_importance.check_removable
 
@@ -33,7 +35,7 @@ rule measure_importance:
     input:
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
-        effects="<results>/ablation_effects/{task}/finetuned/seed-{seed}/head_ablation.csv",
+        sweep="<results>/ablation/{task}/finetuned/seed-{seed}",
     output:
         **{
             name: f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv"
@@ -52,9 +54,8 @@ rule measure_importance:
     resources:
         **ask(resources.importance, gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
         examples=lookup(dpath="importance/examples", within=config),
-        nodes=lookup(dpath="importance/nodes", within=config),
         mode=lookup(dpath="ablation/mode", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
@@ -67,11 +68,12 @@ rule measure_importance:
 
 collect(
     "collect_importance",
-    "Gather a table of all tasks and seeds: how important heads and MLPs are.",
+    "Gather the tables of all tasks and seeds: how important heads and MLPs are.",
     group="effects",
-    table="{table}",
-    tables=per_task_and_seed("<results>/importance/{task}/seed-{seed}/{{table}}.csv", MEASURED),
-    choices="|".join(TABLES_OF_IMPORTANCE),
+    tables={
+        name: per_task_and_seed(f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv", MEASURED)
+        for name in TABLES_OF_IMPORTANCE
+    },
 )
 
 
@@ -104,7 +106,7 @@ rule order_heads:
     benchmark:
         "<benchmarks>/order_heads/{task}/seed-{seed}.tsv"
     group:
-        "pruning"
+        "pruning" if CHUNKS_OF_ABLATION == 1 else None  # chunks stand between
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -112,9 +114,10 @@ rule order_heads:
         **ask(resources.ordering, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        examples=lookup(dpath="importance/examples", within=config),
-        draws=lookup(dpath="importance/pruning/draws", within=config),
-        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
+        settings={
+            "examples": config["importance"]["examples"],
+            "pruning": without(PRUNING, "tasks"),
+        },
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -123,37 +126,8 @@ rule order_heads:
         "../../scripts/order_heads.py"
 
 
-rule sweep_pruned_chunk:
-    """Predict a chunk of the validation set with more and more heads removed."""
-    input:
-        dataset="<results>/data/{task}",
-        model="<results>/models/{task}/finetuned/seed-{seed}",
-        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
-    output:
-        chunk=temp(directory("<results>/pruned_chunks/{task}/seed-{seed}/{chunk}-of-{chunks}")),
-    log:
-        "<logs>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.log",
-    benchmark:
-        "<benchmarks>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.tsv"
-    group:
-        chunk_group("pruning", CHUNKS_OF_ABLATION)
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.pruned_chunk, gpu=True),
-    params:
-        task=entry_of_task(*OF_EXAMPLES),
-        screening=lookup(dpath="ablation/screening", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-    message:
-        "Remove heads on {wildcards.task}: seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
-    script:
-        "../../scripts/sweep_pruned_chunk.py"
-
-
 rule sweep_pruned:
-    """Gather the predictions with heads removed."""
+    """Predict the validation set with more and more heads removed. Chunks are as in `sweep_heads`."""
     input:
         chunks=chunks_of("<results>/pruned_chunks/{task}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
@@ -177,40 +151,61 @@ rule sweep_pruned:
         screening=lookup(dpath="ablation/screening", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Gather the removed heads on {wildcards.task}: seed {wildcards.seed}"
+        "Remove heads on {wildcards.task}: seed {wildcards.seed}"
     script:
         "../../scripts/sweep_pruned.py"
+
+
+use rule sweep_pruned as sweep_pruned_chunk with:
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+    output:
+        pruned=temp(directory("<results>/pruned_chunks/{task}/seed-{seed}/{chunk}-of-{chunks}")),
+    log:
+        "<logs>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.log",
+    benchmark:
+        "<benchmarks>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.tsv"
+    group:
+        "pruning_chunk"
+    resources:
+        **ask(resources.pruned_chunk, gpu=True),
+    message:
+        "Remove heads on {wildcards.task}: seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
 
 
 rule score_pruned:
     """Score every order of removal on the validation set, and what each layer needs."""
     input:
-        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
-        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
-        pruned="<results>/pruned/{task}/seed-{seed}",
+        orders=per_task_and_seed(
+            "<results>/importance/{task}/seed-{seed}/pruning_orders.csv", PRUNED
+        ),
+        choices=per_task_and_seed(
+            "<results>/importance/{task}/seed-{seed}/pruning_choices.csv", PRUNED
+        ),
+        pruned=per_task_and_seed("<results>/pruned/{task}/seed-{seed}", PRUNED),
     output:
-        **{
-            name: f"<results>/pruning/{{task}}/seed-{{seed}}/{name}.csv"
-            for name in TABLES_OF_PRUNING
-        },
-        provenance="<results>/pruning/{task}/seed-{seed}/provenance.json",
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_PRUNING},
+        provenance="<results>/tables/pruning_curves.provenance.json",
     log:
-        "<logs>/score_pruned/{task}/seed-{seed}.log",
+        "<logs>/score_pruned.log",
     benchmark:
-        "<benchmarks>/score_pruned/{task}/seed-{seed}.tsv"
+        "<benchmarks>/score_pruned.tsv"
     group:
-        "pruning"
+        "effects"
     conda:
         "../../envs/model.yaml"
     resources:
         **ask(resources.pruned_scoring),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        tasks=entries_to_score(PRUNED),
+        models=[(task, seed) for task in PRUNED for seed in config["tasks"][task]["seeds"]],
         tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
     message:
-        "Score the removed heads on {wildcards.task}: seed {wildcards.seed}"
+        "Score the models with heads removed"
     script:
         "../../scripts/score_pruned.py"
 
@@ -246,16 +241,6 @@ rule save_pruned_model:
         "Save a smaller model of {wildcards.task}: seed {wildcards.seed}"
     script:
         "../../scripts/save_pruned_model.py"
-
-
-collect(
-    "collect_pruning",
-    "Gather a table of all tasks and seeds: heads removed for good.",
-    group="effects",
-    table="{table}",
-    tables=per_task_and_seed("<results>/pruning/{task}/seed-{seed}/{{table}}.csv", PRUNED),
-    choices="|".join(TABLES_OF_PRUNING),
-)
 
 
 figure(
@@ -302,11 +287,12 @@ rule learn_gates:
 
 collect(
     "collect_gates",
-    "Gather a table of all tasks and seeds: heads closed by gates that learn.",
+    "Gather the tables of all tasks and seeds: heads closed by gates that learn.",
     group="effects",
-    table="{table}",
-    tables=per_task_and_seed("<results>/gates/{task}/seed-{seed}/{{table}}.csv", LEARNED),
-    choices="|".join(TABLES_OF_GATES),
+    tables={
+        name: per_task_and_seed(f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv", LEARNED)
+        for name in TABLES_OF_GATES
+    },
 )
 
 
@@ -350,16 +336,6 @@ rule compare_important_heads:
         "../../scripts/compare_important_heads.py"
 
 
-for tables, tasks in (
-    (TABLES_OF_IMPORTANCE, MEASURED),
-    (TABLES_OF_PRUNING, PRUNED),
-    (TABLES_OF_GATES, LEARNED),
-):
-    if tasks:
-        RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in tables]
-    else:
-        TABLES_LEFT_OUT |= set(tables)
-if MEASURED:
-    RESULTS_OF_RUN.append("<results>/tables/important_heads.csv")
-else:
-    TABLES_LEFT_OUT.add("important_heads")
+in_run(*TABLES_OF_IMPORTANCE, "important_heads", when=bool(MEASURED))
+in_run(*TABLES_OF_PRUNING, when=bool(PRUNED))
+in_run(*TABLES_OF_GATES, when=bool(LEARNED))

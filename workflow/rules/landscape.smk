@@ -2,8 +2,10 @@
 # loss is around them.
 
 
+from darksecrets.landscape import preflight as of_landscape
+
 LANDSCAPE = "Section 4.3, what fine-tuning does"
-RESTORED = [] if config["landscape_left_out"] else config["landscape"]["tasks"]
+RESTORED = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
 TABLES_OF_LANDSCAPE = (
     *("restored_layers", "restored_heads", "restored_means", "interpolation"),
     "change_and_cost",
@@ -12,13 +14,19 @@ SURFACES = config["landscape"]["surface"]["tasks"]
 TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
 # The models that span a plane, in the order of `darksecrets.landscape.surface_tables.CORNERS`.
 SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
-CHECKS["collect_landscape"] = partial(
+CHECKS["score_restored"] = partial(
     of_data.check_chosen, key="landscape.tasks", lacks="restores no layers"
 )
 FLATNESS = config["landscape"]["flatness"]
+# What fine-tunings begin with, besides state and seed.
+STARTING = {
+    "std": config["fine_tuning"]["from_normal_std"],
+    "init_seed": config["fine_tuning"]["init_seed"],
+    "layers": config["fine_tuning"]["reinitialized_layers"],
+}
 TABLES_OF_FLATNESS = ("flatness", "flatness_means")
 CHECKS["measure_flatness"] = of_landscape.check_derivatives
-CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["landscape_left_out"])
+CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
 CHECKS["collect_surfaces"] = partial(
     of_data.check_chosen, key="landscape.surface.tasks", lacks="computes no loss surfaces"
 )
@@ -55,14 +63,10 @@ rule restore_layers:
         **ask(resources.restoring, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        points=lookup(dpath="landscape/points", within=config),
-        examples=lookup(dpath="landscape/examples", within=config),
-        training=lookup(dpath="landscape/training", within=config),
+        settings={key: config["landscape"][key] for key in ("points", "examples", "training")},
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        init_seed=config["fine_tuning"]["init_seed"],
-        reinitialized_layers=lookup(dpath="fine_tuning/reinitialized_layers", within=config),
+        start=STARTING,
     message:
         "Restore layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
     script:
@@ -70,20 +74,22 @@ rule restore_layers:
 
 
 rule score_restored:
-    """Score all models of a task with layers and heads restored, and compare costs with changes of maps."""
+    """Score all models with layers and heads reset, and compare costs with changes of maps."""
     input:
-        outputs=restored_of_seeds,
-        similarity=similarity_of_seeds,
+        outputs=[
+            f"<results>/restored/{task}/{state}/seed-{seed}"
+            for task in RESTORED
+            for state in config["landscape"]["states"]
+            for seed in config["tasks"][task]["seeds"]
+        ],
+        similarity=expand("<results>/similarity/{task}/cosine.csv", task=RESTORED),
     output:
-        **{
-            name: f"<results>/landscape/{{task}}/{{state}}/{name}.csv"
-            for name in TABLES_OF_LANDSCAPE
-        },
-        provenance="<results>/landscape/{task}/{state}/provenance.json",
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE},
+        provenance="<results>/tables/restored_layers.provenance.json",
     log:
-        "<logs>/score_restored/{task}/{state}.log",
+        "<logs>/score_restored.log",
     benchmark:
-        "<benchmarks>/score_restored/{task}/{state}.tsv"
+        "<benchmarks>/score_restored.tsv"
     group:
         "landscape"
     conda:
@@ -91,23 +97,14 @@ rule score_restored:
     resources:
         **ask(resources.restored_scoring),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
+        tasks=entries_to_score(RESTORED),
+        states=config["landscape"]["states"],
+        seeds={task: config["tasks"][task]["seeds"] for task in RESTORED},
         resampling=RESAMPLING,
     message:
-        "Score restored layers of {wildcards.state} on {wildcards.task}"
+        "Score the models with layers and heads reset"
     script:
         "../../scripts/score_restored.py"
-
-
-collect(
-    "collect_landscape",
-    "Gather a table of all tasks and states: layers and heads restored, and paths between models.",
-    group="landscape",
-    table="{table}",
-    tables=landscape_of_tasks,
-    choices="|".join(TABLES_OF_LANDSCAPE),
-)
 
 
 figure(
@@ -135,17 +132,23 @@ figure(
 
 
 rule measure_flatness:
-    """Measure how flat the loss is around a fine-tuned model, as a function of the encoder's weights."""
+    """Measure how flat the loss is around a task's fine-tuned models, as a function of the encoder's weights.
+
+    Models are kept until all are measured, so that a job that was stopped goes on.
+    """
     input:
         dataset="<results>/data/{task}",
-        finetuned="<results>/models/{task}/{state}/seed-{seed}",
+        finetuned=lambda wildcards: [
+            f"<results>/models/{wildcards.task}/{state}/seed-{seed}"
+            for state, seed in finetunings(wildcards)
+        ],
     output:
-        flatness="<results>/flatness/{task}/{state}/seed-{seed}.csv",
-        provenance="<results>/flatness/{task}/{state}/seed-{seed}.provenance.json",
+        flatness="<results>/flatness/{task}.csv",
+        provenance="<results>/flatness/{task}.provenance.json",
     log:
-        "<logs>/measure_flatness/{task}/{state}/seed-{seed}.log",
+        "<logs>/measure_flatness/{task}.log",
     benchmark:
-        "<benchmarks>/measure_flatness/{task}/{state}/seed-{seed}.tsv"
+        "<benchmarks>/measure_flatness/{task}.tsv"
     group:
         "flatness"
     conda:
@@ -155,11 +158,12 @@ rule measure_flatness:
         **ask(resources.flatness, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
+        models=finetunings,
         settings=without(FLATNESS, "tasks"),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
-        "Measure the flatness around {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+        "Measure the flatness around the models of {wildcards.task}"
     script:
         "../../scripts/measure_flatness.py"
 
@@ -167,7 +171,7 @@ rule measure_flatness:
 rule compare_flatness:
     """Compare the flatness of models that began with pre-trained and with random weights."""
     input:
-        flatness=flatness_of_run,
+        flatness=expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"]),
     output:
         flatness="<results>/tables/flatness.csv",
         means="<results>/tables/flatness_means.csv",
@@ -201,16 +205,10 @@ figure(
 )
 
 
-if FLATNESS["tasks"]:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_FLATNESS]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_FLATNESS)
+in_run(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
 
 
-if RESTORED:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_LANDSCAPE)
+in_run(*TABLES_OF_LANDSCAPE, when=bool(RESTORED))
 
 
 FOLLOWED_MODELS = [
@@ -226,11 +224,10 @@ rule follow_heads:
     """Measure the maps of every head at some steps of a training, on a few of the sampled examples."""
     input:
         dataset="<results>/data/{task}",
-        sample="<results>/samples/{task}.csv",
         pretrained="<results>/models/pretrained",
         finetuned="<results>/models/{task}/{state}/seed-{seed}",
         snapshots="<results>/snapshots/{task}/{state}/seed-{seed}",
-        classifier="<results>/patterns/classifier",
+        classifier=CLASSIFIER,
     output:
         heads=directory("<results>/trajectories/{task}/{state}/seed-{seed}"),
     log:
@@ -245,14 +242,13 @@ rule follow_heads:
     resources:
         **ask(resources.following, gpu=True),
     params:
+        samples=lookup(dpath="samples", within=config),
         task=entry_of_task(*OF_EXAMPLES),
         examples=lookup(dpath="landscape/trajectories/examples", within=config),
         seed=lookup(dpath="samples/seed", within=config),
         batch_size=lookup(dpath="attention/batch_size", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        init_seed=config["fine_tuning"]["init_seed"],
-        reinitialized_layers=lookup(dpath="fine_tuning/reinitialized_layers", within=config),
+        start=STARTING,
     message:
         "Follow the heads of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
     script:
@@ -301,10 +297,7 @@ figure(
 )
 
 
-if FOLLOWED_MODELS:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_TRAJECTORIES]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_TRAJECTORIES)
+in_run(*TABLES_OF_TRAJECTORIES, when=bool(FOLLOWED_MODELS))
 
 
 rule measure_surface:
@@ -319,7 +312,11 @@ rule measure_surface:
             *(f"<results>/models/{{task}}/{state}/seed-{{seed}}" for state in SPANNING[1:]),
         ],
         predictions=[
-            f"<results>/predictions/{{task}}/{state}/seed-{{seed}}.csv" for state in SPANNING
+            "<results>/predictions/{task}/pretrained",
+            *(
+                f"<results>/predictions/{{task}}/{state}/seed-{{seed}}.csv"
+                for state in SPANNING[1:]
+            ),
         ],
         snapshots=snapshots_for_surface,
     output:
@@ -342,7 +339,7 @@ rule measure_surface:
         **ask(resources.surface, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        surface=without(config["landscape"]["surface"], "tasks", "seeds"),
+        settings=without(config["landscape"]["surface"], "tasks", "seeds"),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -355,9 +352,14 @@ collect(
     "collect_surfaces",
     "Gather the loss surfaces of all tasks.",
     group="landscape",
-    table="{table}",
-    tables=surfaces_of_tasks,
-    choices="|".join(TABLES_OF_SURFACES),
+    tables={
+        name: [
+            f"<results>/surfaces/{task}/seed-{seed}/{name}.csv"
+            for task in SURFACES
+            for seed in config["tasks"][task]["seeds"][: config["landscape"]["surface"]["seeds"]]
+        ]
+        for name in TABLES_OF_SURFACES
+    },
 )
 
 
@@ -374,7 +376,4 @@ figure(
 )
 
 
-if SURFACES:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SURFACES]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_SURFACES)
+in_run(*TABLES_OF_SURFACES, when=bool(SURFACES))

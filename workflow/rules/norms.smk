@@ -1,16 +1,15 @@
-# Section 4.4, second opinion: stripes by weights, and by the lengths of the vectors that are weighted.
+# Section 4.4, further: stripes by weights, and by the lengths of the vectors that are weighted.
 
 
 NORMS = "Section 4.4, weights and norms"
 TABLES_OF_NORMS = ("norm_statistics", "norm_levels")
-CHECKS["measure_norms"] = partial(of_norms.check_run, left_out=config["norms_left_out"])
+CHECKS["measure_norms"] = partial(of_norms.check_run, left_out=config["left_out"]["values"])
 
 
 rule measure_norms:
     """Measure how much heads attend to kinds of tokens, by weights and by norms, in all models of a task."""
     input:
         dataset="<results>/data/{task}",
-        sample="<results>/samples/{task}.csv",
         pretrained="<results>/models/pretrained",
         finetuned=finetuned_folders,
     output:
@@ -28,11 +27,9 @@ rule measure_norms:
     resources:
         **ask(resources.norms, gpu=True),
     params:
+        samples=lookup(dpath="samples", within=config),
         models=lambda wildcards: measured_models(wildcards.task),
-        random=RANDOM_MODEL,
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        reading=READING,
         seed=lookup(dpath="samples/seed", within=config),
     message:
         "Measure weights and norms on {wildcards.task}"
@@ -42,11 +39,9 @@ rule measure_norms:
 
 collect(
     "collect_norms",
-    "Gather a table of weights and norms of all tasks.",
+    "Gather the tables of weights and norms of all tasks.",
     group="features",
-    table="{table}",
-    tables=norms_of_tasks,
-    choices="|".join(TABLES_OF_NORMS),
+    tables={name: per_task(f"<results>/norms/{{task}}/{name}.csv") for name in TABLES_OF_NORMS},
 )
 
 
@@ -56,12 +51,9 @@ figure(
     section=NORMS,
     label="Weights and norms (Kobayashi et al. 2020)",
     group="features",
-    of_run=not config["norms_left_out"],
+    of_run=not config["left_out"]["values"],
     table="<results>/tables/norm_levels.csv",
 )
 
 
-if config["norms_left_out"]:
-    TABLES_LEFT_OUT |= set(TABLES_OF_NORMS)
-else:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_NORMS]
+in_run(*TABLES_OF_NORMS, when=not config["left_out"]["values"])

@@ -7,10 +7,7 @@ PATTERNS = "Section 4.1, patterns of self-attention"
 rule sample_maps:
     """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
-        stores=[
-            f"<results>/attention/{task}/finetuned/seed-{entry['seeds'][0]}"
-            for task, entry in config["tasks"].items()
-        ],
+        stores=per_task("<results>/attention/{task}"),
     output:
         maps=directory("<results>/patterns/maps"),
     log:
@@ -36,32 +33,16 @@ rule sample_maps:
 TRAINING = trained.training_settings(config["patterns"])
 
 
-if config["patterns"]["training"] == "auto" and trained.serves(config["patterns"]):
-
-    rule get_pattern_classifier:
-        """Take the trained classifier that ships with the project, and its cross-validation.
-
-        It was made by the two rules below, from the labelled maps that ship with the project.
-        """
-        input:
-            classifier=shipped("patterns/classifier"),
-            predictions=shipped("patterns/pattern_predictions.csv"),
-        output:
-            classifier=directory("<results>/patterns/classifier"),
-            predictions="<results>/tables/pattern_predictions.csv",
-            provenance="<results>/tables/pattern_predictions.provenance.json",
-        log:
-            "<logs>/get_pattern_classifier.log",
-        group:
-            "classifier"
-        conda:
-            "../../envs/model.yaml"
-        message:
-            "Get the classifier of patterns that ships with the project"
-        script:
-            "../../scripts/get_pattern_classifier.py"
-
-else:
+# The trained classifier that ships with the project was made by the two rules here, from the labelled maps that
+# ship with it.
+SHIPS = config["patterns"]["training"] == "auto" and trained.serves(config["patterns"])
+CLASSIFIER = shipped("patterns/classifier") if SHIPS else "<results>/patterns/classifier"
+PREDICTIONS = (
+    shipped("patterns/pattern_predictions.csv")
+    if SHIPS
+    else "<results>/tables/pattern_predictions.csv"
+)
+if not SHIPS:
 
     rule cross_validate_patterns:
         """Cross-validate the classifier: each labelled map is classified by a model not trained on its example."""
@@ -115,19 +96,27 @@ else:
 
 
 rule score_pattern_classifier:
-    """Score the cross-validated predictions, with intervals over examples."""
+    """Score the cross-validated predictions, with intervals over examples; and choose typical maps.
+
+    Of every pattern, that is the labelled map on which annotators agree and the classifier is most certain.
+    """
     input:
-        predictions="<results>/tables/pattern_predictions.csv",
+        labelled=labelled_files(),
+        predictions=PREDICTIONS,
     output:
+        **({"pattern_predictions": "<results>/tables/pattern_predictions.csv"} if SHIPS else {}),
         scores="<results>/tables/pattern_cv.csv",
+        table="<results>/tables/typical_maps.csv",
+        maps="<results>/tables/typical_maps.npz",
         provenance="<results>/tables/pattern_cv.provenance.json",
     log:
         "<logs>/score_pattern_classifier.log",
     group:
         "classifier"
     conda:
-        "../../envs/figures.yaml"
+        "../../envs/model.yaml"
     params:
+        annotations=lookup(dpath="patterns/annotations", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
     message:
@@ -136,44 +125,27 @@ rule score_pattern_classifier:
         "../../scripts/score_pattern_classifier.py"
 
 
-rule classify_maps:
-    """Classify the pattern of every map of one model on one task."""
-    input:
-        classifier="<results>/patterns/classifier",
-        store="<results>/attention/{task}/{model}",
-    output:
-        maps="<results>/patterns/{task}/{model}.parquet",
-        provenance="<results>/patterns/{task}/{model}.provenance.json",
-    log:
-        "<logs>/classify_maps/{task}/{model}.log",
-    benchmark:
-        "<benchmarks>/classify_maps/{task}/{model}.tsv"
-    group:
-        "attention"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.classification, gpu=True),
-    message:
-        "Classify the attention maps on {wildcards.task}: {wildcards.model}"
-    script:
-        "../../scripts/classify_maps.py"
+rule compare_patterns:
+    """Count the patterns of all maps, and correct the shares for the classifier's confusions: the numbers of Figure 2.
 
-
-rule estimate_pattern_shares:
-    """Count the patterns of every model and task, and correct the shares for the classifier's confusions: the numbers of Figure 2."""
+    Also which tokens the stripes are, in maps that are classified as having columns; and the patterns of the
+    same heads on other tasks and with other seeds. All maps are millions of rows, hence Parquet.
+    """
     input:
-        maps=pattern_maps(),
-        predictions="<results>/tables/pattern_predictions.csv",
+        maps=per_task("<results>/patterns/{task}"),
+        examples=per_task("<results>/features/{task}/examples"),
+        predictions=PREDICTIONS,
     output:
-        shares="<results>/tables/patterns.csv",
-        heads="<results>/tables/pattern_heads.csv",
+        patterns="<results>/tables/patterns.csv",
+        pattern_heads="<results>/tables/pattern_heads.csv",
+        stripe_tokens="<results>/tables/stripe_tokens.csv",
+        pattern_agreement="<results>/tables/pattern_agreement.csv",
+        pattern_maps="<results>/tables/pattern_maps.parquet",
         provenance="<results>/tables/patterns.provenance.json",
     log:
-        "<logs>/estimate_pattern_shares.log",
+        "<logs>/compare_patterns.log",
     benchmark:
-        "<benchmarks>/estimate_pattern_shares.tsv"
+        "<benchmarks>/compare_patterns.tsv"
     group:
         "patterns"
     conda:
@@ -181,101 +153,14 @@ rule estimate_pattern_shares:
     resources:
         **ask(resources.shares),
     params:
+        models=MEASURED_MODELS,
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
-        model=configuration.describe_model(config),
+        encoder=configuration.describe_model(config),
     message:
-        "Estimate the shares of patterns"
-    script:
-        "../../scripts/estimate_pattern_shares.py"
-
-
-rule count_stripe_tokens:
-    """Count which tokens the stripes are, in the maps that are classified as having columns."""
-    input:
-        maps=pattern_maps(),
-        strongest=per_task_and_model("<results>/features/{task}/{model}/strongest.npz"),
-    output:
-        table="<results>/tables/stripe_tokens.csv",
-        provenance="<results>/tables/stripe_tokens.provenance.json",
-    log:
-        "<logs>/count_stripe_tokens.log",
-    benchmark:
-        "<benchmarks>/count_stripe_tokens.tsv"
-    group:
-        "patterns"
-    conda:
-        "../../envs/figures.yaml"
-    resources:
-        **ask(resources.shares),
-    message:
-        "Count which tokens the stripes of maps are"
-    script:
-        "../../scripts/count_stripe_tokens.py"
-
-
-rule compare_patterns:
-    """Compare the patterns of the same heads on other tasks, and with other fine-tuning seeds."""
-    input:
-        heads="<results>/tables/pattern_heads.csv",
-    output:
-        table="<results>/tables/pattern_agreement.csv",
-        provenance="<results>/tables/pattern_agreement.provenance.json",
-    log:
-        "<logs>/compare_patterns.log",
-    group:
-        "patterns"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        resamples=lookup(dpath="patterns/resamples", within=config),
-        seed=lookup(dpath="patterns/seed", within=config),
-    message:
-        "Compare the patterns of heads between tasks and seeds"
+        "Compare the patterns of heads"
     script:
         "../../scripts/compare_patterns.py"
-
-
-rule collect_pattern_maps:
-    """Gather the patterns of all maps: millions of rows, hence Parquet, a row group per model."""
-    input:
-        tables=pattern_maps(),
-    output:
-        table="<results>/tables/pattern_maps.parquet",
-        provenance="<results>/tables/pattern_maps.provenance.json",
-    log:
-        "<logs>/collect_pattern_maps.log",
-    group:
-        "patterns"
-    conda:
-        "../../envs/figures.yaml"
-    message:
-        "Collect the patterns of all maps"
-    script:
-        "../../scripts/collect_tables.py"
-
-
-rule typical_maps:
-    """Choose the labelled map of every pattern on which annotators agree and the classifier is most certain."""
-    input:
-        labelled=labelled_files(),
-        predictions="<results>/tables/pattern_predictions.csv",
-    output:
-        table="<results>/tables/typical_maps.csv",
-        maps="<results>/tables/typical_maps.npz",
-        provenance="<results>/tables/typical_maps.provenance.json",
-    log:
-        "<logs>/typical_maps.log",
-    group:
-        "examples"
-    conda:
-        "../../envs/model.yaml"
-    params:
-        annotations=lookup(dpath="patterns/annotations", within=config),
-    message:
-        "Choose a typical map of every pattern"
-    script:
-        "../../scripts/typical_maps.py"
 
 
 figure(
@@ -283,7 +168,7 @@ figure(
     "Figure 1: a typical map of every pattern, with its tokens.",
     section=PATTERNS,
     label="Figure 1",
-    group="examples",
+    group="classifier",
     table="<results>/tables/typical_maps.csv",
     maps="<results>/tables/typical_maps.npz",
 )
@@ -332,7 +217,4 @@ figure(
 )
 
 
-RESULTS_OF_RUN += [
-    "<results>/tables/pattern_maps.parquet",
-    "<results>/tables/pattern_agreement.csv",
-]
+in_run("<results>/tables/pattern_maps.parquet", "pattern_agreement")

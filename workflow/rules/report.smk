@@ -28,7 +28,7 @@ rule describe_run:
         "../../scripts/describe_run.py"
 
 
-RESULTS_OF_RUN += ["<results>/run.html", "<results>/run.json"]
+in_run("<results>/run.html", "<results>/run.json")
 
 
 rule report:

@@ -3,7 +3,7 @@
 
 GRIDS = config["seed_grid"]["tasks"]
 TABLES_OF_SEEDS = ("seed_grid", "seed_variance", "expected_maximum", "early_stopping")
-CHECKS["collect_seeds"] = partial(
+CHECKS["score_seeds"] = partial(
     of_data.check_chosen, key="seed_grid.tasks", lacks="has no grid of seeds"
 )
 
@@ -42,15 +42,15 @@ rule finetune_cell:
 rule score_seeds:
     """Components of the variance over seeds, the best of several runs, and stopping bad ones early."""
     input:
-        predictions=predictions_of_grid,
-        curves=curves_of_grid,
+        predictions=files_of_grids("predictions", "predictions"),
+        curves=files_of_grids("curves", "curve"),
     output:
-        **{name: f"<results>/seed_grid/{{task}}/{name}.csv" for name in TABLES_OF_SEEDS},
-        provenance="<results>/seed_grid/{task}/provenance.json",
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SEEDS},
+        provenance="<results>/tables/seed_grid.provenance.json",
     log:
-        "<logs>/score_seeds/{task}.log",
+        "<logs>/score_seeds.log",
     benchmark:
-        "<benchmarks>/score_seeds/{task}.tsv"
+        "<benchmarks>/score_seeds.tsv"
     group:
         "seeds"
     conda:
@@ -58,25 +58,14 @@ rule score_seeds:
     resources:
         **ask(resources.comparing_scores),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        inits=lookup(dpath="seed_grid/init_seeds", within=config),
-        orders=lookup(dpath="seed_grid/order_seeds", within=config),
+        tasks=entries_to_score(GRIDS),
+        settings=without(config["seed_grid"], "tasks"),
         resamples=lookup(dpath="scores/resamples", within=config),
         seed=lookup(dpath="scores/seed", within=config),
     message:
-        "Compare the seeds of fine-tuning on {wildcards.task}"
+        "Compare the seeds of fine-tuning"
     script:
         "../../scripts/score_seeds.py"
-
-
-collect(
-    "collect_seeds",
-    "Gather a table of all tasks: how much scores depend on the seeds of fine-tuning.",
-    group="seeds",
-    table="{table}",
-    tables=seeds_of_tasks,
-    choices="|".join(TABLES_OF_SEEDS),
-)
 
 
 figure(
@@ -93,7 +82,4 @@ figure(
 )
 
 
-if GRIDS:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SEEDS]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_SEEDS)
+in_run(*TABLES_OF_SEEDS, when=bool(GRIDS))

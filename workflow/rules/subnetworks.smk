@@ -1,21 +1,25 @@
 # Section 4.6, further: which heads and MLPs are enough, and which are not? (Prasanna et al. 2020)
 
 
+from darksecrets.subnetworks import preflight as of_subnetworks
+
 SUBNETWORKS = "Section 4.6, subnetworks"
 SEARCH = config["subnetworks"]
 SEARCHED = SEARCH["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
-TABLES_OF_MODEL = ("subnetworks", "subnetwork_scores", "magnitude_pruning")
-TABLES_OF_MASKS = ("subnetwork_agreement", "subnetwork_overlap")
+TABLES_OF_SUBNETWORKS = (
+    *("subnetworks", "subnetwork_scores", "magnitude_pruning"),
+    *("subnetwork_agreement", "subnetwork_overlap"),
+)
 # Kind and number of the subnetworks that are trained again.
 RETRAINED = (
     ["good-1", "bad-1", *(f"random-{draw}" for draw in range(1, SEARCH["retrained_draws"] + 1))]
     if SEARCH["retrain"]
     else []
 )
-# Training again stands between the search and the scores, so these are not submitted together.
-GROUP_OF_SEARCH = None if RETRAINED else "subnetworks"
 CHECKS["find_subnetworks"] = of_subnetworks.check_run
-CHECKS["collect_subnetworks"] = partial(of_subnetworks.check_tasks, left_out=config["left_out"])
+CHECKS["score_subnetworks"] = partial(
+    of_subnetworks.check_tasks, left_out=config["left_out"]["interventions"]
+)
 
 
 rule find_subnetworks:
@@ -33,8 +37,6 @@ rule find_subnetworks:
         "<logs>/find_subnetworks/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/find_subnetworks/{task}/seed-{seed}.tsv"
-    group:
-        GROUP_OF_SEARCH
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -42,9 +44,7 @@ rule find_subnetworks:
         **ask(resources.subnetworks, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        share=lookup(dpath="subnetworks/share", within=config),
-        examples=lookup(dpath="subnetworks/examples", within=config),
-        draws=lookup(dpath="subnetworks/draws", within=config),
+        settings={key: SEARCH[key] for key in ("share", "examples", "draws")},
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -84,72 +84,46 @@ rule retrain_subnetwork:
 
 
 rule score_subnetworks:
-    """Score a model's subnetworks, as they are and trained again, and its weights without the smallest."""
+    """Score the subnetworks of all models, as they are and re-trained, and their weights without the smallest.
+
+    Also compare the good subnetworks of seeds and of tasks: do they keep the same heads and MLPs?
+    """
     input:
-        subnetworks="<results>/subnetworks/{task}/seed-{seed}/subnetworks.csv",
-        predictions="<results>/subnetworks/{task}/seed-{seed}/predictions",
-        retrained=[f"<results>/retrained/{{task}}/seed-{{seed}}/{name}.csv" for name in RETRAINED],
+        subnetworks=per_task_and_seed(
+            "<results>/subnetworks/{task}/seed-{seed}/subnetworks.csv", SEARCHED
+        ),
+        predictions=per_task_and_seed(
+            "<results>/subnetworks/{task}/seed-{seed}/predictions", SEARCHED
+        ),
+        retrained=[
+            f"{folder}/{name}.csv"
+            for folder in per_task_and_seed("<results>/retrained/{task}/seed-{seed}", SEARCHED)
+            for name in RETRAINED
+        ],
     output:
-        **{
-            name: f"<results>/subnetworks/{{task}}/seed-{{seed}}/{name}.csv"
-            for name in TABLES_OF_MODEL[1:]
-        },
-        provenance="<results>/subnetworks/{task}/seed-{seed}/scores.provenance.json",
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SUBNETWORKS},
+        provenance="<results>/tables/subnetworks.provenance.json",
     log:
-        "<logs>/score_subnetworks/{task}/seed-{seed}.log",
+        "<logs>/score_subnetworks.log",
     benchmark:
-        "<benchmarks>/score_subnetworks/{task}/seed-{seed}.tsv"
+        "<benchmarks>/score_subnetworks.tsv"
     group:
-        "subnetworks"
+        "effects"
     conda:
         "../../envs/model.yaml"
     resources:
         **ask(resources.subnetwork_scoring),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        tasks=entries_to_score(SEARCHED),
+        models=[(task, seed) for task in SEARCHED for seed in config["tasks"][task]["seeds"]],
         retrained=RETRAINED,
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
-        seed=lookup(dpath="ablation/seed", within=config),
-    message:
-        "Score subnetworks of {wildcards.task}: seed {wildcards.seed}"
-    script:
-        "../../scripts/score_subnetworks.py"
-
-
-collect(
-    "collect_subnetworks",
-    "Gather a table of all tasks and seeds: subnetworks.",
-    group="effects",
-    table="{table}",
-    tables=per_task_and_seed("<results>/subnetworks/{task}/seed-{seed}/{{table}}.csv", SEARCHED),
-    choices="|".join(TABLES_OF_MODEL),
-)
-
-
-rule compare_subnetworks:
-    """Compare the good subnetworks of seeds and of tasks: do they keep the same heads and MLPs?"""
-    input:
-        subnetworks="<results>/tables/subnetworks.csv",
-    output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_MASKS},
-        provenance="<results>/tables/subnetwork_agreement.provenance.json",
-    log:
-        "<logs>/compare_subnetworks.log",
-    benchmark:
-        "<benchmarks>/compare_subnetworks.tsv"
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    resources:
-        **ask(resources.comparing_subnetworks),
-    params:
         permutations=1999,
         seed=lookup(dpath="ablation/seed", within=config),
     message:
-        "Compare subnetworks of seeds and tasks"
+        "Score and compare subnetworks"
     script:
-        "../../scripts/compare_subnetworks.py"
+        "../../scripts/score_subnetworks.py"
 
 
 rule compare_surviving_heads:
@@ -206,8 +180,4 @@ figure(
 )
 
 
-TABLES_OF_SUBNETWORKS = (*TABLES_OF_MODEL, *TABLES_OF_MASKS, "surviving_heads")
-if SEARCHED:
-    RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SUBNETWORKS]
-else:
-    TABLES_LEFT_OUT |= set(TABLES_OF_SUBNETWORKS)
+in_run(*TABLES_OF_SUBNETWORKS, "surviving_heads", when=bool(SEARCHED))

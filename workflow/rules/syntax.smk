@@ -1,13 +1,19 @@
-# Second opinion on section 4.2: do heads follow the relations of a treebank?
+# Section 4.2, further: do heads follow the relations of a treebank?
 
+
+from darksecrets.syntax import sources as of_treebanks
+from darksecrets.syntax.settings import Settings as SettingsOfSyntax
 
 SYNTAX = "Section 4.2, heads and syntactic relations"
-TREEBANK = config["treebank"]
+TREEBANK = config["syntax"]
 SILVER = any(task.data for task in TASKS.values())
-TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(TREEBANK, parsed=SILVER)}"
-TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors")
-CHECKS["collect_syntactic_changes"] = of_treebanks.check_tasks
-WITH_MENTIONS = config["coreference"]["source"] == "treebank"
+OF_SYNTAX = SettingsOfSyntax.of(TREEBANK)
+TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(OF_SYNTAX, parsed=SILVER)}"
+TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors", "attention_probes")
+CHECKS["measure_syntactic_changes"] = partial(
+    of_data.check_chosen, key="syntax.tasks", lacks="compares no fine-tuned models with a treebank"
+)
+WITH_MENTIONS = TREEBANK["coreference"]["source"] == "treebank"
 DOCUMENTS = {"documents": "<results>/treebank/documents.jsonl"} if WITH_MENTIONS else {}
 
 
@@ -30,8 +36,7 @@ rule read_treebank:
     resources:
         **ask(resources.treebank),
     params:
-        treebank=without(TREEBANK, "probed", "tasks"),
-        documents=config["coreference"] if WITH_MENTIONS else None,
+        settings=without(TREEBANK, "probed", "tasks", *([] if WITH_MENTIONS else ["coreference"])),
     message:
         "Read a treebank"
     script:
@@ -39,7 +44,10 @@ rule read_treebank:
 
 
 rule measure_syntax:
-    """Measure how often heads find the syntactic heads of words, pre-trained and with random weights."""
+    """Measure how often heads find the syntactic heads of words, pre-trained and with random weights.
+
+    Also parse by the attention of all heads: train probes on one half of the treebank and score them on the other.
+    """
     input:
         treebank="<results>/treebank/treebank.jsonl",
         model="<results>/models/pretrained",
@@ -58,11 +66,9 @@ rule measure_syntax:
     resources:
         **ask(resources.syntax, gpu=True),
     params:
-        random=RANDOM_MODEL,
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        seed=lookup(dpath="treebank/seed", within=config),
+        settings={key: TREEBANK[key] for key in ("probed", "seed")},
+        models=["pretrained", RANDOM_MODEL],
+        reading=READING,
     message:
         "Compare heads with a treebank"
     script:
@@ -102,22 +108,37 @@ figure(
 )
 
 
-RESULTS_OF_RUN += [f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX]
+figure(
+    "attention_probes",
+    "How well probes parse by the attention of all heads.",
+    section=SYNTAX,
+    label="Probes (Clark et al. 2019)",
+    group="syntax",
+    run_label=TREEBANK_LABEL,
+    table="<results>/tables/attention_probes.csv",
+)
+
+
+in_run(*TABLES_OF_SYNTAX)
+
+
+# Fine-tuned models that read the treebank: task and model.
+READERS = [(task, model) for task in TREEBANK["tasks"] for model in measured_models(task)[1:-1]]
 
 
 rule measure_syntactic_changes:
-    """Measure what fine-tuning on a task changes for the heads that follow syntactic relations."""
+    """Measure what fine-tuning changes for the heads that follow syntactic relations."""
     input:
         treebank="<results>/treebank/treebank.jsonl",
         pretrained="<results>/models/pretrained",
-        finetuned=finetuned_folders,
+        finetuned=[f"<results>/models/{task}/{model}" for task, model in READERS],
     output:
-        table="<results>/syntax/{task}/syntactic_changes.csv",
-        provenance="<results>/syntax/{task}/provenance.json",
+        table="<results>/tables/syntactic_changes.csv",
+        provenance="<results>/tables/syntactic_changes.provenance.json",
     log:
-        "<logs>/measure_syntactic_changes/{task}.log",
+        "<logs>/measure_syntactic_changes.log",
     benchmark:
-        "<benchmarks>/measure_syntactic_changes/{task}.tsv"
+        "<benchmarks>/measure_syntactic_changes.tsv"
     group:
         "syntactic_changes"
     conda:
@@ -126,23 +147,13 @@ rule measure_syntactic_changes:
     resources:
         **ask(resources.syntactic_changes, gpu=True),
     params:
-        models=lambda wildcards: measured_models(wildcards.task)[1:-1],
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        seed=lookup(dpath="treebank/seed", within=config),
+        models=READERS,
+        reading=READING,
+        seed=lookup(dpath="syntax/seed", within=config),
     message:
-        "Compare heads with a treebank, before and after fine-tuning on {wildcards.task}"
+        "Compare heads with a treebank, before and after fine-tuning"
     script:
         "../../scripts/measure_syntactic_changes.py"
-
-
-collect(
-    "collect_syntactic_changes",
-    "Gather what fine-tuning changes for syntactic heads, of all tasks.",
-    group="features",
-    table="syntactic_changes",
-    tables=expand("<results>/syntax/{task}/syntactic_changes.csv", task=TREEBANK["tasks"]),
-)
 
 
 figure(
@@ -150,7 +161,7 @@ figure(
     "What fine-tuning changes for the heads that follow syntactic relations.",
     section=SYNTAX,
     label="Fine-tuning and syntactic heads (Htut et al. 2019)",
-    group="features",
+    group="syntactic_changes",
     run_label=TREEBANK_LABEL,
     of_run=bool(TREEBANK["tasks"]),
     tasks=TREEBANK["tasks"],
@@ -158,53 +169,7 @@ figure(
 )
 
 
-if TREEBANK["tasks"]:
-    RESULTS_OF_RUN.append("<results>/tables/syntactic_changes.csv")
-else:
-    TABLES_LEFT_OUT.add("syntactic_changes")
-
-
-rule probe_attention:
-    """Parse by the attention of all heads: train probes on one half of a treebank and score them on the other."""
-    input:
-        treebank="<results>/treebank/treebank.jsonl",
-        model="<results>/models/pretrained",
-    output:
-        table="<results>/tables/attention_probes.csv",
-        provenance="<results>/tables/attention_probes.provenance.json",
-    log:
-        "<logs>/probe_attention.log",
-    benchmark:
-        "<benchmarks>/probe_attention.tsv"
-    group:
-        "probes"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.probes, gpu=True),
-    params:
-        sentences=lookup(dpath="treebank/probed", within=config),
-        random=RANDOM_MODEL,
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        seed=lookup(dpath="treebank/seed", within=config),
-    message:
-        "Parse by attention"
-    script:
-        "../../scripts/probe_attention.py"
-
-
-figure(
-    "attention_probes",
-    "How well probes parse by the attention of all heads.",
-    section=SYNTAX,
-    label="Probes (Clark et al. 2019)",
-    group="probes",
-    run_label=TREEBANK_LABEL,
-    table="<results>/tables/attention_probes.csv",
-)
+in_run("syntactic_changes", when=bool(TREEBANK["tasks"]))
 
 
 COREFERENCE = "Section 4.2, references and their antecedents"
@@ -231,12 +196,9 @@ rule measure_coreference:
     resources:
         **ask(resources.coreference, gpu=True),
     params:
-        texts=lookup(dpath="coreference/texts", within=config),
-        random=RANDOM_MODEL,
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        seed=lookup(dpath="coreference/seed", within=config),
+        settings=TREEBANK["coreference"],
+        models=["pretrained", RANDOM_MODEL],
+        reading=READING,
     message:
         "Resolve pronouns and nouns by attention"
     script:
@@ -249,12 +211,10 @@ figure(
     section=COREFERENCE,
     label="Coreference (Clark et al. 2019)",
     group="coreference",
-    run_label=f"{RUN_LABEL} · texts: {of_treebanks.describe_texts(config)}",
+    run_label=f"{RUN_LABEL} · texts: {of_treebanks.describe_texts(OF_SYNTAX)}",
     table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",
 )
 
 
-RESULTS_OF_RUN += ["<results>/tables/attention_probes.csv"] + [
-    f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE
-]
+in_run(*TABLES_OF_COREFERENCE)

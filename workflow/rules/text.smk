@@ -20,7 +20,7 @@ rule look_at_text:
     input:
         text=text_files,
         model="<results>/models/pretrained",
-        classifier="<results>/patterns/classifier",
+        classifier=CLASSIFIER,
     output:
         store=directory(f"{LOOK}/attention"),
         examples=f"{LOOK}/examples.csv",

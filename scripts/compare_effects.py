@@ -1,0 +1,35 @@
+"""Compare which heads matter, with other seeds, tasks and experiments (sections 4.6 and 5)."""
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write rank correlations of the heads' effects, the worst heads, and those singled out."""
+    from darksecrets.ablation import agreement, tables
+    from darksecrets.ablation.links import Experiments, linked
+    from darksecrets.ablation.results import SweepResult
+    from darksecrets.ablation.statistics import Resampling
+    from darksecrets.features.tables import EQUAL_WORDS, TOKEN_PAIRS
+    from darksecrets.framenet.tables import HEADS
+
+    params = job.params
+    heads = tables.HEAD_ABLATION.read(job.input.heads)
+    words = next(map(EQUAL_WORDS.read, job.input.all("equal_words")), None)  # none without pairs
+    framenet = HEADS.read(job.input.framenet)
+    framenet = framenet[framenet["state"] == "pretrained"]
+    experiments = Experiments(framenet, words, TOKEN_PAIRS.read(job.input.token_pairs))
+    paths = zip(params.models, job.input.all("sweeps"), strict=True)
+    sweeps = ((tuple(model), SweepResult.load(path)) for model, path in paths)
+    each, groups = linked(heads, sweeps, experiments, Resampling(**params.resampling))
+    draws = {key: params.resampling[key] for key in ("bootstrap", "permutations", "seed")}
+    found = {
+        tables.SEED_AGREEMENT: agreement.seed_agreement(heads, draws),
+        tables.TASK_AGREEMENT: agreement.task_agreement(heads, params.metrics, draws),
+        tables.WORST_OVERLAP: agreement.worst_overlap(heads, params.metrics, draws),
+        tables.WORST_HEADS: agreement.worst_heads(heads, params.metrics, draws, words),
+        tables.LINKED_ABLATION: each,
+        tables.LINKED_GROUPS: groups,
+    }
+    for declared, table in found.items():
+        declared.write(table, getattr(job.output, declared.name))

@@ -1,0 +1,29 @@
+"""Measure what heads attend to by norms and by effective attention (sections 4.4, 4.5 and 5)."""
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the tables of all models of one task, and what comparisons of models need."""
+    from darksecrets.attention.extraction import read_sample
+    from darksecrets.attention_measures.attended import attended
+    from darksecrets.attention_measures.running import run
+    from darksecrets.attention_measures.tables import OF_HEADS, profiles_in
+    from darksecrets.data.sampling import ANNOTATION, sample
+    from darksecrets.models.reading import readings
+    from darksecrets.run.columns import of_weights
+    from darksecrets.run.files import atomic
+
+    params = job.params
+    folders = [job.input.pretrained, *job.input.all("finetuned"), job.input.pretrained]
+    sampled = sample(job.input.dataset, **params.samples)
+    models = readings(params.models, folders, **params.reading)
+    maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
+    annotation = next(iter(job.input.all("annotation")), job.input.dataset / ANNOTATION)
+    tables, kept = attended(maps, annotation, job.wildcards.task, params.seed)
+    for table in OF_HEADS:
+        table.write(tables[of_weights(table)], getattr(job.output, of_weights(table)))
+    with atomic(job.output.examples) as temporary:
+        for (measure, model), profiles in kept.items():
+            profiles.save(profiles_in(temporary, measure, model))

@@ -1,0 +1,64 @@
+"""Measure how much each head attends along frame-semantic links (section 4.2)."""
+
+from typing import Any
+
+from _job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Write the maps of the sentences; the weight of every head with its controls and tests.
+
+    Also the sentence of Figure 3. The heads of an encoder with random weights follow those of the
+    pre-trained one.
+
+    Returns:
+        How the maps were computed; the number of sentences, and how many of them were left out.
+    """
+    import logging
+
+    import pandas as pd
+
+    from darksecrets.attention.extraction import extract
+    from darksecrets.attention.store import AttentionStore
+    from darksecrets.framenet.example import choose, example_table
+    from darksecrets.framenet.heads import Linked, measure, table
+    from darksecrets.framenet.links import read_table
+    from darksecrets.framenet.tables import EXAMPLE, HEADS
+    from darksecrets.models.loading import Draw
+    from darksecrets.run.tables import identify
+
+    params, annotations = job.params, read_table(job.input.links)
+    draw = Draw(int(params.random.partition("/seed-")[2]), params.std)
+    folders = {job.output.store: None, job.output.random: draw}
+    details = [
+        extract(
+            job.input.model,
+            {"sentence1": [annotation.sentence for annotation in annotations]},
+            folder,
+            max_length=params.max_length,
+            batch_size=params.batch_size,
+            draw=drawn,
+        )
+        for folder, drawn in folders.items()
+    ]
+    store, random = map(AttentionStore.open, folders)
+    out = len(annotations) - len(Linked(store, annotations).measured())
+    if out:
+        logging.getLogger("darksecrets").warning(
+            "Left out %d of %d sentences, which are longer than the local attention of the model "
+            "reaches (windows %s)",
+            *(out, len(annotations), list(store.windows)),
+        )
+    weights, by_chance = (measure(Linked(maps, annotations)) for maps in (store, random))
+    named = (("pretrained", weights), (params.random, by_chance))
+    heads, others = (
+        identify(table(of_model, params.draws, params.seed), None, model)
+        for model, of_model in named
+    )
+    HEADS.write(pd.concat([heads, others], ignore_index=True), job.output.table)
+    example = choose(store, annotations, weights.linked, heads)
+    example.save(job.output.example)
+    EXAMPLE.write(example_table(store, annotations, example), job.output.sentence)
+    sentences = {"found": len(annotations), "left out": out}
+    return {"extraction": details, "sentences": sentences}
