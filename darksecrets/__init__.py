@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from darksecrets.attention.extraction import extract
     from darksecrets.attention.store import AttentionStore
     from darksecrets.models.hooks import Intervention, intervene, observe
+    from darksecrets.run.version import __version__
     from darksecrets.text.looking import look
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AttentionStore",
     "Intervention",
     "SweepResult",
+    "__version__",
     "disable",
     "extract",
     "intervene",
@@ -36,6 +36,7 @@ _MODULES = {
     "AttentionStore": "attention.store",
     "Intervention": "models.hooks",
     "SweepResult": "ablation.results",
+    "__version__": "run.version",
     "disable": "ablation.disable",
     "extract": "attention.extraction",
     "intervene": "models.hooks",

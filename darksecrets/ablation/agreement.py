@@ -11,9 +11,10 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from darksecrets.ablation.tables import SEED_AGREEMENT, TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
+from darksecrets.arrays import Floats
 from darksecrets.stats import ranks
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.ranks import Draws, Floats, agreement
+from darksecrets.stats.ranks import Draws, agreement
 
 WORST = (1, 2, 4, 8)
 """How many of the worst heads of two tasks are compared; the paper names a pair."""
@@ -190,8 +191,7 @@ def _of_words(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame
     if words is None:
         return pd.DataFrame(columns=[*_PLACE, *names]).astype(dict.fromkeys(_PLACE, "int64"))
     mine = words[words["task"].eq(task) & words["state"].eq(state)]
-    table: pd.DataFrame = mine.groupby(_PLACE, as_index=False).agg(**names)
-    return table
+    return mine.groupby(_PLACE, as_index=False).agg(**names)
 
 
 def _by_state(

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Flags, Reals
 from darksecrets.models import devices
 from darksecrets.models.hooks import Intervention, intervene, require_reachable
 from darksecrets.run.errors import InputError
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from darksecrets.data.batches import EncodedSplit
 
 #: [interventions, examples, outputs]; NaN where not computed.
-Logits = npt.NDArray[np.floating]
+Logits = Reals
 #: [interventions, examples]: which pairs of an intervention and an example.
-Mask = npt.NDArray[np.bool_]
+Mask = Flags
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,7 @@ class Backend(ABC):
         """[interventions, examples, outputs] of NaN, in the model's precision."""
         outputs = int(self.model.config.num_labels or 1)
         shape = (len(self.interventions), examples, outputs)
-        empty: Logits = torch.full(shape, torch.nan, dtype=self.model.dtype).numpy()
-        return empty
+        return torch.full(shape, torch.nan, dtype=self.model.dtype).numpy()
 
     def checked(self, logits: torch.Tensor) -> Logits:
         """Logits as an array; an `InputError` if one is not finite."""
@@ -140,8 +139,7 @@ class Backend(ABC):
                 f"{type(self.model).__name__}: found outputs that are not finite numbers with "
                 "heads disabled. The model has diverged, or its weights are damaged. Train again."
             )
-        array: Logits = logits.cpu().numpy()
-        return array
+        return logits.cpu().numpy()
 
 
 class Loop(Backend):

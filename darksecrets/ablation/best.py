@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.ablation.results import PARTS, SweepResult
-from darksecrets.ablation.scores import Floats, require_usable, weighted
+from darksecrets.ablation.scores import require_usable, weighted
 from darksecrets.ablation.statistics import Resampling, on_halves
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import LEVEL

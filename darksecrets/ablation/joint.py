@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import Floats, require_usable, weighted
+from darksecrets.ablation.scores import require_usable, weighted
 from darksecrets.ablation.sets import check_counts, joint_counts
 from darksecrets.ablation.tables import HARMLESS, NEEDED, RANDOM
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.data.tasks import Task
 from darksecrets.models.selectors import Heads, Shape
 from darksecrets.run.errors import InputError
@@ -95,7 +95,7 @@ class Plan:
     shape: Shape
     counts: list[int]
     orders: list[Order]
-    halves: npt.NDArray[np.int64]
+    halves: Integers
 
     @property
     def names(self) -> list[str]:
@@ -105,8 +105,7 @@ class Plan:
     @property
     def parts(self) -> list[int]:
         """The halves that there are."""
-        parts: list[int] = np.unique(self.halves).tolist()
-        return parts
+        return np.unique(self.halves).tolist()
 
     @property
     def total(self) -> int:
@@ -177,11 +176,10 @@ def plan(result: SweepResult, task: Task, joint: Joint) -> Plan:
     return Plan(shape, joint_counts(joint.heads, shape), [*drawn, *chosen], halves)
 
 
-def _effects(result: SweepResult, metric: str, half: npt.NDArray[np.bool_]) -> Floats:
+def _effects(result: SweepResult, metric: str, half: Flags) -> Floats:
     """[heads] the score of each disabled head minus that of the intact model, on one half."""
     (scores,) = weighted(result, metric)(half[None].astype(np.int64))
-    effects: Floats = scores[(result.sets["kind"] == "head").to_numpy()] - scores[0]
-    return effects
+    return scores[(result.sets["kind"] == "head").to_numpy()] - scores[0]
 
 
 def _chosen(
@@ -189,10 +187,7 @@ def _chosen(
 ) -> list[Order]:
     """The heads in the order of their effects, the highest first, and in reverse."""
     harmless = np.lexsort((rng.random(len(effects)), -effects))
-    return [
-        _order(HARMLESS, half, places, harmless),
-        _order(NEEDED, half, places, harmless[::-1]),
-    ]
+    return [_order(HARMLESS, half, places, harmless), _order(NEEDED, half, places, harmless[::-1])]
 
 
 def _order(name: str, half: int | None, places: list[Place], numbers: Iterable[int]) -> Order:

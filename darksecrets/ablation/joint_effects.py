@@ -1,8 +1,8 @@
-"""Effects of disabling several heads together, and how many a model tolerates (section 4.6).
+"""Effects of disabling several heads together, and the largest set that can be (section 4.6).
 
 A score is the mean over both halves of the validation examples, weighted by their sizes. A set that
-one half chose is scored on the other only. So accuracy is that of all examples; for other metrics
-the intact model's score may differ a little from Table 1.
+was selected on one half is scored on the other only. So accuracy is that of all examples; for other
+metrics the intact model's score may differ a little from Table 1.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import Floats, require_usable
+from darksecrets.ablation.scores import require_usable
 from darksecrets.ablation.tables import RANDOM, TOLERATED_MEANS
+from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
@@ -53,7 +53,7 @@ class _Curves:
 def joint_effects(
     result: SweepResult, plan: Plan, task: Task, *, tolerance: float, resamples: int, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score every order of heads at every number of heads, and count the heads that are tolerated.
+    """Score every order of heads at every number of heads; find the largest set within a tolerance.
 
     Intervals are percentiles of a bootstrap over examples, drawn from each half separately, with
     the same examples for all sets. For random orders, the orders are drawn, too: one fewer than
@@ -100,7 +100,7 @@ _SCORED = [
 ]
 
 
-def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> npt.NDArray[np.int64]:
+def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> Integers:
     """The largest number of heads up to which no drop exceeds the tolerance.
 
     Args:
@@ -112,12 +112,11 @@ def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> npt.
         [...] one of ``counts``, or 0.
     """
     fine = np.logical_and.accumulate(deltas >= -tolerance, axis=-1).sum(axis=-1)
-    largest: npt.NDArray[np.int64] = np.array([0, *counts])[fine]
-    return largest
+    return np.array([0, *counts])[fine]
 
 
 def tolerated_over_seeds(tolerated: pd.DataFrame) -> pd.DataFrame:
-    """Mean number of tolerated heads over seeds, with an interval over seeds and examples.
+    """Mean size of the largest set of heads over seeds, with an interval over seeds and examples.
 
     All seeds are scored on the same examples; so the part of the variance that comes from these is
     that of one seed, from the mean width of the seeds' intervals.
@@ -165,7 +164,7 @@ def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:
 
 
 def _tolerated(deltas: Floats, counts: list[int], tolerance: float) -> dict[str, float]:
-    """The heads that are tolerated, with an interval; and those for which this is significant."""
+    """The size of the largest set of heads, with an interval; and the size that is significant."""
     resampled = tolerated_heads(deltas[1:], counts, tolerance)
     low, high = interval(resampled.astype(np.float64))
     worst = interval(deltas[1:])[0]
@@ -178,11 +177,7 @@ def _tolerated(deltas: Floats, counts: list[int], tolerance: float) -> dict[str,
 
 
 def _on_halves(
-    result: SweepResult,
-    metric: str,
-    plan: Plan,
-    resamples: int,
-    rng: np.random.Generator,
+    result: SweepResult, metric: str, plan: Plan, resamples: int, rng: np.random.Generator
 ) -> Floats:
     """[halves, 1 + resamples, sets] scores on each half as it is, then on resamples of it."""
     scores = []
@@ -233,7 +228,7 @@ def weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:
     return np.concatenate([equal, drawn])
 
 
-def score_of_most_frequent(labels: npt.NDArray[np.generic], metric: str, task: Task) -> float:
+def score_of_most_frequent(labels: Values, metric: str, task: Task) -> float:
     """Score × 100 of always predicting the most frequent label; 0 for a regression."""
     if task.is_regression:
         return 0.0
@@ -247,7 +242,7 @@ def _require_planned(result: SweepResult, plan: Plan, task: Task) -> None:
     if missing or len(result.idx) != len(plan.halves):
         found = f"{len(missing)} of {len(plan.sets)} sets missing" if missing else "other examples"
         raise InputError(
-            f"{task.name}: found predictions with heads disabled together that are not those that "
-            f"the single heads' effects ask for ({found}). Expected both from the same run. Remove "
-            "the folder of the predictions and run again."
+            f"{task.name}: found predictions with heads disabled together that do not follow from "
+            f"the single heads' effects ({found}). Expected both from the same run. Remove the "
+            "folder of the predictions and run again."
         )

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import Floats
 from darksecrets.ablation.statistics import Resampling, bootstrap
 from darksecrets.ablation.tables import (
     EQUAL_WORDS,
@@ -25,6 +23,7 @@ from darksecrets.ablation.tables import (
     LINKED_GROUPS,
     TOKEN_PAIRS,
 )
+from darksecrets.arrays import Flags, Floats
 from darksecrets.data.metrics import PERCENT
 from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
@@ -57,7 +56,7 @@ class Group:
     Attributes:
         group: The experiment, one of `darksecrets.ablation.tables.GROUPS`.
         relation: The relation, if the experiment has several.
-        heads: ``layer``, ``head`` and ``weight`` of those that stand out; may be empty.
+        heads: ``layer``, ``head`` and ``weight`` of those that exceed all controls; may be empty.
     """
 
     group: str
@@ -76,7 +75,7 @@ class Experiments:
 
     Attributes:
         framenet: `framenet_heads.csv`, of the pre-trained model. Its heads are looked up in every
-            model that was initialized from it, not in those fine-tuned from normal weights.
+            model that was initialized from it, not in randomly initialized ones.
         equal_words: `equal_words.csv`; its heads are looked up in the same model. None if no task
             has two sentences.
         token_pairs: `token_pairs.csv`, likewise for each relation; None if not measured.
@@ -122,7 +121,7 @@ def linked(
     experiments: Experiments,
     resampling: Resampling,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Effects of the heads that stand out in other experiments, one by one and on average.
+    """Effects of the heads that other experiments name, one by one and on average.
 
     Args:
         heads: `head_ablation.csv`.
@@ -166,20 +165,20 @@ def _heads_of(result: SweepResult) -> SweepResult:
     return SweepResult(sets, result.predictions[kept], result.labels, result.idx)
 
 
-def _chosen(places: pd.DataFrame, group: Group) -> npt.NDArray[np.bool_]:
+def _chosen(places: pd.DataFrame, group: Group) -> Flags:
     """[heads] which of a model's heads are in a group."""
     index = pd.MultiIndex.from_frame(group.heads[_PLACE])
-    chosen: npt.NDArray[np.bool_] = pd.MultiIndex.from_frame(places).isin(index)
+    chosen: Flags = pd.MultiIndex.from_frame(places).isin(index)
     if chosen.sum() < len(group.heads):
         raise InputError(
-            f"Found heads that stand out ({group.group}), {group.heads[_PLACE].to_dict('records')},"
-            " some of which head_ablation.csv lacks; expected tables of models of one shape. Run "
-            "again."
+            f"Found heads that exceed all controls ({group.group}), "
+            f"{group.heads[_PLACE].to_dict('records')}, some of which head_ablation.csv lacks; "
+            "expected tables of models of one shape. Run again."
         )
     return chosen
 
 
-def _each(deltas: pd.DataFrame, chosen: npt.NDArray[np.bool_], group: Group) -> pd.DataFrame:
+def _each(deltas: pd.DataFrame, chosen: Flags, group: Group) -> pd.DataFrame:
     """Effects of each head of a group, and their ranks among the others."""
     mine = group.heads[[*_PLACE, "weight"]].merge(deltas[chosen], on=_PLACE)
     others = deltas.loc[~chosen, "delta"].to_numpy()
@@ -187,9 +186,7 @@ def _each(deltas: pd.DataFrame, chosen: npt.NDArray[np.bool_], group: Group) -> 
     return mine.assign(share_below=below)
 
 
-def _together(
-    deltas: pd.DataFrame, chosen: npt.NDArray[np.bool_], drawn: Floats, draws: Draws
-) -> dict[str, Any]:
+def _together(deltas: pd.DataFrame, chosen: Flags, drawn: Floats, draws: Draws) -> dict[str, Any]:
     """The mean effect of a group beside that of random heads of the same layers.
 
     Args:

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.ablation.results import PARTS, SweepResult
-from darksecrets.ablation.scores import Floats, plain, require_usable
+from darksecrets.ablation.scores import plain, require_usable
 from darksecrets.ablation.statistics import Resampling, bootstrap, p_values
 from darksecrets.ablation.tables import MODE_COMPARISON
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.columns import MODEL

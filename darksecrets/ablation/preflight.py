@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.ablation import sets
 from darksecrets.models import checkpoints
@@ -13,9 +13,6 @@ from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import read_size
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 MODES = ("uniform", "zero")
 """Modes that need no check, the default first: checking others loads torch, which slows plans."""
@@ -77,13 +74,7 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
 
 def unreachable(folder: Path) -> str:
     """Why the heads of a model cannot be disabled; empty if they can, or if torch is missing."""
-
-    def require(model: PreTrainedModel) -> None:
-        from darksecrets.models.hooks import require_reachable
-
-        require_reachable(model)
-
-    return refusal(folder, require)
+    return refusal(folder, "darksecrets.models.hooks.require_reachable")
 
 
 def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
@@ -93,7 +84,6 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     size = read_size(folder / "config.json")
     shape = Shape(size.layers, size.heads)
     sets.check(ablation["sets"], shape)
-    sets.check_counts(ablation["joint"]["heads"], shape)
     for key, modes in (("mode", [ablation["mode"]]), ("compare_modes", ablation["compare_modes"])):
         if set(modes) <= set(MODES) or importlib.util.find_spec("torch") is None:
             continue

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.tables import KINDS, SWEEP_SETS
+from darksecrets.arrays import Integers, Singles
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
@@ -32,9 +32,9 @@ class SweepResult:
     """
 
     sets: pd.DataFrame
-    predictions: npt.NDArray[np.int64] | npt.NDArray[np.float32]
-    labels: npt.NDArray[np.int64] | npt.NDArray[np.float32]
-    idx: npt.NDArray[np.int64]
+    predictions: Integers | Singles
+    labels: Integers | Singles
+    idx: Integers
 
     def __post_init__(self) -> None:
         expected = (len(self.sets), len(self.idx))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from darksecrets.ablation.results import SweepResult
+from darksecrets.arrays import Floats
 from darksecrets.data import metrics
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError
 from darksecrets.stats.weighted import Weighted
-
-Floats = npt.NDArray[np.float64]
 
 
 def require_usable(result: SweepResult, task: Task) -> None:

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from darksecrets.ablation.backends import Backend, Block
 from darksecrets.ablation.ties import SAFETY, SEED, margins, ties
+from darksecrets.arrays import Floats, Integers
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Bounds:
         examples: Number of examples.
     """
 
-    def __init__(self, first: npt.NDArray[np.int64], layers: int, examples: int) -> None:
+    def __init__(self, first: Integers, layers: int, examples: int) -> None:
         self._first = first
         self._largest, self._seen = np.zeros(layers), np.zeros(layers, dtype=np.int64)
         pairs = examples * np.bincount(first, minlength=layers)
@@ -74,14 +74,13 @@ class Bounds:
         return [float(error) for error in self._largest]
 
     @property
-    def limits(self) -> npt.NDArray[np.float64]:
+    def limits(self) -> Floats:
         """The bounds by layer; infinite if too few errors have been seen.
 
         The bound of a layer is at least that of every layer above it.
         """
         limits = np.where(self._seen >= self._enough, SAFETY * self._largest, np.inf)
-        accumulated: npt.NDArray[np.float64] = np.maximum.accumulate(limits[::-1])[::-1]
-        return accumulated
+        return np.maximum.accumulate(limits[::-1])[::-1]
 
     def unsure(self, screened: Logits) -> Mask:
         """Pairs, [interventions, examples], whose prediction may differ in float32."""
@@ -89,12 +88,11 @@ class Bounds:
         unknown: Mask = np.isinf(limits)[self._first][:, None]
         return unknown | self.doubtful(screened, limits)
 
-    def doubtful(self, screened: Logits, limits: npt.NDArray[np.float64]) -> Mask:
+    def doubtful(self, screened: Logits, limits: Floats) -> Mask:
         """The same under these limits, of interventions that have one."""
         limit = limits[self._first][:, None]
         sure = margins(screened) >= limit  # False for NaN, too
-        doubtful: Mask = (~sure | ties(screened)) & np.isfinite(limit)
-        return doubtful
+        return (~sure | ties(screened)) & np.isfinite(limit)
 
 
 class Screening(Backend):

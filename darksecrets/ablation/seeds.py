@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.ablation.results import PARTS, SweepResult
-from darksecrets.ablation.scores import Floats, plain
+from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import Resampling, bootstrap, on_halves
 from darksecrets.ablation.tables import BEST, SEED_EFFECTS, SEED_TRANSFER, WORST
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.errors import InputError

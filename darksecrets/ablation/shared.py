@@ -35,12 +35,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from darksecrets.ablation.backends import Backend, Block
 from darksecrets.ablation.disable import UNIFORM, Disable
 from darksecrets.ablation.sharing import Sharing
+from darksecrets.arrays import Flags, Integers
 from darksecrets.data.batches import MASK
 from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
@@ -100,7 +100,7 @@ class Shared(Backend):
         selected = select(model, interventions)
         sharing = Sharing(selected.numpy())
         #: [interventions], the layer at which each leaves what all share, from 0.
-        self.first_layers: npt.NDArray[np.int64] = sharing.first[sharing.rank]
+        self.first_layers: Integers = sharing.first[sharing.rank]
         self._branches = _Branches(model, sharing, modes[0] if modes else UNIFORM)
 
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
@@ -148,10 +148,7 @@ class Shared(Backend):
             found[sets, np.array(places)[inputs]] = self.checked(outputs)
 
     def _by_group(
-        self,
-        compute: Callable[[list[int], Trunk], None],
-        rows: Sequence[int],
-        wanted: Mask,
+        self, compute: Callable[[list[int], Trunk], None], rows: Sequence[int], wanted: Mask
     ) -> None:
         """Call a function with places of wanted rows, a few at a time, and their trunk."""
 
@@ -167,7 +164,7 @@ class Shared(Backend):
             {n: t.to(self.model.device) for n, t in inputs.items() if n not in (MASK, "labels")}
         )
 
-    def _groups(self, rows: Sequence[int], wanted: npt.NDArray[np.bool_]) -> list[list[int]]:
+    def _groups(self, rows: Sequence[int], wanted: Flags) -> list[list[int]]:
         """Places among the rows of wanted examples of equal length, the most tokens first.
 
         So the last ones are small, and no thread waits long for another.

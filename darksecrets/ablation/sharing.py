@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from darksecrets.arrays import Flags, Integers
 
 if TYPE_CHECKING:
-    Flags = npt.NDArray[np.bool_]
-    Numbers = npt.NDArray[np.int64]
+    Flags = Flags
+    Numbers = Integers
 
 
 class Sharing:
@@ -44,8 +45,7 @@ class Sharing:
         """[ranks], the lowest rank with the same heads up to a layer."""
         flags = self.own[:, : number + 1].reshape(len(self.own), -1)
         _, lowest, same = np.unique(flags, axis=0, return_index=True, return_inverse=True)
-        stem: Numbers = lowest[same.reshape(-1)]
-        return stem
+        return lowest[same.reshape(-1)]
 
     def nodes(self, number: int, ranks: Numbers, rows: Numbers) -> tuple[Numbers, Numbers]:
         """What has to be computed of a layer for pairs of a set and an input.

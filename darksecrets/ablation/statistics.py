@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import Floats, plain, require_usable, weighted
+from darksecrets.ablation.scores import plain, require_usable, weighted
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import permutation
@@ -88,6 +89,14 @@ def effects(
         tables.append(table)
         means += [_mean(rows, resampled) for _, rows in table.groupby("kind")]
     return pd.concat(tables, ignore_index=True), pd.DataFrame(means)
+
+
+def effects_of_heads(result: SweepResult, task: Task) -> pd.DataFrame:
+    """Effect of every disabled head on the task's first metric: ``layer``, ``head``, ``delta``."""
+    require_usable(result, task)
+    scores = plain(result, task)[task.metrics[0]]
+    table = result.sets.reset_index(drop=True).assign(delta=PERCENT * (scores - scores[0]))
+    return table.loc[table["kind"] == "head", [*PLACES["head"], "delta"]]
 
 
 def p_values(

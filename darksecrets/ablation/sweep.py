@@ -1,8 +1,9 @@
 """The sweep of section 4.6: a model's predictions with every head, and every layer, disabled.
 
 Predictions are those of running the model once per set of disabled heads, in float32. The examples
-are split into blocks. `sweep_chunk` computes some of the blocks; `gather_sweep` joins the blocks of
-all chunks, computes what depends on all of them, and writes a `SweepResult`.
+are split into blocks. `sweep` computes them, then what depends on all of them, and writes a
+`SweepResult`. Where the blocks are split among several jobs, `sweep_chunk` computes some of them,
+and `sweep` joins those of all chunks.
 
 The sweep disables the heads of a set with an `Intervention` from
 `darksecrets.ablation.disable.INTERVENTIONS`. One of two backends computes it: `Shared`, with or
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 import transformers
@@ -34,6 +34,7 @@ from darksecrets.ablation.screening import Screening
 from darksecrets.ablation.sets import HeadSet, sweep_sets
 from darksecrets.ablation.shared import Shared, knows
 from darksecrets.ablation.ties import decide_ties
+from darksecrets.arrays import Values
 from darksecrets.data.batches import by_length, load_split
 from darksecrets.data.metrics import predict
 from darksecrets.models import devices, precision
@@ -160,54 +161,66 @@ def sweep_chunk(
     }
 
 
-def gather_sweep(
+def sweep(
     model_folder: Path,
     dataset_folder: Path,
-    chunks: Sequence[Path],
     output: Path,
     settings: Settings,
     *,
     threads: int,
+    chunks: Sequence[Path] = (),
 ) -> dict[str, Any]:
-    """Join the chunks, compute what depends on all of them, and write a `SweepResult`.
+    """Predict all examples under every set, and write a `SweepResult`.
 
-    With screening, the errors seen in all chunks determine which predictions are unsure; these are
-    recomputed in float32. In classification, predictions that depend on rounding are those of the
-    example alone.
+    With screening, the errors seen in all examples determine which predictions are unsure; these
+    are recomputed in float32. In classification, predictions that depend on rounding are those of
+    the example alone. A killed job continues with the next block when it is started again.
 
     Args:
-        model_folder: The model of the chunks.
-        dataset_folder: The data of the chunks.
-        chunks: Folders that `sweep_chunk` wrote.
+        model_folder: A classifier, or an encoder, which gets a random classifier from the seed.
+        dataset_folder: The task's data, see the data contract.
         output: Folder of the result.
-        settings: The settings of the chunks.
+        settings: What to disable, and how.
         threads: Number of CPU threads.
+        chunks: Folders that `sweep_chunk` wrote with the same model, data and settings, to join
+            them; empty to compute all blocks here.
 
     Returns:
         For the provenance: the backend, the error bounds, and how much was recomputed.
 
     Raises:
-        InputError: A chunk is of another sweep, or one is missing.
+        InputError: See `sweep_chunk`; or a chunk is of another sweep, or one is missing.
     """
     start = time.perf_counter()
-    sweep = _load(model_folder, dataset_folder, settings, threads)
-    details = {mode: _gather_mode(sweep, mode, chunks, output) for mode in settings.modes}
-    backend = sweep.backends[settings.mode]
+    own = _load(model_folder, dataset_folder, settings, threads)
+    if chunks:
+        _take_chunks(own, chunks)
+        details = _settle(own, chunks, output)
+    else:
+        with resuming.resuming(output, own.identity, BLOCKS) as folder:
+            resumed = _compute_blocks(own, range(len(own.blocks)), folder)
+            details = {"resumed_examples": resumed, **_settle(own, [folder], output)}
+    backend = own.backends[settings.mode]
     return {
         "model": type(backend.model).__name__,
         "device": str(backend.model.device),
-        "sets": len(sweep.sets),
+        "sets": len(own.sets),
         "examples": len(backend.split),
-        **details.pop(settings.mode),
-        **({"compared": details} if details else {}),
+        **details,
         "seconds": round(time.perf_counter() - start, 1),
     }
 
 
-def _gather_mode(sweep: _Sweep, mode: str, chunks: Sequence[Path], output: Path) -> dict[str, Any]:
-    """Write the result of one mode; return how it was computed."""
+def _settle(own: _Sweep, folders: Sequence[Path], output: Path) -> dict[str, Any]:
+    """Write the results of all modes from blocks; return how they were computed."""
+    details = {mode: _settle_mode(own, mode, folders, output) for mode in own.settings.modes}
+    first = details.pop(own.settings.mode)
+    return {**first, **({"compared": details} if details else {})}
+
+
+def _settle_mode(sweep: _Sweep, mode: str, folders: Sequence[Path], output: Path) -> dict[str, Any]:
     backend, task = sweep.backends[mode], sweep.settings.task
-    found = _gather_blocks(sweep, mode, chunks)
+    found = _read_blocks(sweep, mode, folders)
     with torch.inference_mode():
         details = backend.settle(sweep.blocks, found)
         logits = found.logits
@@ -242,11 +255,11 @@ def choose_backend(
     return Screening(shared) if screening else shared
 
 
-def check_labels(labels: npt.NDArray[np.generic], task: Task, where: str) -> None:
+def check_labels(labels: Values, task: Task, where: str) -> None:
     """Check that there are at least two different labels; else scores cannot be compared.
 
     Raises:
-        InputError: There are not; the message names the label.
+        InputError: All labels are the same; the message names the label.
     """
     if not len(labels):
         raise InputError(
@@ -299,11 +312,14 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
             *(task.name, mode, backend.name, type(model).__name__, len(sets), len(split)),
             backend.arithmetic,
         )
+    screened = any(isinstance(backend, Screening) for backend in backends.values())
+    if screened:
+        precision.warn_if_slow()
     block_size = BLOCK.get(model.device.type, BLOCK["cpu"])
     identity = {
         **dataclasses.asdict(settings),
         # The choice made for `auto`, so that bfloat16 is never mistaken for float32.
-        "screening": ON if any(isinstance(b, Screening) for b in backends.values()) else OFF,
+        "screening": ON if screened else OFF,
         "model": fingerprint(model_folder),
         "data": split.fingerprint(),
         "block_size": block_size,
@@ -342,21 +358,31 @@ def _compute_blocks(sweep: _Sweep, numbers: Iterable[int], folder: Path) -> int:
     return resumed // len(sweep.backends)
 
 
-def _gather_blocks(sweep: _Sweep, mode: str, chunks: Sequence[Path]) -> Block:
-    """Read the logits of all examples in a mode from the blocks of all chunks."""
+def _take_chunks(sweep: _Sweep, chunks: Sequence[Path]) -> None:
+    """Check that chunks make up a sweep, and take the errors seen in them into account."""
     for chunk in chunks:
         _check_chunk(chunk, sweep.identity)
+    for mode, backend in sweep.backends.items():
+        for number in range(len(sweep.blocks)):
+            files = [file for chunk in chunks if (file := _file(chunk, mode, number)).is_file()]
+            if len(files) != 1:
+                raise InputError(
+                    f"{chunks[0].parent}: found block {number} of {len(sweep.blocks)} in "
+                    f"{len(files)} of {len(chunks)} chunks, expected it in one. Remove the folder "
+                    "and run again."
+                )
+            backend.resume(Block(**read_arrays(files[0])))
+
+
+def _read_blocks(sweep: _Sweep, mode: str, folders: Sequence[Path]) -> Block:
+    """Read the logits of all examples in a mode."""
     backend = sweep.backends[mode]
     found = Block(*(backend.empty(len(backend.split)) for _ in dataclasses.fields(Block)))
     for number, rows in enumerate(sweep.blocks):
-        files = [file for chunk in chunks if (file := _file(chunk, mode, number)).is_file()]
-        if len(files) != 1:
-            raise InputError(
-                f"{chunks[0].parent}: found block {number} of {len(sweep.blocks)} in {len(files)} "
-                f"of {len(chunks)} chunks, expected it in one. Remove the folder and run again."
-            )
-        block = Block(**read_arrays(files[0]))
-        backend.resume(block)
+        file = next(
+            path for path in (_file(each, mode, number) for each in folders) if path.is_file()
+        )
+        block = Block(**read_arrays(file))
         found.screened[:, rows], found.exact[:, rows] = block.screened, block.exact
     return found
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, SEED, STATE, TASK, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
 
-_SCORE = Column("score", "number", "score with the set disabled", "× 100", high=100)
-_BASELINE = replace(_SCORE, name="baseline", meaning="score of the intact model")
-_DELTA = Column("delta", "number", "`score` − `baseline`", "× 100")
+_SCORE = number("score", "score with the set disabled", "× 100", high=100)
+_BASELINE = like(_SCORE, "score of the intact model", name="baseline")
+_DELTA = number("delta", "`score` − `baseline`", "× 100")
 _TESTED = (
     _DELTA,
     *interval("delta", unit="× 100"),
-    replace(P_VALUE, meaning="paired test of no effect on the same examples"),
-    replace(Q_VALUE, meaning="false discovery rate over the sets of the kind"),
+    like(P_VALUE, "paired test of no effect on the same examples"),
+    like(Q_VALUE, "false discovery rate over the sets of the kind"),
 )
-_KIND = Column("kind", "text", "what was disabled", values=("head", "layer"))
+_KIND = text("kind", "what was disabled", values=("head", "layer"))
 
 KINDS = ("baseline", "head", "layer", "set")
 
@@ -25,19 +23,19 @@ SWEEP_SETS = Table(
     "sets",
     "The sets of heads that a sweep disables, in the order of its predictions.",
     (
-        Column("kind", "text", "what is disabled; `baseline`: nothing", values=KINDS),
-        replace(LAYER, optional=True),
-        replace(HEAD, optional=True),
-        Column("name", "text", "the set in words", optional=True),
+        text("kind", "what is disabled; `baseline`: nothing", values=KINDS),
+        like(LAYER, optional=True),
+        like(HEAD, optional=True),
+        text("name", "the set in words", optional=True),
     ),
 )
 
 
-def _ablation(kind: str, title: str, *place: Column, every: bool = True) -> Table:
+def _ablation(kind: str, meaning: str, *place: Column, every: bool = True) -> Table:
     """Effects of all disabled sets of a kind."""
     return Table(
         f"{kind}_ablation",
-        f"{title} A disabled head attends equally to all real tokens in its reach, or to none.",
+        f"{meaning} A disabled head attends equally to all real tokens in its reach, or to none.",
         (*MODEL, *place, METRIC, _BASELINE, _SCORE, *_TESTED),
         key=names(*MODEL, *place, METRIC),
         every=names(*place) if every else (),
@@ -50,17 +48,15 @@ LAYER_ABLATION = _ablation("layer", "Effect of disabling each layer (Figure 9)."
 SET_ABLATION = _ablation(
     "set",
     "Effect of disabling each set of `ablation.sets`; no rows if none is configured.",
-    Column("name", "text", "name of the set"),
+    text("name", "name of the set"),
     every=False,
 )
 
-_GAIN = Column("naive_gain", "number", "`delta` of the best on all examples", "× 100")
+_GAIN = number("naive_gain", "`delta` of the best on all examples", "× 100")
 _GAINS = (
     _GAIN,
-    replace(
-        _GAIN,
-        name="unbiased_gain",
-        meaning="mean `delta` of the best of one random half on the other half",
+    like(
+        _GAIN, "mean `delta` of the best of one random half on the other half", name="unbiased_gain"
     ),
     *interval("unbiased_gain", unit="× 100"),
 )
@@ -72,17 +68,13 @@ BEST_HEAD = Table(
         *MODEL,
         METRIC,
         _KIND,
-        replace(LAYER, meaning="layer of the best on all examples, from 1"),
-        replace(HEAD, meaning="head of the best, from 1; empty for a layer", optional=True),
+        like(LAYER, "layer of the best on all examples, from 1"),
+        like(HEAD, "head of the best, from 1; empty for a layer", optional=True),
         *_GAINS,
-        Column("chosen", "number", "share of the random halves that choose it", low=0, high=1),
+        share("chosen", "share of the random halves that choose it"),
     ),
     key=names(*MODEL, METRIC, _KIND),
 )
-
-
-def _count(name: str, meaning: str) -> Column:
-    return Column(name, "integer", meaning, low=0)
 
 
 SURVIVAL = Table(
@@ -92,17 +84,17 @@ SURVIVAL = Table(
         *MODEL,
         METRIC,
         _KIND,
-        Column("examples", "integer", "examples of the validation split", low=1),
+        integer("examples", "examples of the validation split", low=1),
         _BASELINE,
-        Column("sets", "integer", "heads, or layers", low=1),
-        _count("helped", "sets whose disabling raises the score"),
-        _count("helped_p", "of these, significant without correction (p < 0.05)"),
-        _count("helped_q", "of these, significant after correction (q < 0.05)"),
-        _count("hurt", "sets whose disabling lowers the score"),
-        _count("hurt_p", "of these, significant without correction"),
-        _count("hurt_q", "of these, significant after correction"),
-        replace(_DELTA, name="mean_effect", meaning="mean `delta` over all heads, or layers"),
-        *interval("mean_effect", "mean_low", "mean_high", unit="× 100"),
+        integer("sets", "heads, or layers", low=1),
+        integer("helped", "sets whose disabling raises the score"),
+        integer("helped_p", "of these, significant without correction (p < 0.05)"),
+        integer("helped_q", "of these, significant after correction (q < 0.05)"),
+        integer("hurt", "sets whose disabling lowers the score"),
+        integer("hurt_p", "of these, significant without correction"),
+        integer("hurt_q", "of these, significant after correction"),
+        like(_DELTA, "mean `delta` over all heads, or layers", name="mean_effect"),
+        *interval("mean_effect", "mean", unit="× 100"),
         *_GAINS,
     ),
     key=names(*MODEL, METRIC, _KIND),
@@ -111,11 +103,11 @@ SURVIVAL = Table(
 
 _BOTH_KINDS = (
     _KIND,
-    replace(LAYER, meaning="layer that is disabled, or that of the head, from 1"),
-    replace(HEAD, meaning="head of the layer, from 1; empty for a layer", optional=True),
+    like(LAYER, "layer that is disabled, or that of the head, from 1"),
+    like(HEAD, "head of the layer, from 1; empty for a layer", optional=True),
 )
-_OTHER_SEED = replace(SEED, name="other_seed", meaning="seed that `seed` is compared with")
-_SEEDS = Column("seeds", "integer", "fine-tuning seeds", low=2)
+_OTHER_SEED = like(SEED, "seed that `seed` is compared with", name="other_seed")
+_SEEDS = integer("seeds", "fine-tuning seeds", low=2)
 _OF_A_NEW_SEED = "over seeds and examples: of a model fine-tuned with another seed"
 
 
@@ -128,39 +120,25 @@ SEED_EFFECTS = Table(
         METRIC,
         *_BOTH_KINDS,
         _SEEDS,
-        replace(_DELTA, meaning="mean `delta` of the seeds"),
+        like(_DELTA, "mean `delta` of the seeds"),
         *interval("delta", unit="× 100"),
-        replace(P_VALUE, meaning=f"t-test of a mean effect of 0, {_OF_A_NEW_SEED}"),
-        replace(
-            Q_VALUE, meaning="false discovery rate over the heads, or layers, of the task's models"
-        ),
-        Column(
+        like(P_VALUE, f"t-test of a mean effect of 0, {_OF_A_NEW_SEED}"),
+        like(Q_VALUE, "false discovery rate over the heads, or layers, of the task's models"),
+        number(
             "fixed_low",
-            "number",
             "lower end of the 95% interval of `delta` over examples only: of these seeds' models",
             "× 100",
         ),
-        Column("fixed_high", "number", "its upper end", "× 100"),
-        Column(
-            "df",
-            "number",
-            "degrees of freedom of interval and test (Satterthwaite)",
-            low=1,
-        ),
-        Column("spread", "number", "standard deviation of `delta` over seeds", "× 100", low=0),
-        Column(
+        number("fixed_high", "its upper end", "× 100"),
+        number("df", "degrees of freedom of interval and test (Satterthwaite)", low=1),
+        number("spread", "standard deviation of `delta` over seeds", "× 100", low=0),
+        share(
             "agreement",
-            "number",
             "share of the seeds whose `delta` has the sign of the majority; of ±0, none",
-            low=0,
-            high=1,
         ),
-        Column(
+        share(
             "agreement_chance",
-            "number",
             "mean of `agreement` if the signs of each seed's heads (or layers) were shuffled",
-            low=0,
-            high=1,
             control_of="agreement",
         ),
     ),
@@ -178,27 +156,27 @@ SEED_TRANSFER = Table(
         TASK,
         STATE,
         METRIC,
-        Column("kind", "text", "what was disabled", values=("head", "layer")),
-        Column("choice", "text", "highest or lowest `delta` of all", values=CHOICES),
-        replace(SEED, meaning="seed of the model that chooses"),
-        replace(SEED, name="other_seed", meaning="seed of the model that is scored"),
-        replace(LAYER, meaning="layer of the choice on all examples, from 1"),
-        replace(HEAD, meaning="head of the choice, from 1; empty for a layer", optional=True),
-        replace(_GAIN, meaning="`delta` of the choice in the model that chose it, all examples"),
-        replace(
+        text("kind", "what was disabled", values=("head", "layer")),
+        text("choice", "highest or lowest `delta` of all", values=CHOICES),
+        like(SEED, "seed of the model that chooses"),
+        like(SEED, "seed of the model that is scored", name="other_seed"),
+        like(LAYER, "layer of the choice on all examples, from 1"),
+        like(HEAD, "head of the choice, from 1; empty for a layer", optional=True),
+        like(_GAIN, "`delta` of the choice in the model that chose it, all examples"),
+        like(
             _GAIN,
-            name="transferred_gain",
-            meaning="mean `delta` in the other model: one random half of the examples chooses, the "
+            "mean `delta` in the other model: one random half of the examples chooses, the "
             "other half scores",
+            name="transferred_gain",
         ),
         *interval("transferred_gain", unit="× 100"),
-        replace(
+        like(
             _GAIN,
+            "mean `delta` of all heads, or layers, of the other model",
             name="mean_effect",
-            meaning="mean `delta` of all heads, or layers, of the other model",
             control_of="transferred_gain",
         ),
-        Column("chosen", "number", "share of the random halves that choose it", low=0, high=1),
+        share("chosen", "share of the random halves that choose it"),
     ),
     key=(*names(TASK, STATE, METRIC), "kind", "choice", "seed", "other_seed"),
     may_be_empty=True,
@@ -206,25 +184,25 @@ SEED_TRANSFER = Table(
 
 
 def _rank(name: str, meaning: str) -> Column:
-    return Column(name, "number", meaning, low=-1, high=1, optional=True)
+    return number(name, meaning, low=-1, high=1, optional=True)
 
 
 _RANKS = (
-    Column("heads", "integer", "heads of the model", low=1),
+    integer("heads", "heads of the model", low=1),
     _rank(
         "spearman", "Spearman's rank correlation of the heads' `delta`; empty if one side is equal"
     ),
     *interval("spearman", bounds=(-1, 1), optional=True),
 )
-_PERMUTED = replace(
+_PERMUTED = like(
     P_VALUE,
-    meaning="two-sided permutation test of no rank correlation; heads are permuted over all layers",
+    "two-sided permutation test of no rank correlation; heads are permuted over all layers",
     optional=True,
 )
-_PERMUTED_WITHIN = replace(
+_PERMUTED_WITHIN = like(
     _PERMUTED,
+    "the same, heads permuted within their layers: heads agree beyond what layers explain",
     name="p_within_layers",
-    meaning="the same, heads permuted within their layers: heads agree beyond what layers explain",
 )
 
 SEED_AGREEMENT = Table(
@@ -240,19 +218,10 @@ SEED_AGREEMENT = Table(
         _rank("kendall", "Kendall's tau-b of the same"),
         _PERMUTED,
         _PERMUTED_WITHIN,
-        Column(
-            "same_sign",
-            "number",
-            "share of heads whose `delta` has one sign in both",
-            low=0,
-            high=1,
-        ),
-        Column(
+        share("same_sign", "share of heads whose `delta` has one sign in both"),
+        share(
             "same_sign_chance",
-            "number",
             "the same if the heads of one seed were shuffled",
-            low=0,
-            high=1,
             control_of="same_sign",
         ),
     ),
@@ -260,10 +229,10 @@ SEED_AGREEMENT = Table(
     may_be_empty=True,
 )
 
-_OTHER_TASK = replace(
+_OTHER_TASK = like(
     TASK,
+    "task it is compared with; the same task: different seeds of it, as a ceiling",
     name="other_task",
-    meaning="task it is compared with; the same task: different seeds of it, as a ceiling",
 )
 
 TASK_AGREEMENT = Table(
@@ -274,25 +243,19 @@ TASK_AGREEMENT = Table(
         STATE,
         TASK,
         _OTHER_TASK,
-        Column(
+        integer(
             "pairs",
-            "integer",
             "pairs of models, one of each task, or two seeds of one, whose effects vary; "
             "correlations are means over these pairs",
-            low=0,
         ),
         *_RANKS,
         _PERMUTED,
-        replace(
-            Q_VALUE,
-            meaning="false discovery rate of `p_value` over the state's rows",
-            optional=True,
-        ),
+        like(Q_VALUE, "false discovery rate of `p_value` over the state's rows", optional=True),
         _PERMUTED_WITHIN,
-        replace(
+        like(
             Q_VALUE,
+            "false discovery rate of `p_within_layers` over the state's rows",
             name="q_within_layers",
-            meaning="false discovery rate of `p_within_layers` over the state's rows",
             optional=True,
         ),
     ),
@@ -300,7 +263,7 @@ TASK_AGREEMENT = Table(
     may_be_empty=True,
 )
 
-_WORST_DELTA = replace(_DELTA, meaning="mean `delta` of the seeds, on the task's first metric")
+_WORST_DELTA = like(_DELTA, "mean `delta` of the seeds, on the task's first metric")
 
 WORST_OVERLAP = Table(
     "worst_overlap",
@@ -308,30 +271,23 @@ WORST_OVERLAP = Table(
     (
         STATE,
         TASK,
-        replace(TASK, name="other_task", meaning="task it is compared with"),
-        Column(
-            "k", "integer", "how many of each task's heads, the lowest mean `delta` first", low=1
-        ),
-        Column("heads", "integer", "heads of the model", low=1),
-        Column("shared", "integer", "heads that are among the k worst of both tasks", low=0),
-        Column(
-            "shared_heads", "text", "these, as `L4H1 L2H12`; empty if there are none", optional=True
-        ),
-        Column(
+        like(TASK, "task it is compared with", name="other_task"),
+        integer("k", "how many of each task's heads, the lowest mean `delta` first", low=1),
+        integer("heads", "heads of the model", low=1),
+        integer("shared", "heads that are among the k worst of both tasks"),
+        text("shared_heads", "these, as `L4H1 L2H12`; empty if there are none", optional=True),
+        number(
             "expected",
-            "number",
             "mean of `shared` for k random heads of each task",
             low=0,
             control_of="shared",
         ),
-        replace(P_VALUE, meaning="chance of as many or more, hypergeometric"),
-        replace(
-            Q_VALUE, meaning="false discovery rate over the state's pairs of tasks with this k"
-        ),
-        replace(
+        like(P_VALUE, "chance of as many or more, hypergeometric"),
+        like(Q_VALUE, "false discovery rate over the state's pairs of tasks with this k"),
+        like(
             P_VALUE,
+            "chance of as many or more if each task's heads are permuted within layers",
             name="p_within_layers",
-            meaning="chance of as many or more if each task's heads are permuted within layers",
         ),
     ),
     key=("state", "task", "other_task", "k"),
@@ -345,55 +301,38 @@ WORST_HEADS = Table(
     (
         STATE,
         TASK,
-        Column("rank", "integer", "1 is the lowest mean `delta`; as many as the largest k", low=1),
+        integer("rank", "1 is the lowest mean `delta`; as many as the largest k", low=1),
         LAYER,
         HEAD,
         METRIC,
         _WORST_DELTA,
-        Column(
-            "q_value",
-            "number",
-            "largest `q_value` of the head over seeds in `head_ablation`",
-            low=0,
-            high=1,
-        ),
-        Column(
+        share("q_value", "largest `q_value` of the head over seeds in `head_ablation`"),
+        text(
             "shared_with",
-            "text",
             "other tasks of which the head is among the 2 worst, if it is among those of this one, "
             "separated by spaces",
             optional=True,
         ),
-        Column(
+        share(
             "equal_words",
-            "number",
             "mean weight between words in both sentences, mean over seeds; empty without pairs",
             "attention",
-            low=0,
-            high=1,
             optional=True,
         ),
         *(
-            Column(
-                f"equal_words_{name}",
-                "number",
-                meaning,
-                "attention",
-                low=0,
-                high=1,
-                optional=True,
-                control_of="equal_words",
+            share(
+                f"equal_words_{name}", meaning, "attention", optional=True, control_of="equal_words"
             )
             for name, meaning in (
                 ("control", "the same for random pairs at the same distances"),
                 ("same_key", "the same from other tokens to the same words"),
             )
         ),
-        replace(
+        like(
             Q_VALUE,
-            name="equal_words_q",
-            meaning="largest `q_value` of the head over seeds in `equal_words`: it attends to such "
+            "largest `q_value` of the head over seeds in `equal_words`: it attends to such "
             "words more than each control",
+            name="equal_words_q",
             optional=True,
         ),
     ),
@@ -409,29 +348,23 @@ MODE_COMPARISON = Table(
         *MODEL,
         METRIC,
         _KIND,
-        Column("mode", "text", "how heads are disabled in the comparison"),
-        Column("sets", "integer", "heads, or layers", low=1),
+        text("mode", "how heads are disabled in the comparison"),
+        integer("sets", "heads, or layers", low=1),
         _rank("spearman", "Spearman's rank correlation of the `delta` of both modes"),
-        *interval("spearman", "spearman_low", "spearman_high", bounds=(-1, 1), optional=True),
-        replace(_DELTA, name="mean_effect", meaning="mean `delta` in this mode"),
-        replace(
+        *interval("spearman", "spearman", bounds=(-1, 1), optional=True),
+        like(_DELTA, "mean `delta` in this mode", name="mean_effect"),
+        like(
             _DELTA,
+            "mean `delta` in `ablation.mode`",
             name="reference_effect",
-            meaning="mean `delta` in `ablation.mode`",
             control_of="mean_effect",
         ),
-        replace(_DELTA, name="difference", meaning="`mean_effect` − `reference_effect`"),
+        like(_DELTA, "`mean_effect` − `reference_effect`", name="difference"),
         *interval("difference", unit="× 100"),
-        Column(
-            "absolute_difference",
-            "number",
-            "mean |difference| of the sets' `delta`",
-            "× 100",
-            low=0,
-        ),
-        _count("differ_q", "sets whose scores differ between the modes (paired test, q < 0.05)"),
-        _count("opposite", "sets whose `delta` has opposite signs in the modes"),
-        _count("opposite_q", "of these, significant in both modes (q < 0.05 each)"),
+        number("absolute_difference", "mean |difference| of the sets' `delta`", "× 100", low=0),
+        integer("differ_q", "sets whose scores differ between the modes (paired test, q < 0.05)"),
+        integer("opposite", "sets whose `delta` has opposite signs in the modes"),
+        integer("opposite_q", "of these, significant in both modes (q < 0.05 each)"),
     ),
     key=(*names(*MODEL, METRIC, _KIND), "mode"),
     may_be_empty=True,
@@ -441,35 +374,31 @@ GROUPS = FRAMENET, EQUAL_WORDS, TOKEN_PAIRS = ("framenet", "equal_words", "token
 """Experiments that name heads."""
 
 _GROUP = (
-    Column(
+    text(
         "group",
-        "text",
         "experiment that names the heads: `framenet` (not in `finetuned-from-normal`), "
         "`equal_words` or `token_pairs`",
         values=GROUPS,
     ),
-    Column("relation", "text", "relation of `token_pairs`; empty for the others", optional=True),
+    text("relation", "relation of `token_pairs`; empty for the others", optional=True),
 )
 
 LINKED_ABLATION = Table(
     "linked_ablation",
-    "Effects of the heads that stand out along frame-semantic links (`stands_out`), or between "
-    "equal or related words (q < 0.05).",
+    "Effects of the heads that exceed all controls along frame-semantic links (`stands_out`), or "
+    "between equal or related words (q < 0.05).",
     (
         *MODEL,
         *_GROUP,
         LAYER,
         HEAD,
-        Column("weight", "number", "its weight in that experiment", "attention", low=0, high=1),
+        share("weight", "its weight in that experiment", "attention"),
         METRIC,
         *_TESTED,
-        Column(
+        share(
             "share_below",
-            "number",
             "share of the heads outside the group with a smaller `delta`; ties count half; empty "
             "if there is none outside",
-            low=0,
-            high=1,
             optional=True,
         ),
     ),
@@ -479,45 +408,39 @@ LINKED_ABLATION = Table(
 
 
 def _of_group(name: str, meaning: str, control_of: str = "") -> Column:
-    return Column(name, "number", meaning, "× 100", optional=True, control_of=control_of)
+    return number(name, meaning, "× 100", optional=True, control_of=control_of)
 
 
 LINKED_GROUPS = Table(
     "linked_groups",
     "Whether the heads of `linked_ablation` matter: their mean effect, beside random heads of the "
-    "same layers. `heads` is 0 where no head stands out; the rest is then empty.",
+    "same layers. `heads` is 0 where no head exceeds all controls; the rest is then empty.",
     (
         *MODEL,
         *_GROUP,
         METRIC,
-        _count("heads", "heads in the group"),
+        integer("heads", "heads in the group"),
         _of_group("mean_effect", "mean `delta` of disabling each of them alone"),
         *interval("mean_effect", unit="× 100", optional=True),
         _of_group(
-            "control",
-            "the same for random heads, as many of each layer",
-            control_of="mean_effect",
+            "control", "the same for random heads, as many of each layer", control_of="mean_effect"
         ),
         _of_group("over_control", "`mean_effect` − `control`"),
-        *interval(
-            "over_control", "over_control_low", "over_control_high", unit="× 100", optional=True
-        ),
-        replace(
+        *interval("over_control", "over_control", unit="× 100", optional=True),
+        like(
             P_VALUE,
-            meaning="two-sided permutation test of `over_control`: heads permuted within layers; "
+            "two-sided permutation test of `over_control`: heads permuted within layers; "
             "empty if they cannot differ",
             optional=True,
         ),
-        replace(
-            Q_VALUE, meaning="false discovery rate over tasks, seeds and metrics", optional=True
-        ),
+        like(Q_VALUE, "false discovery rate over tasks, seeds and metrics", optional=True),
         _of_group("largest_drop", "baseline − score of the head whose loss costs most"),
         _of_group(
             "drop_bound",
             "upper limit for the drop of every one of them at once, with 95 % confidence "
             "(one-sided, Bonferroni over the group): none costs more than this",
         ),
-        Column("significant", "integer", "of them, effects with q < 0.05", low=0, optional=True),
+        integer("significant", "of them, effects with q < 0.05", optional=True),
     ),
     key=(*names(*MODEL, *_GROUP), "metric"),
     may_be_empty=True,
@@ -526,76 +449,68 @@ LINKED_GROUPS = Table(
 ORDERS = RANDOM, HARMLESS, NEEDED = ("random", "harmless first", "needed first")
 """Orders in which more and more heads are disabled together."""
 
-_ORDER = Column(
+_ORDER = text(
     "order",
-    "text",
     "order in which heads are added: drawn at random, or by their single effects on the task's "
-    "first metric on one half of the examples, the highest or lowest `delta` first",
+    "first metric on one half of the examples, the least important (highest `delta`) or the most "
+    "important (lowest `delta`) first",
     values=ORDERS,
 )
-_TOGETHER = Column("heads", "integer", "heads disabled together", low=1)
-_OVER_RANDOM = Column(
-    "over_random",
-    "number",
-    "`score` − that of `random`; empty for `random`",
-    "× 100",
-    optional=True,
+_TOGETHER = integer("heads", "heads disabled together", low=1)
+_OVER_RANDOM = number(
+    "over_random", "`score` − that of `random`; empty for `random`", "× 100", optional=True
 )
 
 JOINT_ABLATION = Table(
     "joint_ablation",
-    "Effect of disabling several heads together, on examples that did not choose them.",
+    "Effect of disabling several heads together, on held-out examples.",
     (
         *MODEL,
         METRIC,
         _ORDER,
         _TOGETHER,
-        Column("share", "number", "share of the model's heads", low=0, high=1),
-        replace(_BASELINE, meaning="score of the intact model: mean over both halves"),
-        replace(_SCORE, meaning="score with the heads disabled: mean over both halves and `draws`"),
+        share("share", "share of the model's heads"),
+        like(_BASELINE, "score of the intact model: mean over both halves"),
+        like(_SCORE, "score with the heads disabled: mean over both halves and `draws`"),
         _DELTA,
         *interval("delta", unit="× 100"),
         _OVER_RANDOM,
-        *interval(
-            "over_random", "over_random_low", "over_random_high", unit="× 100", optional=True
-        ),
-        replace(
+        *interval("over_random", "over_random", unit="× 100", optional=True),
+        like(
             _SCORE,
+            "score of a constant prediction, the most frequent label; 0 for a regression",
             name="chance",
-            meaning="score of a constant prediction, the most frequent label; 0 for a regression",
             control_of="score",
         ),
-        Column("examples", "integer", "examples of the validation split, in two halves", low=4),
-        Column("draws", "integer", "random orders; 2 orders, one chosen by each half", low=2),
+        integer("examples", "examples of the validation split, in two halves", low=4),
+        integer("draws", "random orders; 2 orders, one from each half", low=2),
     ),
     key=(*names(*MODEL, METRIC, _ORDER), "heads"),
     may_be_empty=True,
 )
 
-_TOLERATED = Column(
+_TOLERATED = integer(
     "tolerated",
-    "integer",
     "largest number in `heads` of `joint_ablation` for which, as for all smaller ones, `delta` is "
     "at least −`tolerance`; 0 if there is none",
-    low=0,
 )
 
 TOLERATED_HEADS = Table(
     "tolerated_heads",
-    "How many heads can be disabled together without losing more than a tolerance.",
+    "Size of the largest set of heads that can be disabled without losing more than a tolerance.",
     (
         *MODEL,
         METRIC,
         _ORDER,
-        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
-        replace(_TOGETHER, meaning="heads of the model"),
+        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+        like(_TOGETHER, "heads of the model"),
         _TOLERATED,
         *interval("tolerated", bounds=(0, float("inf"))),
-        replace(
+        like(
             _TOLERATED,
-            name="noninferior",
-            meaning="the same with `ci_low` of the `delta` in place of `delta`: the drop is "
+            "the same with `ci_low` of the `delta` in place of `delta`: the drop is "
             "significantly smaller than `tolerance` (fixed-sequence test, one-sided 2.5 %)",
+            name="noninferior",
         ),
     ),
     key=names(*MODEL, METRIC, _ORDER),
@@ -604,16 +519,17 @@ TOLERATED_HEADS = Table(
 
 TOLERATED_MEANS = Table(
     "tolerated_means",
-    "How many heads can be disabled together, mean over fine-tuning seeds; no rows with one seed.",
+    "Size of the largest set of heads that can be disabled, mean over fine-tuning seeds; no rows "
+    "with one seed.",
     (
         TASK,
         STATE,
         METRIC,
         _ORDER,
-        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
-        replace(_TOGETHER, meaning="heads of the model"),
+        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+        like(_TOGETHER, "heads of the model"),
         _SEEDS,
-        Column("tolerated", "number", "mean of `tolerated` in `tolerated_heads`", low=0),
+        number("tolerated", "mean of `tolerated` in `tolerated_heads`", low=0),
         *interval("tolerated", bounds=(0, float("inf"))),
     ),
     key=(*names(TASK, STATE, METRIC, _ORDER), "tolerance"),

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from darksecrets.arrays import Integers, Reals
 
 if TYPE_CHECKING:
     from darksecrets.ablation.backends import Logits, Mask
 
-    Array = npt.NDArray[np.floating]
+    Array = Reals
 
 SEED = 2019
 #: Margins below this (relative, for logits above 1) are ties. So are margins below the safety
@@ -34,8 +35,7 @@ class Runs(Protocol):
 def margins(logits: Array) -> Array:
     """Largest logit minus the second largest, over the last axis."""
     top = np.partition(logits, -2, axis=-1)
-    difference: Array = top[..., -1] - top[..., -2]
-    return difference
+    return top[..., -1] - top[..., -2]
 
 
 def rounding(logits: Array, others: Array) -> float:
@@ -45,8 +45,7 @@ def rounding(logits: Array, others: Array) -> float:
 
 def ties(logits: Array, below: float = TIE) -> Mask:
     """Whether rounding in float32 could change the prediction."""
-    tied: Mask = ~(margins(logits) >= below * _scale(logits))  # so that NaN is a tie
-    return tied
+    return ~(margins(logits) >= below * _scale(logits))  # so that NaN is a tie
 
 
 def decide_ties(backend: Runs, exact: Logits, logits: Logits) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def decide_ties(backend: Runs, exact: Logits, logits: Logits) -> dict[str, Any]:
         ``ties``, the number of ties.
     """
 
-    def alone(pairs: npt.NDArray[np.int64]) -> Logits:
+    def alone(pairs: Integers) -> Logits:
         return np.stack([backend.run(number, [row])[0] for number, row in pairs.tolist()])
 
     known = np.argwhere(~np.isnan(exact[..., 0]))
@@ -78,5 +77,4 @@ def decide_ties(backend: Runs, exact: Logits, logits: Logits) -> dict[str, Any]:
 
 
 def _scale(logits: Array) -> Array:
-    scale: Array = np.maximum(1.0, np.abs(logits).max(axis=-1))
-    return scale
+    return np.maximum(1.0, np.abs(logits).max(axis=-1))

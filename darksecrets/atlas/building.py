@@ -199,8 +199,7 @@ def _scores(means: pd.DataFrame | None, metrics: Metrics) -> list[dict[str, Any]
         means["metric"] == means["task"].map({t: names[0] for t, names in metrics.items()})
     ]
     wanted = ["task", "model", "metric", "score", "ci_low", "ci_high"]
-    rows: list[dict[str, Any]] = main[wanted].round(2).to_dict("records")  # type: ignore[assignment]
-    return rows
+    return main[wanted].round(2).to_dict("records")  # type: ignore[return-value]
 
 
 def _sentences(series: Sequence[Series], run: Run) -> str:

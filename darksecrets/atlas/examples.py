@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Integers, Reals
+
 TYPICAL, MEDIAN, FLIPS, RANDOM = ("typical", "median change", "prediction flips", "random")
 MOVED = 0.5
 """A prediction of a regression counts as flipped if it moves by as many standard deviations."""
@@ -26,7 +28,7 @@ class Choice:
     rule: str
 
 
-def short(lengths: npt.NDArray[np.int64], most: int, at_least: int) -> npt.NDArray[np.int64]:
+def short(lengths: Integers, most: int, at_least: int) -> Integers:
     """Indices of the examples that are short enough to read; or the shortest ones.
 
     Args:
@@ -40,12 +42,7 @@ def short(lengths: npt.NDArray[np.int64], most: int, at_least: int) -> npt.NDArr
 
 
 def choose(
-    candidates: npt.NDArray[np.int64],
-    distance: npt.NDArray[np.floating],
-    change: npt.NDArray[np.floating],
-    flips: npt.NDArray[np.bool_],
-    number: int,
-    seed: int,
+    candidates: Integers, distance: Reals, change: Reals, flips: Flags, number: int, seed: int
 ) -> list[Choice]:
     """Choose examples: the typical one, the one with the median change, flips, random ones.
 
@@ -76,7 +73,7 @@ def choose(
     return chosen[:number]
 
 
-def _flipping(candidates: list[int], flips: npt.NDArray[np.bool_], number: int) -> list[Choice]:
+def _flipping(candidates: list[int], flips: Flags, number: int) -> list[Choice]:
     """Examples that flip, each for as many heads as possible for which none before does."""
     chosen: list[Choice] = []
     open_heads = np.ones(len(flips), dtype=np.bool_)
@@ -91,10 +88,10 @@ def _flipping(candidates: list[int], flips: npt.NDArray[np.bool_], number: int) 
 
 
 def flipped(
-    predictions: npt.NDArray[np.floating] | npt.NDArray[np.integer],
-    intact: npt.NDArray[np.floating] | npt.NDArray[np.integer],
+    predictions: Reals | npt.NDArray[np.integer],
+    intact: Reals | npt.NDArray[np.integer],
     labels: Sequence[str],
-) -> npt.NDArray[np.bool_]:
+) -> Flags:
     """Whether predictions differ from those of the intact model.
 
     Args:
@@ -103,7 +100,5 @@ def flipped(
         labels: Names of the classes; empty for a regression, see `MOVED`.
     """
     if labels:
-        different: npt.NDArray[np.bool_] = predictions != intact
-        return different
-    moved: npt.NDArray[np.bool_] = np.abs(predictions - intact) > MOVED * np.std(intact)
-    return moved
+        return predictions != intact
+    return np.abs(predictions - intact) > MOVED * np.std(intact)

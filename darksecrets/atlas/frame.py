@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Floats, Integers, Reals, Singles
 from darksecrets.attention.store import AttentionStore
 
 BINS = 10
@@ -19,7 +19,7 @@ OFFSETS = 2 * REACH + 3
 """Entries of a profile: −9 and less, −8 … 8, 9 and more."""
 
 SPECIAL = -1
-Weights = npt.NDArray[np.float32]
+Weights = Singles
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Run:
         return 1 if self.part == SPECIAL else BINS
 
 
-def runs(special: npt.NDArray[np.bool_], segments: npt.NDArray[np.int64]) -> tuple[Run, ...]:
+def runs(special: Flags, segments: Integers) -> tuple[Run, ...]:
     """The parts of an example: special tokens and sentences, in order.
 
     Args:
@@ -71,15 +71,14 @@ def projection(parts: tuple[Run, ...]) -> tuple[Weights, Weights]:
     return queries, keys
 
 
-def _overlap(bins: int, tokens: int) -> npt.NDArray[np.float64]:
+def _overlap(bins: int, tokens: int) -> Floats:
     """[bin, token] length that both share if each kind divides the interval from 0 to 1 evenly."""
     ends = np.minimum.outer(np.arange(1, bins + 1) / bins, np.arange(1, tokens + 1) / tokens)
     starts = np.maximum.outer(np.arange(bins) / bins, np.arange(tokens) / tokens)
-    overlap: npt.NDArray[np.float64] = np.maximum(0, ends - starts)
-    return overlap
+    return np.maximum(0, ends - starts)
 
 
-def place(maps: npt.NDArray[np.floating], parts: tuple[Run, ...]) -> Weights:
+def place(maps: Reals, parts: tuple[Run, ...]) -> Weights:
     """Maps of an example on its frame.
 
     Args:
@@ -90,11 +89,10 @@ def place(maps: npt.NDArray[np.floating], parts: tuple[Run, ...]) -> Weights:
         [..., bin, bin].
     """
     queries, keys = projection(parts)
-    placed: Weights = queries @ maps.astype(np.float32) @ keys.T
-    return placed
+    return queries @ maps.astype(np.float32) @ keys.T
 
 
-def profile(maps: npt.NDArray[np.floating]) -> Weights:
+def profile(maps: Reals) -> Weights:
     """Attention by the distance from query to key, mean over queries.
 
     Args:
@@ -109,8 +107,7 @@ def profile(maps: npt.NDArray[np.floating]) -> Weights:
     # One column for every distance: a product is faster than sums over diagonals.
     chosen = np.eye(OFFSETS, dtype=np.float32)[distance.ravel()]
     flat = maps.astype(np.float32).reshape(*maps.shape[:-2], -1)
-    shares: Weights = flat @ chosen / tokens
-    return shares
+    return flat @ chosen / tokens
 
 
 @dataclass(frozen=True)

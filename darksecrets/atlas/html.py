@@ -37,12 +37,7 @@ def page(content: Mapping[str, Any], numbers: str, limit: int = LIMIT) -> str:
     style = _read("style.css")
     script = "\n".join(_read(f"{name}.js") for name in _SCRIPTS)
     script = f'(() => {{\n"use strict";\n{script}}})();\n'
-    parts = {
-        "policy": _policy(script, style),
-        "style": style,
-        "script": script,
-        "numbers": numbers,
-    }
+    parts = {"policy": _policy(script, style), "style": style, "script": script, "numbers": numbers}
     empty = _filled(parts | {"content": embedded({**content, "maps": {}})})
     maps = fitting(content["maps"], limit - len(empty.encode()))
     return _filled(parts | {"content": embedded({**content, "maps": maps})})

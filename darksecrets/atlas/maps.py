@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
+from darksecrets.arrays import Flags, Floats
 from darksecrets.atlas import examples, packing
 from darksecrets.atlas.frame import OFFSETS, Frame, Weights, frame_of, place, profile, runs
 from darksecrets.attention.store import AttentionStore
@@ -118,9 +118,7 @@ def means_of(store: AttentionStore, frame: Frame) -> Means:
             maps += place(own, parts)
             placed += 1
     return Means(
-        (maps / placed).astype(np.float32),
-        (profiles / store.examples).astype(np.float32),
-        placed,
+        (maps / placed).astype(np.float32), (profiles / store.examples).astype(np.float32), placed
     )
 
 
@@ -137,8 +135,7 @@ def _uniform_profile(store: AttentionStore) -> Weights:
     lengths, counts = np.unique(store.lengths, return_counts=True)
     for length, count in zip(lengths, counts, strict=True):
         total += count * profile(store.uniform(int(length)))
-    mean: Weights = (total / store.examples).astype(np.float32)
-    return mean
+    return (total / store.examples).astype(np.float32)
 
 
 def _chosen(
@@ -147,7 +144,7 @@ def _chosen(
     frame: Frame,
     sweep: SweepResult | None,
     settings: Settings,
-) -> tuple[list[examples.Choice], npt.NDArray[np.bool_]]:
+) -> tuple[list[examples.Choice], Flags]:
     """The examples shown, and for which heads their prediction flips."""
     distance, change = _compared(stores, means, frame)
     flips = _flips(stores[0], sweep, settings.labels)
@@ -158,7 +155,7 @@ def _chosen(
 
 def _compared(
     stores: Sequence[AttentionStore], means: Sequence[Means], frame: Frame
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Of every example, the distance from the mean maps of both models, and 1 − their cosine."""
     distance = np.full(stores[0].examples, np.nan)
     change = np.zeros(stores[0].examples)
@@ -173,17 +170,14 @@ def _compared(
     return distance, change
 
 
-def _cosine(first: Weights, second: Weights) -> npt.NDArray[np.float64]:
+def _cosine(first: Weights, second: Weights) -> Floats:
     """[layer, head] cosine of two maps."""
     product = np.einsum("lhqk,lhqk->lh", first, second)
     norms = [np.einsum("lhqk,lhqk->lh", own, own) for own in (first, second)]
-    cosine: npt.NDArray[np.float64] = product / np.sqrt(norms[0] * norms[1])
-    return cosine
+    return product / np.sqrt(norms[0] * norms[1])
 
 
-def _flips(
-    store: AttentionStore, sweep: SweepResult | None, labels: Sequence[str]
-) -> npt.NDArray[np.bool_]:
+def _flips(store: AttentionStore, sweep: SweepResult | None, labels: Sequence[str]) -> Flags:
     """[head, example] whether disabling a head flips the prediction; heads in order of layers."""
     heads = store.layers * store.heads
     if sweep is None:
@@ -199,7 +193,7 @@ def _example(
     choice: examples.Choice,
     stores: Sequence[tuple[str, AttentionStore]],
     predictions: pd.DataFrame,
-    flips: npt.NDArray[np.bool_],
+    flips: Flags,
     settings: Settings,
 ) -> dict[str, Any]:
     """One example with its tokens, labels and maps."""

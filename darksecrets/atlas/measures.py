@@ -5,39 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from darksecrets.ablation import shown as ablation
-from darksecrets.faithfulness import shown as faithfulness
 from darksecrets.features import shown as features
 from darksecrets.finetuning import shown as finetuning
 from darksecrets.framenet import shown as framenet
-from darksecrets.importance import shown as importance
-from darksecrets.landscape import shown as landscape
-from darksecrets.norms import shown as norms
-from darksecrets.opinions import shown as opinions
 from darksecrets.patterns import shown as patterns
+from darksecrets.run import analyses
 from darksecrets.run.shown import ModelNumbers, Shown
 from darksecrets.run.tables import Table
-from darksecrets.seeds import shown as seeds
-from darksecrets.subnetworks import shown as subnetworks
-from darksecrets.syntax import shown as syntax
+
+_FURTHER = tuple(analyses.find().values())
 
 WHAT_HEADS_DO: tuple[Shown, ...] = (
     *patterns.SHOWN,
     *framenet.SHOWN,
-    *syntax.SHOWN,
     *finetuning.SHOWN,
     *features.SHOWN,
-    *norms.SHOWN,
+    *(shown for one in _FURTHER if one.about_attention for shown in one.shown),
 )
 """Measures of attention, with which the importance of heads is compared."""
 
 _SHOWN = (
     *WHAT_HEADS_DO,
-    *opinions.SHOWN,
     *ablation.SHOWN,
-    *importance.SHOWN,
-    *landscape.SHOWN,
-    *subnetworks.SHOWN,
-    *faithfulness.SHOWN,
+    *(shown for one in _FURTHER if not one.about_attention for shown in one.shown),
 )
 
 
@@ -49,7 +39,7 @@ def _section(shown: Shown) -> str:
 SHOWN: tuple[Shown, ...] = tuple(sorted(_SHOWN, key=_section))
 """In the order of the paper's sections; a run shows those whose tables it has."""
 
-MODELS: tuple[ModelNumbers, ...] = (*landscape.MODELS, *seeds.MODELS)
+MODELS: tuple[ModelNumbers, ...] = tuple(one for each in _FURTHER for one in each.models)
 """What is shown of whole models, in the order of their cards."""
 
 

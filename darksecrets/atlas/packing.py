@@ -8,6 +8,8 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.arrays import Reals
+
 Bytes = npt.NDArray[np.uint8]
 
 MAP_LEVELS = 15
@@ -22,15 +24,14 @@ FLOAT_ERROR = 2.0 ** (_DROPPED - 24)
 """Bound of the relative error of a number of a table."""
 
 
-def levels(weights: npt.NDArray[np.floating], most: int) -> Bytes:
+def levels(weights: Reals, most: int) -> Bytes:
     """Square roots of weights between 0 and 1 as whole numbers from 0 to ``most``.
 
     The root spends more levels on small weights, of which maps have most. A weight w is off by at
     most √w / most + 1 / (2 most)², and never by more than 1 / most.
     """
     roots = np.sqrt(np.clip(np.nan_to_num(weights.astype(np.float32)), 0, 1))
-    rounded: Bytes = np.rint(roots * most).astype(np.uint8)
-    return rounded
+    return np.rint(roots * most).astype(np.uint8)
 
 
 def nibbles(numbers: Bytes) -> bytes:
@@ -41,17 +42,17 @@ def nibbles(numbers: Bytes) -> bytes:
     return (flat[::2] << 4 | flat[1::2]).tobytes()
 
 
-def pack_map(maps: npt.NDArray[np.floating]) -> str:
+def pack_map(maps: Reals) -> str:
     """Maps of one example in 4 bits a weight."""
     return text(nibbles(levels(maps, MAP_LEVELS)))
 
 
-def pack_means(maps: npt.NDArray[np.floating]) -> str:
+def pack_means(maps: Reals) -> str:
     """Mean maps, or profiles, in 8 bits a weight."""
     return text(levels(maps, MEAN_LEVELS).tobytes())
 
 
-def pack_floats(numbers: npt.NDArray[np.floating]) -> str:
+def pack_floats(numbers: Reals) -> str:
     """Numbers of tables in 20 bits each, NaN for missing ones: all first bytes, then all second.
 
     The last four bits of each third byte are 0, which compress to nothing.

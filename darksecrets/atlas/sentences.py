@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from darksecrets.run.series import CHOSEN, MEAN, Model, Numbers, Series, average
+from darksecrets.arrays import Floats
+from darksecrets.run.series import CHOSEN, MEAN, Model, Series, average
 from darksecrets.run.shown import LEVEL, Phrase, Shown
 
 _DASH = "–"
 _UNKNOWN = re.compile(r" \[–, –\]| \(95% interval – to –\)|95% interval – to –; ")
-_Columns = Mapping[str, Numbers]
+_Columns = Mapping[str, Floats]
 _Values = Mapping[str, float]
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from darksecrets.attention.store import EXAMPLES, MAPS, METADATA, AttentionStore, write_store
-from darksecrets.data.tables import SAMPLE
+from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
-
-_log = logging.getLogger(__name__)
 
 
 def batches_of_chunk(
@@ -42,15 +36,14 @@ def batches_of_chunk(
     return [batch for batch, of in zip(batches, belongs, strict=True) if of == chunk - 1]
 
 
-def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
+def gather(chunks: Sequence[Path], sample: Sequence[int], output: Path) -> None:
     """Gather chunks into one store; the chunks are kept.
 
-    A single chunk is already the store: its files are linked, not copied. With several chunks, the
-    maps of only one example at a time are in memory.
+    The maps of only one example at a time are in memory.
 
     Args:
         chunks: Folders of all chunks, in order.
-        sample: CSV with the column ``idx``: the examples that the store must have.
+        sample: The ``idx`` of the examples that the store must have.
         output: Folder of the store; its files are those that a single job would write.
 
     Raises:
@@ -58,10 +51,6 @@ def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
     """
     stores = [AttentionStore.open(folder) for folder in chunks]
     table = _require_one_store(stores, sample)
-    if len(stores) == 1:
-        stores[0].chunks.check()
-        _link(chunks[0], output)
-        return
     first = stores[0]
     with write_store(output, table, first.layers, first.heads, first.windows) as writer:
         for store in stores:
@@ -69,43 +58,43 @@ def gather(chunks: Sequence[Path], sample: Path, output: Path) -> None:
                 writer.append(store.maps(example))
 
 
-def _require_one_store(stores: Sequence[AttentionStore], sample: Path) -> pd.DataFrame:
+def gather_models(
+    models: Sequence[str], chunks: Sequence[Path], sample: Sequence[int], output: Path
+) -> None:
+    """Gather the stores of several models, see `gather`; they appear when all are complete.
+
+    Args:
+        models: Names of the stores in the folder of a chunk.
+        chunks: Folders of all chunks, in order.
+        sample: See `gather`.
+        output: Folder of the gathered stores.
+    """
+    with atomic(output) as whole:
+        for model in models:
+            gather([chunk / model for chunk in chunks], sample, whole / model)
+
+
+def _require_one_store(stores: Sequence[AttentionStore], sample: Sequence[int]) -> pd.DataFrame:
     """Check that the chunks make up one store of the sample; return the table of its examples."""
     shapes = {(store.layers, store.heads) for store in stores}
     windows = {store.windows for store in stores}
     table = pd.concat([store.table for store in stores], ignore_index=True)
     lengths = np.concatenate([store.lengths for store in stores])
-    wanted = SAMPLE.read(sample)["idx"].tolist()
     places = list(zip(-lengths, table["idx"], strict=True))
     if len(shapes) != 1:
         problem = f"have {_listed(shapes)} layers and heads"
     elif len(windows) != 1:
         problem = f"have local attention of the windows {sorted(map(str, windows))}"
-    elif sorted(table["idx"]) != sorted(wanted):
-        problem = f"have {len(table)} examples that are not the {len(wanted)} of {sample}"
+    elif sorted(table["idx"]) != sorted(sample):
+        problem = f"have {len(table)} examples that are not the {len(sample)} of the sample"
     elif places != sorted(places):
         problem = "are not in the order of one store, longest examples first, then by idx"
     else:
         return table
     raise InputError(
-        f"{stores[0].folder.parent}: the chunks {problem}. Expected the chunks of one store, all "
-        "made with the same model, sample and batch size. Remove the folder and run again."
+        f"{stores[0].folder} and the other chunks {problem}. Expected the chunks of one store, all "
+        "made with the same model, sample and batch size. Remove them and run again."
     )
-
-
-def _link(chunk: Path, output: Path) -> None:
-    """Hard-link the files of a store; copy them where the file system does not support links.
-
-    If the job is killed half-way, the chunk stays complete and need not be computed again.
-    """
-    with atomic(output) as temporary:
-        temporary.mkdir()
-        for name in (MAPS, EXAMPLES, METADATA):
-            try:
-                os.link(chunk / name, temporary / name)
-            except OSError as error:
-                _log.info("Copying %s, which cannot be linked (%s)", chunk / name, error)
-                shutil.copyfile(chunk / name, temporary / name)
 
 
 def _listed(shapes: set[tuple[int, int]]) -> str:

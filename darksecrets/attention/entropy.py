@@ -27,5 +27,4 @@ def entropy_sums(maps: npt.NDArray[Float]) -> npt.NDArray[Float]:
         [...], in the precision of ``maps``.
     """
     logarithms = np.log(np.maximum(maps, np.finfo(np.float32).tiny))
-    sums: npt.NDArray[Float] = -np.einsum("...ij,...ij->...", maps, logarithms)
-    return sums
+    return -np.einsum("...ij,...ij->...", maps, logarithms)

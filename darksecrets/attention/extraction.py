@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,17 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
+import transformers
 
+from darksecrets.arrays import Halves
 from darksecrets.attention.chunks import batches_of_chunk
-from darksecrets.attention.store import AttentionWriter, HalfArray, write_store
+from darksecrets.attention.store import AttentionWriter, write_store
 from darksecrets.data.encoding import encode, sentence_columns
-from darksecrets.data.tables import SAMPLE
 from darksecrets.models import devices
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe, shape_of
 from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
 from darksecrets.models.reach import windows_of
+from darksecrets.run import resuming
 from darksecrets.run.errors import InputError
+from darksecrets.run.files import atomic, fingerprint
+from darksecrets.run.integrity import forget
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -33,31 +39,32 @@ Inputs = dict[str, list[npt.NDArray[np.int32]]]
 #: Largest size in bytes of the maps of a GPU batch; two batches are in pinned host memory.
 MAX_HOST_BYTES = 2**28
 
+_STORES = "store-*"
+
 _log = logging.getLogger(__name__)
 
 
-def read_sample(dataset_folder: Path, sample: Path) -> dict[str, list[Any]]:
+def read_sample(dataset_folder: Path, sample: Sequence[int]) -> dict[str, list[Any]]:
     """Read ``idx`` and the sentences of the sampled validation examples.
 
     Args:
         dataset_folder: A task's data, see the data contract.
-        sample: CSV with the column ``idx``.
+        sample: Their ``idx``, see `darksecrets.data.sampling`.
 
     Raises:
-        InputError: The sample does not belong to this data.
+        InputError: The data set lacks some of them.
     """
     from datasets import load_from_disk
 
     split = load_from_disk(str(dataset_folder))["validation"]
     rows = {idx: row for row, idx in enumerate(split["idx"])}
-    wanted = SAMPLE.read(sample)["idx"].tolist()
-    unknown = [idx for idx in wanted if idx not in rows]
+    unknown = [idx for idx in sample if idx not in rows]
     if unknown:
         raise InputError(
-            f"{sample} names {len(unknown)} examples, such as idx {unknown[0]}, that the "
-            f"validation split of {dataset_folder} does not have. Draw the sample again."
+            f"{dataset_folder}: the validation split lacks {len(unknown)} of {len(sample)} sampled "
+            f"examples, such as idx {unknown[0]}; expected all. Draw the sample again."
         )
-    selected = split.select([rows[idx] for idx in wanted])
+    selected = split.select([rows[idx] for idx in sample])
     return {name: list(selected[name]) for name in ("idx", *sentence_columns(split.column_names))}
 
 
@@ -124,16 +131,70 @@ def extract(
     return {"device": str(model.device), "batches": len(batches), "batch_size": most}
 
 
+def extract_models(
+    models: Mapping[str, Path],
+    examples: Mapping[str, Sequence[Any]],
+    output: Path,
+    *,
+    max_length: int,
+    batch_size: int,
+    chunk: int = 1,
+    chunks: int = 1,
+) -> dict[str, Any]:
+    """Write the attention stores of several models for the same examples, one after the other.
+
+    A job that was stopped goes on with the first model whose store is not complete.
+
+    Args:
+        models: Folder of each model, by the name of its store.
+        examples: See `extract`.
+        output: Folder of the stores; it appears when all are complete.
+        max_length: See `extract`, likewise the others.
+        batch_size: Batch size on a CPU.
+        chunk: Number of the chunk of examples.
+        chunks: Number of chunks.
+
+    Returns:
+        For the provenance, by name of the store: see `extract`; None if a job before had made it.
+    """
+    identity = {
+        "models": {name: fingerprint(folder) for name, folder in models.items()},
+        "examples": hashlib.sha256(json.dumps(examples).encode()).hexdigest(),
+        "settings": [max_length, batch_size, chunk, chunks],
+        "device": devices.best().type,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    details: dict[str, Any] = dict.fromkeys(models)
+    options: dict[str, Any] = {
+        "max_length": max_length,
+        "batch_size": batch_size,
+        "chunk": chunk,
+        "chunks": chunks,
+    }
+    with resuming.resuming(output, identity, _STORES) as folder:
+        steps = {name: folder / _STORES.replace("*", str(n)) for n, name in enumerate(models)}
+        for name, step in steps.items():
+            if not step.is_dir():
+                details[name] = extract(models[name], examples, step, **options)
+                resuming.finish(step)
+        with atomic(output) as whole:
+            for name, step in steps.items():
+                forget([step])
+                (whole / name).parent.mkdir(parents=True, exist_ok=True)
+                step.replace(whole / name)
+    return details
+
+
 def maps_of(
     model: PreTrainedModel, inputs: Inputs, batches: Iterable[range], pad_token_id: int
-) -> Iterator[HalfArray]:
+) -> Iterator[Halves]:
     """Run batches of examples through the model and yield their maps on the host."""
     padded = (pad(inputs, batch, pad_token_id) for batch in batches)
     return on_host((attention_maps(model, batch) for batch in padded), model.device)
 
 
 def write_maps(
-    batch: HalfArray, lengths: Iterable[int], idx: Iterable[int], writer: AttentionWriter
+    batch: Halves, lengths: Iterable[int], idx: Iterable[int], writer: AttentionWriter
 ) -> None:
     """Write the maps of a padded batch, cropped to real tokens.
 
@@ -185,7 +246,7 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
         return maps
 
 
-def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[HalfArray]:
+def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[Halves]:
     """Copy the maps of one batch after the other to the host.
 
     Args:
@@ -202,7 +263,7 @@ def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[
 
 def copy_while_computing(
     computed: Iterable[torch.Tensor], device: torch.device
-) -> Iterator[HalfArray]:
+) -> Iterator[Halves]:
     """Like `on_host`, but copies overlap with computing.
 
     While a batch is yielded, the next one is computed and then copied to pinned memory on a
@@ -239,10 +300,9 @@ def _with_room(buffer: torch.Tensor, maps: torch.Tensor, device: torch.device) -
     return torch.empty(maps.numel(), dtype=maps.dtype, pin_memory=device.type == "cuda")
 
 
-def _arrived(target: torch.Tensor, done: Any) -> HalfArray:  # noqa: ANN401 - the device's event
+def _arrived(target: torch.Tensor, done: Any) -> Halves:  # noqa: ANN401 - the device's event
     done.synchronize()
-    array: HalfArray = target.numpy()
-    return array
+    return target.numpy()
 
 
 def batches_of(examples: int, batch_size: int) -> list[range]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves, Integers
 from darksecrets.attention.extraction import Inputs, maps_of, write_maps
-from darksecrets.attention.store import DTYPE, AttentionWriter, HalfArray, Maps, Windows
+from darksecrets.attention.store import DTYPE, AttentionWriter, Maps, Windows
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.reach import windows_of
 
@@ -37,9 +37,9 @@ class KeptMaps(Maps):
     layers: int
     heads: int
     table: pd.DataFrame
-    lengths: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
-    numbers: HalfArray
+    lengths: Integers
+    starts: Integers
+    numbers: Halves
     windows: Windows = ()
 
     @property
@@ -47,7 +47,7 @@ class KeptMaps(Maps):
         """Where the maps are from, for messages."""
         return "maps in memory"
 
-    def batch(self, examples: range) -> HalfArray:
+    def batch(self, examples: range) -> Halves:
         """Maps of consecutive examples of equal length, [example, layer, head, query, key]."""
         length = int(self.lengths[examples.start])
         part = self.numbers[self.starts[examples.start] : self.starts[examples.stop]]

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags
 from darksecrets.data.encoding import SENTENCES
 
 
-def punctuation(
-    table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]
-) -> list[npt.NDArray[np.bool_]]:
+def punctuation(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list[Flags]:
     """Which tokens consist of punctuation characters (Unicode's category P) alone.
 
     Args:
@@ -32,7 +30,7 @@ def punctuation(
     return [_of_row(row, texts[row["idx"]]) for row in table.to_dict("records")]
 
 
-def _of_row(row: Mapping[Any, Any], sentences: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _of_row(row: Mapping[Any, Any], sentences: Sequence[str]) -> Flags:
     places = zip(row["segments"], row["starts"], row["ends"], strict=True)
     tokens = [sentences[segment][start:end].strip() for segment, start, end in places]
     found = [bool(text) and all(map(_is_punctuation, text)) for text in tokens]

@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Halves, Integers, Reals, Singles
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
 from darksecrets.run.integrity import Chunks
@@ -43,8 +43,7 @@ DTYPE = np.dtype("<f2")
 #: place of 1 (2**-11); the doubled tolerance leaves room for the model's own float32 arithmetic.
 ROW_SUM_TOLERANCE = 2.0**-10
 
-HalfArray = npt.NDArray[np.float16]
-Reach = npt.NDArray[np.bool_]
+Reach = Flags
 Windows = tuple[int | None, ...]
 
 
@@ -66,7 +65,7 @@ class AttentionWriter:
         ]
         self.written = 0
 
-    def append(self, maps: npt.NDArray[np.floating]) -> None:
+    def append(self, maps: Reals) -> None:
         """Write the next example's maps, [layer, head, query, key], cropped to real tokens.
 
         Raises:
@@ -157,8 +156,7 @@ def reach_of(windows: Windows, tokens: int) -> Reach | None:
         return None
     places = np.arange(tokens)
     limits = [tokens if window is None else window for window in windows]
-    reach: Reach = np.abs(places[:, None] - places) <= np.array(limits)[:, None, None]
-    return reach
+    return np.abs(places[:, None] - places) <= np.array(limits)[:, None, None]
 
 
 def _require_space(folder: Path, needed: int) -> None:
@@ -189,7 +187,7 @@ class Maps(ABC):
     layers: int
     heads: int
     table: pd.DataFrame
-    lengths: npt.NDArray[np.int64]
+    lengths: Integers
     windows: Windows
 
     @property
@@ -198,7 +196,7 @@ class Maps(ABC):
         """Where the maps are from, for messages."""
 
     @abstractmethod
-    def batch(self, examples: range) -> HalfArray:
+    def batch(self, examples: range) -> Halves:
         """Maps of consecutive examples of equal length, [example, layer, head, query, key]."""
 
     @property
@@ -207,7 +205,7 @@ class Maps(ABC):
         return len(self.table)
 
     @property
-    def idx(self) -> npt.NDArray[np.int64]:
+    def idx(self) -> Integers:
         """[examples] ``idx`` of each example in the data set, in this order."""
         return self.table["idx"].to_numpy(np.int64)
 
@@ -215,15 +213,15 @@ class Maps(ABC):
         """Word pieces of an example, special tokens included."""
         return list(self.table["tokens"].iloc[example])
 
-    def segments(self, example: int) -> npt.NDArray[np.int64]:
+    def segments(self, example: int) -> Integers:
         """[L] the sentence, 0 or 1, that each token belongs to."""
         return np.asarray(self.table["segments"].iloc[example], dtype=np.int64)
 
-    def special(self, example: int) -> npt.NDArray[np.bool_]:
+    def special(self, example: int) -> Flags:
         """[L] whether a token is special, such as [CLS] and [SEP]."""
         return np.asarray(self.table["special"].iloc[example], dtype=np.bool_)
 
-    def offsets(self, example: int) -> npt.NDArray[np.int64]:
+    def offsets(self, example: int) -> Integers:
         """[L, 2] start and end (exclusive) of each token's characters in its sentence."""
         row = self.table.iloc[example]
         return np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
@@ -232,20 +230,18 @@ class Maps(ABC):
         """Which keys the queries of an example of this length may attend to, see `reach_of`."""
         return reach_of(self.windows, tokens)
 
-    def uniform(self, tokens: int) -> npt.NDArray[np.float32]:
+    def uniform(self, tokens: int) -> Singles:
         """[layer, query, key] attention with the same weight for all keys in a query's reach."""
         reach = self.reach(tokens)
         if reach is None:
             reach = np.ones((self.layers, tokens, tokens), dtype=np.bool_)
-        uniform: npt.NDArray[np.float32] = reach / reach.sum(-1, keepdims=True, dtype=np.float32)
-        return uniform
+        return reach / reach.sum(-1, keepdims=True, dtype=np.float32)
 
-    def maps(self, example: int) -> HalfArray:
+    def maps(self, example: int) -> Halves:
         """[layer, head, query, key] all maps of an example."""
-        maps: HalfArray = self.batch(range(example, example + 1))[0]
-        return maps
+        return self.batch(range(example, example + 1))[0]
 
-    def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, HalfArray]]:
+    def batches(self, max_bytes: int = 2**26) -> Iterator[tuple[range, Halves]]:
         """Iterate over the examples in batches of equal length, without padding.
 
         Args:
@@ -285,8 +281,8 @@ class AttentionStore(Maps):
     layers: int
     heads: int
     table: pd.DataFrame
-    lengths: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
+    lengths: Integers
+    starts: Integers
     header: int
     chunks: Chunks
     windows: Windows = ()
@@ -325,7 +321,7 @@ class AttentionStore(Maps):
         """Where the maps are from, for messages."""
         return str(self.folder)
 
-    def head(self, layer: int, head: int) -> list[HalfArray]:
+    def head(self, layer: int, head: int) -> list[Halves]:
         """One head's maps: [query, key] for every example, in the order of the store.
 
         Args:
@@ -342,7 +338,7 @@ class AttentionStore(Maps):
                 )
         return [own for _, maps in self.batches() for own in maps[:, layer - 1, head - 1].copy()]
 
-    def batch(self, examples: range) -> HalfArray:
+    def batch(self, examples: range) -> Halves:
         """Map consecutive examples of equal length, [example, layer, head, query, key].
 
         Each view maps its own part of the file, so its memory is released with the view, however
@@ -380,8 +376,7 @@ def _read(file: Path, how: Callable[[Path], Any]) -> Any:  # noqa: ANN401 - what
 
 
 def _counts(file: Path) -> dict[str, Any]:
-    counts: dict[str, Any] = json.loads(file.read_bytes())
-    return counts
+    return json.loads(file.read_bytes())
 
 
 def _header(file: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:

@@ -49,11 +49,7 @@ def why_empty(question: Question) -> str:
 
 
 def _groups(
-    question: Question,
-    each: Sequence[str],
-    tasks: Sequence[str],
-    frame: pd.DataFrame,
-    run: Run,
+    question: Question, each: Sequence[str], tasks: Sequence[str], frame: pd.DataFrame, run: Run
 ) -> dict[Name, pd.DataFrame]:
     """Rows of each of the things; of those that are expected but not there, none."""
     if not each:

@@ -11,12 +11,7 @@ from darksecrets.claims import deciding
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.registry import Paper
 from darksecrets.claims.sources import Run, Tables
-from darksecrets.claims.tables import (
-    CLAIMS_BY_MEASURE,
-    CONTRADICTED,
-    NOT_CONTRADICTED,
-    SAME,
-)
+from darksecrets.claims.tables import CLAIMS_BY_MEASURE, CONTRADICTED, NOT_CONTRADICTED, SAME
 from darksecrets.run.columns import MEASURE, WEIGHTS, of_weights
 
 _CLAIM = ["paper", "id"]

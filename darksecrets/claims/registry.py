@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
-
 from darksecrets.claims.estimates import Threshold
+from darksecrets.run import analyses
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import RESOURCES
+from darksecrets.run.files import RESOURCES, read_yaml
 
 FOLDER = RESOURCES / "claims"
 REPRODUCED = "kovaleva2019"
@@ -99,8 +98,7 @@ class Question:
         if "." not in self.table:
             return None
         module, _, name = self.table.rpartition(".")
-        function: Rows = getattr(import_module(f"darksecrets.{module}"), name)
-        return function
+        return getattr(import_module(f"darksecrets.{module}"), name)
 
 
 @dataclass(frozen=True)
@@ -149,6 +147,7 @@ class Paper:
     Attributes:
         name: Name of its file.
         title: Authors, year and title.
+        analysis: The analysis that tests it; its claims belong to runs that make this analysis.
         needs: What a run must have for a verdict on the paper, in words.
         tasks: The paper's tasks, in its order.
         claims: The claims, in the order of the file.
@@ -156,6 +155,7 @@ class Paper:
 
     name: str
     title: str
+    analysis: str
     needs: str
     tasks: tuple[str, ...]
     claims: tuple[Claim, ...]
@@ -175,8 +175,7 @@ def files(folder: Path = FOLDER) -> list[Path]:
     The paper that is reproduced comes first, the others by year, which ends their names.
     """
     return sorted(
-        folder.glob("*.yaml"),
-        key=lambda path: (path.stem != REPRODUCED, path.stem[-4:], path.stem),
+        folder.glob("*.yaml"), key=lambda path: (path.stem != REPRODUCED, path.stem[-4:], path.stem)
     )
 
 
@@ -187,6 +186,25 @@ def read(paths: Sequence[Path]) -> list[Paper]:
         InputError: An entry is wrong; the message names it.
     """
     return [_paper(path) for path in paths]
+
+
+def of_run(papers: Sequence[Paper], named: Collection[str]) -> list[Paper]:
+    """The papers and claims that a run decides.
+
+    Args:
+        papers: The registry.
+        named: The analyses that the run makes. Claims that need tables of others are left out.
+    """
+    of_table = analyses.of_tables()
+
+    def is_asked(claim: Claim) -> bool:
+        return all(of_table.get(name, analyses.PAPER) in named for name in claim.tables)
+
+    return [
+        replace(paper, claims=tuple(filter(is_asked, paper.claims)))
+        for paper in papers
+        if paper.analysis in named
+    ]
 
 
 def modules(papers: Sequence[Paper]) -> list[str]:
@@ -202,15 +220,19 @@ def tables(papers: Sequence[Paper]) -> list[str]:
 
 
 def _paper(path: Path) -> Paper:
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    known = {"title", "needs", "data", "tasks", "claims"}
+    content = read_yaml(path)
+    known = {"title", "analysis", "needs", "data", "tasks", "claims"}
     _check(content, required=known, optional=set(), where=str(path))
     claims = tuple(_claim(path, content["data"], entry) for entry in content["claims"])
     ids = [claim.id for claim in claims]
     if repeated := sorted({name for name in ids if ids.count(name) > 1}):
         raise _wrong(str(path), f"several claims {', '.join(repeated)}", "one of each id")
+    analysis, known_analyses = content["analysis"], [analyses.PAPER, *analyses.find()]
+    if analysis not in known_analyses:
+        expected = f"one of {', '.join(known_analyses)}"
+        raise _wrong(f"{path}: analysis", f"'{analysis}'", expected)
     tasks = tuple(content["tasks"])
-    return Paper(path.stem, content["title"], content["needs"], tasks, claims)
+    return Paper(path.stem, content["title"], analysis, content["needs"], tasks, claims)
 
 
 def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:

@@ -142,8 +142,7 @@ def _source(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
     if question.table == SETTINGS:
         return pd.DataFrame({"setting": list(run.settings), "value": list(run.settings.values())})
     if question.function:
-        made: pd.DataFrame = question.function(*map(tables.get, question.tables))
-        return made
+        return question.function(*map(tables.get, question.tables))
     frame = tables.get(question.table)
     columns = tables.declared[question.table].columns
     ends = [column.name for column in columns if column.interval_of == question.value]

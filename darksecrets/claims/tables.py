@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from darksecrets.claims.answers import Answer
 from darksecrets.run.columns import MEASURE
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Table, integer, interval, number, text
 
 HERE = tuple(str(answer) for answer in Answer)
 HOLDS, FAILS, UNDECIDED, NOT_COMPARABLE = VERDICTS = (
@@ -19,46 +19,42 @@ CLAIMS = Table(
     "What papers claim, and whether it holds in this run; `darksecrets/resources/claims/` says how "
     "each claim is decided.",
     (
-        Column("paper", "text", "the paper, by the name of its registry"),
-        Column("id", "text", "number of the claim"),
-        Column("section", "text", "section of the paper"),
-        Column("claim", "text", "the claim, in our words"),
-        Column("published", "text", "the paper's number; empty if it gives none", optional=True),
-        Column(
+        text("paper", "the paper, by the name of its registry"),
+        text("id", "number of the claim"),
+        text("section", "section of the paper"),
+        text("claim", "the claim, in our words"),
+        text("published", "the paper's number; empty if it gives none", optional=True),
+        number(
             "value",
-            "number",
             "our number: the one that decides, such as the smallest of all tasks; empty if there "
             "is none",
             optional=True,
         ),
         *interval("value", optional=True),
-        Column("unit", "text", "unit of both numbers; empty for a plain number", optional=True),
-        Column("of", "text", "what our number is of, such as a task", optional=True),
-        Column(
+        text("unit", "unit of both numbers; empty for a plain number", optional=True),
+        text("of", "what our number is of, such as a task", optional=True),
+        integer(
             "seeds",
-            "integer",
             "fine-tuning seeds behind it; empty if it depends on none",
             low=1,
             optional=True,
         ),
-        Column("here", "text", "whether the claim holds in this run", values=HERE),
-        Column(
+        text("here", "whether the claim holds in this run", values=HERE),
+        text(
             "verdict",
-            "text",
             "verdict on the paper: `here` if the run has its model and data",
             values=VERDICTS,
         ),
-        Column("reason", "text", "why, in words"),
-        Column(
+        text("reason", "why, in words"),
+        text(
             "needs",
-            "text",
             "how many fine-tuning seeds would decide it with a probability of 80%, if the true "
             "differences are those found; empty if it is decided, or seeds do not decide it, or "
             "with one seed",
             optional=True,
         ),
-        Column("estimates", "text", "all numbers compared, with intervals", optional=True),
-        Column("tables", "text", "tables that decide, separated by spaces", optional=True),
+        text("estimates", "all numbers compared, with intervals", optional=True),
+        text("tables", "tables that decide, separated by spaces", optional=True),
     ),
     key=("paper", "id"),
 )
@@ -81,9 +77,8 @@ CLAIMS_BY_MEASURE = Table(
     (
         *(column for column in CLAIMS.columns if column.name in ("paper", "id", "section")),
         MEASURE,
-        Column(
+        text(
             "agreement",
-            "text",
             "of all measures: whether they give the same answer; or some leave open what others "
             "decide; or the claim holds by one and does not hold by another",
             values=AGREEMENTS,

@@ -6,11 +6,12 @@ To add one, name it in `tables.METHODS`, give it a look in `points.LOOKS`, and y
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from darksecrets.compression.settings import Settings
 from darksecrets.compression.tables import (
     EIGHT_BITS,
     EMBEDDINGS,
@@ -68,7 +69,7 @@ class Variant:
 
 def variants(
     model: PreTrainedModel,
-    amounts: Mapping[str, Sequence[float]],
+    settings: Settings,
     heads: LeastImportant | None,
     mlps: Sequence[int],
     random: Draw,
@@ -77,8 +78,7 @@ def variants(
 
     Args:
         model: The whole model.
-        amounts: Shares of ``heads``, of both heads and MLPs (``heads_and_mlps``), of ``weights``
-            and ``layers``, and ranks (``rank``) as shares of the width of the embeddings.
+        settings: How much of each method.
         heads: Gives a number of heads to remove; None if their order is not known.
         mlps: Layers whose MLPs are to be removed first; none if their order is not known.
         random: How the control is drawn.
@@ -89,11 +89,11 @@ def variants(
     without = left_out(model, heads, mlps)
     every = [
         Variant(WHOLE, 0, "", lambda _: None),
-        *_heads(model, amounts["heads"], heads),
-        *_heads_and_mlps(model, amounts["heads_and_mlps"], heads, mlps),
-        *_weights(model, amounts["weights"]),
-        *_layers(model, amounts["layers"]),
-        *_embeddings(model, amounts["rank"]),
+        *_heads(model, settings.heads, heads),
+        *_heads_and_mlps(model, settings.heads_and_mlps, heads, mlps),
+        *_weights(model, settings.weights),
+        *_layers(model, settings.layers),
+        *_embeddings(model, settings.rank),
         Variant(EIGHT_BITS, 0, "", shrinking.to_eight_bits),
         Variant(RANDOM, 0, "", partial(draw_from_normal, seed=random.seed, std=random.std)),
     ]

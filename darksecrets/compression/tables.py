@@ -66,13 +66,13 @@ COMPRESSION = Table(
         METRIC,
         replace(_SCORE, name="baseline", meaning="score of the whole model"),
         _SCORE,
-        *interval("score", "score_low", "score_high", unit="× 100"),
+        *interval("score", "score", unit="× 100"),
         Column("delta", "number", "`score` − `baseline`, on the same examples", "× 100"),
         *interval("delta", unit="× 100"),
         replace(
             _SHARE, meaning="`score` as a share of `baseline`; empty unless `baseline` is above 0"
         ),
-        *interval("retention", "retention_low", "retention_high", unit="%", optional=True),
+        *interval("retention", "retention", unit="%", optional=True),
         Column(
             *("chance", "number"),
             "score of always predicting the most frequent label; 0 for a correlation",
@@ -85,7 +85,7 @@ COMPRESSION = Table(
             meaning="what is retained of the difference between `baseline` and `chance`; empty "
             "unless the whole model is better than chance in every bootstrap sample",
         ),
-        *interval("above_chance", "above_chance_low", "above_chance_high", unit="%", optional=True),
+        *interval("above_chance", "above_chance", unit="%", optional=True),
         Column(
             *("agreement", "number"),
             "share of the examples on which both models decide alike; empty for a regression",
@@ -128,7 +128,7 @@ COMPRESSION_TIMES = Table(
         Column(
             *("speedup", "number"),
             "time of the whole model, divided by that of the compressed one in the same "
-            f"repetition: median. Of `{WHOLE}`, against itself a second time: 1 but for noise",
+            f"repetition: median. `{WHOLE}` is timed twice: 1 except for noise",
             low=0,
         ),
         *interval("speedup", bounds=(0, float("inf"))),

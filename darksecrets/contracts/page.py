@@ -2,78 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
 
 from darksecrets.ablation.tables import SWEEP_SETS
 from darksecrets.contracts import SECTIONS
-from darksecrets.contracts.files import FORMATS, OTHER_TARGETS, PATHS, TARGETS
-from darksecrets.data.tables import SAMPLE
 from darksecrets.features.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, LAYER_SIMILARITY, predictions
 from darksecrets.importance.tables import PRUNING_CHOICES, PRUNING_ORDERS
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
 from darksecrets.pretraining.tables import TABLES as TINY_BERT
+from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import Column, Table
 from darksecrets.text.tables import TABLES as TEXT
 
-_START = """\
-<!-- Made from the code: python -m darksecrets.contracts > docs/contracts.md -->
-
-# Data contracts
-
-Tests, users and other tools may rely on everything here. Every change is in the changelog.
-
-- Files are written atomically: under a temporary name, then renamed. None is ever incomplete.
-- Figures read only tables, never models, so they are redrawn in seconds; those of `look` also read
-  its attention store.
-- Weights are `safetensors` only, and no code from a hub is run.
-
-## Files
-
-Paths are under `results/<run>/`.
-"""
-
-_TABLES = f"""\
-## Tables
-
-Tables are tidy: one observation per row. They are CSV files; floats have 7 significant digits, those of single precision,
-except outputs of models, which have the 9 that they can be read back from exactly.
-Layers and heads count from 1. An empty field is a missing value; it is allowed only if the column is *optional*. The columns of the *key* identify a row. Every
-table is checked when it is written and when it is read: columns and their order, types, missing values, bounds, keys, and that
-every head of every layer has its row. Bounds hold up to 0.002, because attention is stored in half precision. Units are in
-brackets. A *control* is the same estimate where no effect is expected. Text that a spreadsheet would run as a formula, such as the
-token `@user`, has a single quote before it in CSV files; the project's own reader (`darksecrets.run.tables`) takes it off.
-
-Two tables have many rows, `{PATTERN_MAPS.file}` and `{HEAD_DISTANCES.file}`. They are Parquet, with a row group for each model or task,
-so that one column or the rows of one of them can be read without the others:
-
-```python
-pd.read_parquet(
-    "{PATTERN_MAPS.file}", columns=["layer", "pattern"], filters=[("task", "==", "RTE")]
-)
-```
-"""  # noqa: E501 - the page's lines
-
-_LABELLING = """\
-## Sets of labelled maps
-
-A set is a folder of single maps: `maps.npz`, all maps in one flat array in half precision (`values`); `maps.csv`, a row per map;
-`labels.csv`, once there are labels; and `earlier_labels.csv`, if it was labelled before second answers were asked for. Read it with `darksecrets.patterns.mapset.MapSet`. An annotation folder
-(`annotations/<run>/`, outside of `results/` so that removing results keeps labels) is a copy of a set, with labels. [labelling.md](labelling.md) says how to make one; `python -m darksecrets.patterns agreement --csv` writes the last two
-tables.
-"""  # noqa: E501
+SAID: Mapping[str, Any] = yaml.safe_load((RESOURCES / "contracts.yaml").read_text("utf-8"))
+"""What the page says beside the declarations: files, formats, named targets, and text."""
 
 
 def page() -> str:
     """The whole page, Markdown."""
     return "\n".join(
         [
-            _START,
-            _grid(("path", "content"), ((_code(path), what) for path, what in PATHS)),
+            SAID["start"],
+            _grid(("path", "content"), ((_code(path), w) for path, w in SAID["paths"].items())),
             "## Formats other than tables\n",
-            _grid(("format", "files"), FORMATS),
-            _TABLES,
+            _grid(("format", "files"), SAID["formats"].items()),
+            SAID["tables"].format(
+                pattern_maps=PATTERN_MAPS.file, head_distances=HEAD_DISTANCES.file
+            ),
             *(
                 line
                 for section, tables in SECTIONS.items()
@@ -81,18 +41,20 @@ def page() -> str:
             ),
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
-            *map(_table, (SAMPLE, predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
+            *map(_table, (predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
             *map(_table, (EXAMPLE_DISTANCES, SWEEP_SETS, PRUNING_ORDERS, PRUNING_CHOICES)),
             *map(_table, (SWAPS, *TEXT)),
-            _LABELLING,
+            SAID["labelling"],
             *map(_table, LABELLING),
             "## The tiny BERT\n",
             "Beside the model in `darksecrets/resources/tiny-bert/` and `results/tiny-bert/`:\n",
             *map(_table, TINY_BERT),
             "## Named targets\n",
-            ", ".join(f"`{target}`" for target in TARGETS)
+            ", ".join(f"`{target}`" for target in SAID["targets"])
             + "; and, not included in `all`, "
-            + ", ".join(f"`{target}` (makes {what})" for target, what in OTHER_TARGETS)
+            + ", ".join(
+                f"`{target}` (makes {what})" for target, what in SAID["other_targets"].items()
+            )
             + ".\n",
         ]
     )

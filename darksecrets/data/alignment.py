@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from darksecrets.arrays import Flags, Integers
 
 
 def tokens_of_span(
-    offsets: npt.NDArray[np.int64],
-    segments: npt.NDArray[np.int64],
-    special: npt.NDArray[np.bool_],
-    sentence: int,
-    start: int,
-    end: int,
-) -> npt.NDArray[np.int64]:
+    offsets: Integers, segments: Integers, special: Flags, sentence: int, start: int, end: int
+) -> Integers:
     """Positions of the tokens that share at least one character with a span.
 
     Args:
@@ -32,12 +28,8 @@ def tokens_of_span(
 
 
 def overlaps(
-    offsets: npt.NDArray[np.int64],
-    segments: npt.NDArray[np.int64],
-    special: npt.NDArray[np.bool_],
-    sentence: int,
-    spans: npt.NDArray[np.int64],
-) -> npt.NDArray[np.bool_]:
+    offsets: Integers, segments: Integers, special: Flags, sentence: int, spans: Integers
+) -> Flags:
     """Tell which tokens overlap which spans of a sentence in at least one character.
 
     Args:
@@ -51,5 +43,5 @@ def overlaps(
         [L, spans]
     """
     shared = (offsets[:, :1] < spans[:, 1]) & (offsets[:, 1:] > spans[:, 0])
-    inside: npt.NDArray[np.bool_] = (segments == sentence) & ~special
+    inside: Flags = (segments == sentence) & ~special
     return shared & inside[:, None]

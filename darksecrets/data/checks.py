@@ -1,10 +1,9 @@
-"""Checks and statistics of a data set from any source, and the sample of its examples."""
+"""Checks and statistics of a data set from any source."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.data.files import is_blank
@@ -87,34 +86,6 @@ def fingerprint(tables: Iterable[pd.DataFrame]) -> str:
                 digest.update(column.str.len().to_numpy(dtype="<i8").tobytes())
                 digest.update("".join(column).encode())
     return digest.hexdigest()
-
-
-def sample(dataset: Path, size: int, seed: int) -> pd.DataFrame:
-    """Draw up to ``size`` validation examples without replacement, for the attention experiments.
-
-    The draw depends only on ``idx``, ``size`` and ``seed``, so every model gets the same examples.
-
-    Args:
-        dataset: Folder of a data set (``DatasetDict.save_to_disk``).
-        size: 1000 in the paper; with fewer validation examples, all are taken.
-        seed: Seed of the draw.
-
-    Returns:
-        Table with column ``idx``, ascending.
-
-    Raises:
-        InputError: ``size`` is not positive.
-    """
-    import numpy as np
-    import pandas as pd
-    from datasets import load_from_disk
-
-    if size < 1:
-        raise InputError(f"A sample of {size} examples was asked for; it must have at least 1.")
-    idx = np.sort(np.asarray(load_from_disk(str(dataset))[VALIDATION]["idx"], dtype=np.int64))
-    if len(idx) > size:
-        idx = np.sort(np.random.default_rng(seed).choice(idx, size, replace=False))
-    return pd.DataFrame({"idx": idx})
 
 
 def _check_types(split: Dataset, task: Task, where: str) -> None:

@@ -77,7 +77,7 @@ def check_chosen(config: Mapping[str, Any], key: str, lacks: str) -> None:
         lacks: What a run without any does not do, such as ``compresses no models``.
 
     Raises:
-        InputError: There are none.
+        InputError: No task is chosen.
     """
     if not reduce(getitem, key.split("."), config):
         raise InputError(

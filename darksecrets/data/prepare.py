@@ -9,11 +9,11 @@ from typing import Any
 
 from darksecrets.data import checks, sources
 from darksecrets.data.builtin.tasks import generate, rows
+from darksecrets.data.sampling import ANNOTATION
 from darksecrets.data.tasks import Files, HubData, Task
 from darksecrets.run.files import atomic, write_json
 
 SUMMARY = "summary.json"
-ANNOTATION = "annotation.jsonl"
 
 
 def prepare(task: Task, builtin: Mapping[str, int], output: Path) -> None:

@@ -79,7 +79,7 @@ def _leave_out(count: int, total: int, where: str, example: str) -> None:
         raise InputError(
             f"{where}: {count} of {total} examples cannot be used, the first of them: {example}. "
             f"Up to {FLAWED_SHARE:.1%} are a known flaw of this source and skipped; "
-            "so many are not. Download the data again."
+            "more are an error. Download the data again."
         )
     if count:
         logger.warning("%s: skipped %d of %d examples, the first: %s", where, count, total, example)

@@ -67,7 +67,7 @@ class Examples:
 
 def read(
     dataset: Path,
-    sample: Path,
+    sample: Sequence[int],
     tokenizer: PreTrainedTokenizerBase,
     task: Task,
     *,
@@ -79,7 +79,7 @@ def read(
 
     Args:
         dataset: The task's data.
-        sample: CSV with the column ``idx``.
+        sample: The ``idx`` of the sampled examples.
         tokenizer: That of the model.
         task: The task, which determines the type of the labels.
         size: How many of the sampled examples are drawn; all, if there are fewer.

@@ -13,10 +13,12 @@ from darksecrets.faithfulness import statistics
 from darksecrets.faithfulness.erasing import erase
 from darksecrets.faithfulness.examples import Examples, read
 from darksecrets.faithfulness.measuring import Measured, measure
+from darksecrets.faithfulness.settings import Settings
 from darksecrets.faithfulness.tables import ATTENTION_GRADIENTS, ERASURE, FAITHFULNESS
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import require_projections
-from darksecrets.models.loading import Draw, draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.models.loading import draw_from_normal, load_classifier
+from darksecrets.models.reading import Reading
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -32,45 +34,35 @@ Tables = dict[str, dict[str, pd.DataFrame]]
 
 def tables(
     task: Task,
-    finetuned: Mapping[str, Path],
-    pretrained: Path,
-    random: tuple[str, Draw],
-    *,
+    models: Mapping[str, Reading],
     dataset: Path,
-    sample: Path,
-    examples: int,
-    erased: int,
-    batch_size: int,
-    max_length: int,
+    sample: Sequence[int],
+    settings: Settings,
     seed: int,
 ) -> Tables:
     """Measure all models of a task, one after the other.
 
     Args:
         task: The task.
-        finetuned: Folders of the fine-tuned models by name.
-        pretrained: Folder of the encoder whose architecture the one with random weights has.
-        random: Name of the latter, and how its weights are drawn, the classifier's included.
+        models: The fine-tuned models by name; last, one whose weights are drawn, the classifier's
+            included.
         dataset: The task's data.
-        sample: CSV with the sampled examples.
-        examples: How many of them are used.
-        erased: Of how many of these the tokens are erased.
-        batch_size: Batch size on a CPU.
-        max_length: Longest sequence kept, in tokens.
+        sample: The ``idx`` of the sampled examples.
+        settings: How many of them are used.
         seed: Seed of the examples, of shuffled rankings, random orders and bootstrap samples.
 
     Raises:
         InputError: The values of a model cannot be observed.
     """
-    tokenizer = load_tokenizer(pretrained)
-    some = read(dataset, sample, tokenizer, task, size=examples, seed=seed, max_length=max_length)
-    rows = np.sort(np.random.default_rng(seed).permutation(len(some))[:erased]).tolist()
-    control, draw = random
+    control, random = list(models.items())[-1]
+    chosen = {"size": settings.examples, "seed": seed, "max_length": random.max_length}
+    some = read(dataset, sample, random.tokenizer(), task, **chosen)
+    rows = np.sort(np.random.default_rng(seed).permutation(len(some))[: settings.erased]).tolist()
     measured: dict[str, Measured] = {}
     of_erased: dict[str, pd.DataFrame] = {}
-    for name, folder in {**finetuned, control: pretrained}.items():
-        model = _load(folder, task, draw if name == control else None)
-        measured[name] = measure(model, task, some, batch_size=batch_size, seed=seed)
+    for name, reading in models.items():
+        model = _load(reading, task)
+        measured[name] = measure(model, task, some, batch_size=reading.batch_size, seed=seed)
         if name != control and not task.is_regression:
             of_erased[name] = _erase(model, some, rows, measured[name], seed)
     tokens = [len(some.ordinary(row)) for row in range(len(some))]
@@ -81,9 +73,10 @@ def tables(
     }
 
 
-def _load(folder: Path, task: Task, draw: Draw | None) -> PreTrainedModel:
-    """A classifier on the device to use, with random weights if asked."""
-    model, _ = load_classifier(folder, task, seed=0 if draw is None else draw.seed)
+def _load(reading: Reading, task: Task) -> PreTrainedModel:
+    """A classifier on the device to use."""
+    draw = reading.draw
+    model, _ = load_classifier(reading.folder, task, seed=0 if draw is None else draw.seed)
     if draw is not None:
         draw_from_normal(model, draw.seed, draw.std)
     model = place(model)

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.columns import (
-    FIRST,
-    HEAD,
-    LAYER,
-    MAPS,
-    MODEL,
-    SEPARATOR,
-    TOKEN_KINDS,
-    names,
-)
+from darksecrets.run.columns import FIRST, HEAD, LAYER, MAPS, MODEL, SEPARATOR, TOKEN_KINDS, names
 from darksecrets.run.tables import Column, Table, interval
 
 IMPORTANCE = WEIGHTS, NORMS, GRADIENT, ATTENTION_GRADIENT = (
@@ -40,9 +31,8 @@ _INTERVALS = "Intervals: bootstrap over examples, as wide as Student's t; empty 
 
 def _with_ends(column: Column) -> tuple[Column, ...]:
     """A column and the ends of its interval, which needs 6 examples."""
-    ends = (f"{column.name}_{end}" for end in ("low", "high"))
-    bounds = column.low, column.high
-    return column, *interval(column.name, *ends, unit=column.unit, bounds=bounds, optional=True)
+    name, bounds = column.name, (column.low, column.high)
+    return column, *interval(name, name, unit=column.unit, bounds=bounds, optional=True)
 
 
 _EXAMPLES = Column("examples", "integer", "examples", low=1)
@@ -103,8 +93,7 @@ FAITHFULNESS = Table(
         *_LEVELS,
         *_with_ends(
             replace(
-                _TAU,
-                meaning="Kendall's τ-b; empty if a ranking has ties only, in all examples",
+                _TAU, meaning="Kendall's τ-b; empty if a ranking has ties only, in all examples"
             )
         ),
         replace(
@@ -160,10 +149,7 @@ ERASURE = Table(
             values=IMPORTANCE,
         ),
         *_with_ends(
-            replace(
-                _ERASED,
-                meaning="mean share of the tokens; 1 for decisions that never change",
-            )
+            replace(_ERASED, meaning="mean share of the tokens; 1 for decisions that never change")
         ),
         replace(
             _ERASED,
@@ -186,9 +172,7 @@ ERASURE = Table(
             )
         ),
         Column(
-            *("flipped", "number", "share of the examples whose decision changes"),
-            low=0,
-            high=1,
+            *("flipped", "number", "share of the examples whose decision changes"), low=0, high=1
         ),
         _EXAMPLES,
     ),

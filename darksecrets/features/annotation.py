@@ -16,8 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darksecrets.data.prepare import ANNOTATION
-from darksecrets.data.tables import SAMPLE
+from darksecrets.data.sampling import ANNOTATION
 from darksecrets.features.annotated import Examples
 from darksecrets.features.labels import (
     NOUNS,
@@ -46,13 +45,13 @@ _NOT_NEEDED = ["ner", "lemmatizer", "morphologizer", "textcat"]
 
 
 def annotate(
-    dataset: Path, sample: Path, output: Path, task: Task, pipeline: str
+    dataset: Path, sample: Sequence[int], output: Path, task: Task, pipeline: str
 ) -> dict[str, str] | None:
     """Write the annotation of the sampled validation examples of a task.
 
     Args:
         dataset: Folder of the data set; if it has a gold annotation, that is used.
-        sample: Table with the column ``idx`` of the sampled examples.
+        sample: The ``idx`` of the sampled examples, see `darksecrets.data.sampling`.
         output: File to write.
         task: The task.
         pipeline: Name or folder of an installed spaCy pipeline; unused with gold annotation.
@@ -61,20 +60,19 @@ def annotate(
         Name and version of the pipeline that was used, and of spaCy; None with gold annotation.
 
     Raises:
-        InputError: The pipeline cannot be used, or the sample is of another data set.
+        InputError: The pipeline cannot be used, or the data set lacks an example.
     """
-    wanted = SAMPLE.read(sample)["idx"].tolist()
     gold = dataset / ANNOTATION
     nlp = None if gold.is_file() else load_pipeline(pipeline)
-    found = _gold(gold, task) if nlp is None else _parsed(dataset, wanted, task, nlp)
+    found = _gold(gold, task) if nlp is None else _parsed(dataset, sample, task, nlp)
     annotation = {example["idx"]: example for example in found}
-    if missing := [idx for idx in wanted if idx not in annotation]:
+    if missing := [idx for idx in sample if idx not in annotation]:
         raise InputError(
-            f"{sample} has {len(missing)} examples, such as idx {missing[0]}, that {dataset} "
-            "does not have. Draw the sample again."
+            f"{dataset}: the validation split lacks {len(missing)} of {len(sample)} sampled "
+            f"examples, such as idx {missing[0]}; expected all. Draw the sample again."
         )
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        for idx in wanted:
+        for idx in sample:
             stream.write(json.dumps(annotation[idx], ensure_ascii=False) + "\n")
     return None if nlp is None else identify(nlp)
 

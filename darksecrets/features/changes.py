@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.profiles import (
     ROUNDING,
-    Array,
     Models,
     Profiles,
     check_paired,
@@ -75,8 +75,7 @@ def _of_task(
     rng = np.random.default_rng(seed)
     sure = np.where(np.abs(over) <= ROUNDING * size, 0, over).mean(axis=0)
     columns["p_value"] = np.maximum(
-        _sign_test(np.moveaxis(sure, 0, -1), draws, rng),
-        _over_heads(before, after, draws, rng),
+        _sign_test(np.moveaxis(sure, 0, -1), draws, rng), _over_heads(before, after, draws, rng)
     )
     examples = (before[0].tokens > 0).sum(axis=0)
     feature, place = np.nonzero(np.broadcast_to(examples[:, None] > 0, change.shape[2:]))
@@ -94,7 +93,7 @@ def _of_task(
 
 def _difference(
     before: Sequence[Profiles], after: Sequence[Profiles], part: str
-) -> tuple[Array, Array]:
+) -> tuple[Floats, Floats]:
     """[models, examples, features, places] what `after` has more, and the size of the terms."""
     one, other = (with_encoder(stacked(models, part, GREATEST)) for models in (before, after))
     return other - one, np.maximum(one, other)
@@ -102,7 +101,7 @@ def _difference(
 
 def _over_heads(
     before: Sequence[Profiles], after: Sequence[Profiles], draws: int, rng: np.random.Generator
-) -> Array:
+) -> Floats:
     """[features, places] p-values over heads: of a layer, and of all layers."""
     own, control, size = (
         [stacked(models, part, GREATEST).mean(axis=0) for models in (before, after)]
@@ -115,7 +114,7 @@ def _over_heads(
     return np.concatenate(parts, axis=1)
 
 
-def _sign_test(values: Array, draws: int, rng: np.random.Generator) -> Array:
+def _sign_test(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """Two-sided test of means above or below 0, over the last axis; NaN counts as 0."""
     known = np.nan_to_num(values).reshape(-1, values.shape[-1])
     return sign_permutation(known, draws, rng).reshape(values.shape[:-1])

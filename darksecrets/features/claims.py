@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from darksecrets.features.tables import BROAD_FOR_LENGTH, SAME_LAYER
 from darksecrets.run.columns import RANDOM
-from darksecrets.stats.independent import mean_of_independent
+from darksecrets.stats.independent import ESTIMATE, means_of_independent, minus, named
 
-_ESTIMATE = ["value", "low", "high"]
 _MODEL = ["state", "seed"]
 
 
@@ -24,7 +21,7 @@ def same_layer(redundancy: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``.
     """
-    return _over_tasks(_same_layer(redundancy), [])
+    return means_of_independent(_same_layer(redundancy), _MODEL)
 
 
 def same_layer_over_random(redundancy: pd.DataFrame) -> pd.DataFrame:
@@ -39,8 +36,7 @@ def same_layer_over_random(redundancy: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _same_layer(redundancy)
     is_random = rows["state"] == RANDOM
-    control = rows[is_random].set_index("task")[_ESTIMATE]
-    return _over_tasks(_difference(rows[~is_random], control, ["task"]), [])
+    return means_of_independent(minus(rows[~is_random], rows[is_random], ["task"]), _MODEL)
 
 
 def same_layer_p(redundancy: pd.DataFrame) -> pd.DataFrame:
@@ -68,8 +64,8 @@ def types_over_random(counts: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _counted(counts[counts["layer"].isna()])
     is_random = rows["state"] == RANDOM
-    control = rows[is_random].set_index(["task", "type"])[_ESTIMATE]
-    return _over_tasks(_difference(rows[~is_random], control, ["task", "type"]), ["type"])
+    found = minus(rows[~is_random], rows[is_random], ["task", "type"])
+    return means_of_independent(found, [*_MODEL, "type"])
 
 
 def broad_in_lower_layers(counts: pd.DataFrame) -> pd.DataFrame:
@@ -85,32 +81,14 @@ def broad_in_lower_layers(counts: pd.DataFrame) -> pd.DataFrame:
     last = rows["layer"].max()
     halves = [rows[rows["layer"] <= last // 2], rows[rows["layer"] > last - last // 2]]
     key = ["task", *_MODEL]
-    lower, upper = (half.groupby(key, sort=False, dropna=False)[_ESTIMATE].sum() for half in halves)
-    found = lower - upper.rename(columns={"low": "high", "high": "low"})[_ESTIMATE]
-    return _over_tasks(found.reset_index(), [])
+    lower, upper = (half.groupby(key, sort=False, dropna=False)[ESTIMATE].sum() for half in halves)
+    found = lower - upper.rename(columns={"low": "high", "high": "low"})[ESTIMATE]
+    return means_of_independent(found.reset_index(), _MODEL)
 
 
 def _same_layer(redundancy: pd.DataFrame) -> pd.DataFrame:
-    rows = redundancy[redundancy["pairs"] == SAME_LAYER]
-    names = {"difference": "value", "difference_low": "low", "difference_high": "high"}
-    return rows.rename(columns=names)
+    return named(redundancy[redundancy["pairs"] == SAME_LAYER], "difference")
 
 
 def _counted(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.rename(columns={"heads": "value", "ci_low": "low", "ci_high": "high"})
-
-
-def _difference(rows: pd.DataFrame, control: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
-    """Rows minus the control of the same key; half-widths add up."""
-    swapped = control.rename(columns={"low": "high", "high": "low"}).add_suffix("_control")
-    both = rows.merge(swapped, left_on=list(on), right_index=True)
-    return both.assign(**{name: both[name] - both[f"{name}_control"] for name in _ESTIMATE})
-
-
-def _over_tasks(rows: pd.DataFrame, each: Sequence[str]) -> pd.DataFrame:
-    """Means over tasks, which do not depend on each other."""
-    found = [
-        (*key, *mean_of_independent(*(part[name] for name in _ESTIMATE)))
-        for key, part in rows.groupby([*_MODEL, *each], sort=False, dropna=False)
-    ]
-    return pd.DataFrame(found, columns=[*_MODEL, *each, *_ESTIMATE])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import permuted_correlation
@@ -14,9 +15,7 @@ from darksecrets.stats.resampling import interval
 from darksecrets.stats.weighted import pearson, resampled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
+    Floats = Floats
 
 _MODEL = ["task", "state", "seed", "relation"]
 _VALUES = ("weight", "over_control")

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers, Singles
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features.tables import (
     ALL_PAIRS,
@@ -32,9 +32,6 @@ from darksecrets.run.errors import InputError
 WORK = 2 * 10**10
 """Most cells of maps to compare, over all pairs of heads: about half a minute of a CPU core."""
 
-Single = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 _TINY = np.float32(1e-30)  # in place of 0, whose logarithm is infinite
 
@@ -53,7 +50,7 @@ class Distances:
     """
 
     shape: tuple[int, int]
-    idx: Numbers
+    idx: Integers
     pairs: Floats
     other_text: Floats
     uniform: Floats
@@ -155,7 +152,7 @@ class Distances:
         return distances
 
 
-def sample(lengths: Numbers, cells: float, seed: int) -> Numbers:
+def sample(lengths: Integers, cells: float, seed: int) -> Integers:
     """Draw examples whose maps have at most so many cells together, but at least two examples.
 
     Args:
@@ -171,7 +168,7 @@ def sample(lengths: Numbers, cells: float, seed: int) -> Numbers:
     return order[: max(2, taken)]
 
 
-def divergence(first: Single, second: Single) -> Floats:
+def divergence(first: Singles, second: Singles) -> Floats:
     """Mean Jensen–Shannon divergence in nats between the rows of maps.
 
     Args:
@@ -188,7 +185,7 @@ def divergence(first: Single, second: Single) -> Floats:
     return _divergences(own, np.vecdot(both, np.log(both)), length)
 
 
-def _between_pairs(maps: Single) -> Iterator[Floats]:
+def _between_pairs(maps: Singles) -> Iterator[Floats]:
     """Divergences of every head, [heads, query, key], from all heads after it."""
     heads, length = maps.shape[:2]
     flat = maps.reshape(heads, -1)
@@ -201,7 +198,7 @@ def _between_pairs(maps: Single) -> Iterator[Floats]:
         yield _divergences(own[head] + own[head + 1 :], cross, length)
 
 
-def _divergences(own: Single, both: Single, length: int) -> Floats:
+def _divergences(own: Singles, both: Singles, length: int) -> Floats:
     """Mean over queries of the divergences, from sums of w ln w.
 
     Args:
@@ -212,7 +209,7 @@ def _divergences(own: Single, both: Single, length: int) -> Floats:
     return (own.astype(np.float64) - both) / (2 * length) + math.log(2)
 
 
-def _weights(store: AttentionStore, example: int) -> Single:
+def _weights(store: AttentionStore, example: int) -> Singles:
     """[heads of all layers, query, key] maps of an example, above 0; rows sum to 1."""
     maps = store.maps(example).astype(np.float32)
     maps = maps.reshape(-1, *maps.shape[-2:])
@@ -220,7 +217,7 @@ def _weights(store: AttentionStore, example: int) -> Single:
     return np.maximum(maps, _TINY, out=maps)
 
 
-def _of_equal_length(lengths: Numbers, example: int) -> int | None:
+def _of_equal_length(lengths: Integers, example: int) -> int | None:
     """The next example with as many tokens; after the last of them, the first."""
     (equal,) = np.nonzero(lengths == lengths[example])
     following = int(equal[(np.searchsorted(equal, example) + 1) % len(equal)])

@@ -17,9 +17,9 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.features.tables import (
     BROAD,
     BROAD_FOR_LENGTH,
@@ -38,10 +38,6 @@ from darksecrets.run.tables import identify
 from darksecrets.stats.paired import FEWEST
 from darksecrets.stats.resampling import interval, resampled_means, widened
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int64]
-
 BESIDE, SPECIAL = 0.5, 0.6
 """Share of attention to the next or previous token, and to [CLS], [SEP] or punctuation."""
 ENTROPY, LONGEST = 3.8, 128
@@ -56,6 +52,10 @@ THRESHOLDS = dict(
 )
 
 
+FILE = "statistics.npz"
+"""Name of the file of a model, in the folder of its task."""
+
+
 @dataclass(frozen=True)
 class MapStatistics:
     """What decides the types of a model's heads, example by example.
@@ -66,7 +66,7 @@ class MapStatistics:
         uniform: [examples, types, layers, 1] the same under uniform attention.
     """
 
-    idx: Numbers
+    idx: Integers
     values: Floats
     uniform: Floats
 
@@ -173,7 +173,7 @@ class Typed:
         return above(self.mean)
 
     @property
-    def main(self) -> Numbers:
+    def main(self) -> Integers:
         """[layers, heads] number of the main type of a head in `MAIN_TYPES`."""
         exclusive = self.of_type[[TYPES.index(name) for name in MAIN_TYPES[:-1]]]
         last = len(exclusive) - 1 - exclusive[::-1].argmax(axis=0)
@@ -183,8 +183,7 @@ class Typed:
 def above(values: Floats) -> Flags:
     """[..., types, layers, heads] whether means are above the thresholds of their types."""
     thresholds = np.array(list(THRESHOLDS.values()))
-    flags: Flags = values > thresholds[:, None, None]
-    return flags
+    return values > thresholds[:, None, None]
 
 
 Models = Mapping[tuple[str, str], Typed]
@@ -253,14 +252,13 @@ def _counts(found: Typed, random: Typed) -> pd.DataFrame:
     )
 
 
-def _by_layer(flags: Flags) -> Numbers:
+def _by_layer(flags: Flags) -> Integers:
     """[..., types + 1, layers + 1] heads of a type, last of none; last, in all layers."""
     exclusive = [TYPES.index(name) for name in MAIN_TYPES[:-1]]
     none = ~flags[..., exclusive, :, :].any(axis=-3, keepdims=True)
     of_layers = np.concatenate([flags, none], axis=-3).sum(axis=-1)
     everywhere = of_layers.sum(axis=-1, keepdims=True)
-    numbers: Numbers = np.concatenate([of_layers, everywhere], axis=-1)
-    return numbers
+    return np.concatenate([of_layers, everywhere], axis=-1)
 
 
 def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
@@ -281,7 +279,7 @@ def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(HEAD_TYPE_AGREEMENT.names))
 
 
-def _agreement(main: Numbers, resamples: int, seed: int) -> dict[str, float]:
+def _agreement(main: Integers, resamples: int, seed: int) -> dict[str, float]:
     """How often both sides of [pairs, 2, layers, heads] are the same."""
     same = (main[:, 0] == main[:, 1]).mean(axis=0)  # [layers, heads]
     shares = np.stack([main == number for number in range(len(MAIN_TYPES))]).mean(axis=-1)

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from darksecrets.arrays import Flags
 
 
 def _words(text: str) -> frozenset[str]:
@@ -89,7 +90,7 @@ def unknown_dependencies(labels: Collection[str]) -> list[str]:
     )
 
 
-def word_features(tokens: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.bool_]:
+def word_features(tokens: Sequence[Mapping[str, Any]]) -> Flags:
     """Tell which features the words of a sentence have.
 
     Args:

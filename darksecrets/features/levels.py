@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats, Values
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.profiles import (
     CONTROLLED,
     ROUNDING,
-    Array,
     Models,
     Profiles,
     check_paired,
@@ -47,9 +46,9 @@ class Level:
     """
 
     layers: list[int | None]
-    columns: dict[str, Array]
-    excess: Array
-    known: npt.NDArray[np.bool_]
+    columns: dict[str, Floats]
+    excess: Floats
+    known: Flags
 
 
 def level(
@@ -67,11 +66,11 @@ def level(
     layered = measure != FROM_CLS
     last = profiles[0].weights[ATTENTION_MEASURES[0]].shape[-1]
 
-    def read(part: str) -> Array:
+    def read(part: str) -> Floats:
         values = stacked(profiles, part, measure)
         return with_encoder(values) if layered else values
 
-    def means(values: Array, statistic: Callable[[Array], Array] = np.asarray) -> Array:
+    def means(values: Floats, statistic: Callable[[Floats], Floats] = np.asarray) -> Floats:
         return drawn_means(values, resamples, np.random.default_rng([seed, task]), statistic)
 
     weights, others = read("weights"), {"uniform": read("uniform")}
@@ -98,20 +97,19 @@ def level(
     return Level(places, columns, np.stack(excess), known)
 
 
-def _beyond_rounding(weights: Array, others: Array) -> Array:
+def _beyond_rounding(weights: Floats, others: Floats) -> Floats:
     """Differences, those within half precision's rounding as 0."""
     differences = weights - others
     size = np.maximum(weights, others)
     return np.where(np.abs(differences) <= ROUNDING * size, 0, differences)
 
 
-def _mean(values: Array) -> Array:
+def _mean(values: Floats) -> Floats:
     """[features, places] mean over examples, then over models."""
-    mean: Array = mean_of_known(values, axis=1).mean(axis=0)
-    return mean
+    return mean_of_known(values, axis=1).mean(axis=0)
 
 
-def _beside_special(weights: Array) -> Array:
+def _beside_special(weights: Floats) -> Floats:
     """[..., 2] weights, and the means of [CLS] and [SEP] over the same examples, NaN for these."""
     special = mean_of_known(weights[:, :, SPECIAL], axis=2)[:, :, None]
     beside = np.where(np.isnan(weights), np.nan, special)
@@ -119,14 +117,14 @@ def _beside_special(weights: Array) -> Array:
     return np.stack([weights, beside], axis=-1)
 
 
-def _ratio(means: Array) -> Array:
+def _ratio(means: Floats) -> Floats:
     """[...] the first of two numbers, divided by the second; NaN if that is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = means[..., 0] / means[..., 1]
     return np.where(np.isfinite(ratio), ratio, np.nan)
 
 
-def _of_other_heads(heads: Array, resamples: int, seed: int, *, encoder: bool) -> Array:
+def _of_other_heads(heads: Floats, resamples: int, seed: int, *, encoder: bool) -> Floats:
     """How far means over heads may be from those over all heads that might have been trained.
 
     Deviations are Student's, as those of seeds are: a layer has few heads, and a bootstrap of six
@@ -181,7 +179,7 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(columns).astype({"layer": "Int64"})
 
 
-def _joined(name: str, parts: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.generic]:
+def _joined(name: str, parts: Sequence[Mapping[str, Any]]) -> Values:
     """A column of all parts, in one step: a frame for each part would take longer than the rest."""
     return np.concatenate(
         [np.broadcast_to(np.asarray(part[name]), len(part["feature"])) for part in parts]

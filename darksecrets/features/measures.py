@@ -19,9 +19,9 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats, Halves, Integers, Reals, Singles
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
 from darksecrets.features import tables
@@ -45,10 +45,6 @@ PLACES = 10
 #: Chance of a token in a part that never has the feature: drawn only if no others are left.
 _LEAST = 1e-9
 
-Array = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
-Numbers = npt.NDArray[np.int64]
-
 
 @dataclass
 class Cells:
@@ -63,10 +59,10 @@ class Cells:
 
     examples: list[int] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
-    queries: list[Numbers] = field(default_factory=list)
-    keys: list[Numbers] = field(default_factory=list)
+    queries: list[Integers] = field(default_factory=list)
+    keys: list[Integers] = field(default_factory=list)
 
-    def add(self, example: int, kind: int, queries: Numbers, keys: Numbers) -> None:
+    def add(self, example: int, kind: int, queries: Integers, keys: Integers) -> None:
         """Add sets of equal size; empty sets are ignored."""
         if keys.size:
             self.examples.append(example)
@@ -74,7 +70,7 @@ class Cells:
             self.queries.append(np.broadcast_to(queries, keys.shape))
             self.keys.append(keys)
 
-    def flat(self) -> tuple[Numbers, Numbers, Numbers]:
+    def flat(self) -> tuple[Integers, Integers, Integers]:
         """[cells] example, query and key of every cell, set after set."""
         sizes = [keys.size for keys in self.keys]
         empty = [np.empty(0, dtype=np.int64)]
@@ -84,14 +80,14 @@ class Cells:
         )
         return np.repeat(np.array(self.examples, dtype=np.int64), sizes), queries, keys
 
-    def sets(self) -> tuple[Numbers, Numbers]:
+    def sets(self) -> tuple[Integers, Integers]:
         """[sets] kind and number of cells of every set."""
         counts = [len(keys) for keys in self.keys]
         sizes = np.repeat([keys.shape[1] for keys in self.keys], counts).astype(np.int64)
         return np.repeat(np.array(self.kinds, dtype=np.int64), counts), sizes
 
 
-def reduced_sets(cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> Array:
+def reduced_sets(cells: Cells, values: Reals, how: np.ufunc) -> Floats:
     """Reduce the values of the cells of every set.
 
     Args:
@@ -109,15 +105,12 @@ def reduced_sets(cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) 
         reached = ~np.isnan(values)
         sums = how.reduceat(np.where(reached, values, 0.0), starts, axis=0, dtype=np.float64)
         with np.errstate(invalid="ignore"):
-            mean: Array = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
+            mean: Floats = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
         return mean
-    greatest: Array = how.reduceat(values.astype(np.float64), starts, axis=0)
-    return greatest
+    return how.reduceat(values.astype(np.float64), starts, axis=0)
 
 
-def greatest_by_example(
-    cells: Cells, values: npt.NDArray[np.floating], examples: int, kinds: int
-) -> Array:
+def greatest_by_example(cells: Cells, values: Reals, examples: int, kinds: int) -> Floats:
     """[examples, kinds, ...heads] greatest value of a set, mean over the sets of an example.
 
     Args:
@@ -156,7 +149,7 @@ class Mean:
         self.uniform = np.zeros((kinds, *heads))
         self.sets = np.zeros((kinds, *heads), dtype=np.int64)
 
-    def add(self, cells: Cells, values: npt.NDArray[np.floating], how: np.ufunc) -> None:
+    def add(self, cells: Cells, values: Reals, how: np.ufunc) -> None:
         """Reduce the values of the cells, [cells, ...heads], set by set, and add them to the sums.
 
         Args:
@@ -188,14 +181,14 @@ class Mean:
             setattr(part, name, getattr(self, name)[..., heads])
         return part
 
-    def means(self) -> Array:
+    def means(self) -> Floats:
         """[kinds, ...heads] means; NaN where there are no sets."""
         with np.errstate(invalid="ignore"):
-            result: Array = self.sums / self.sets
+            result: Floats = self.sums / self.sets
         return result
 
 
-def column_means(maps: Single, reach: Reach | None = None) -> Single:
+def column_means(maps: Singles, reach: Reach | None = None) -> Singles:
     """Mean weight that each token receives from the queries that can attend to it.
 
     Args:
@@ -207,13 +200,13 @@ def column_means(maps: Single, reach: Reach | None = None) -> Single:
     """
     length = maps.shape[-1]
     queries = np.full((1, length), 1 / length, dtype=np.float32)
-    means: Single = np.ascontiguousarray(np.moveaxis((queries @ maps)[..., 0, :], -1, 1))
+    means: Singles = np.ascontiguousarray(np.moveaxis((queries @ maps)[..., 0, :], -1, 1))
     if reach is not None:
         means *= (length / reach.sum(axis=1)).T[:, :, None]
     return means
 
 
-def feature_chances(tokens: Iterable[Tokens]) -> Array:
+def feature_chances(tokens: Iterable[Tokens]) -> Floats:
     """How often tokens in each part of an example have a feature, over all examples.
 
     Returns:
@@ -228,7 +221,7 @@ def feature_chances(tokens: Iterable[Tokens]) -> Array:
     return having / np.maximum(ordinary, 1)
 
 
-def places_of(special: npt.NDArray[np.bool_]) -> Numbers:
+def places_of(special: Flags) -> Integers:
     """[L] which of `PLACES` equal parts of the example each token is in.
 
     A special token is in the part of the ordinary token beside it ([CLS]: after it, [SEP]: before
@@ -256,10 +249,10 @@ class Batch:
         reach: [layer, query, key] which keys a query can attend to; None if all can attend to all.
     """
 
-    half: npt.NDArray[np.float16]
-    maps: Single
-    columns: Single
-    features: npt.NDArray[np.bool_]
+    half: Halves
+    maps: Singles
+    columns: Singles
+    features: Flags
     cells: BatchCells
     local: bool = False
     reach: Reach | None = None
@@ -270,11 +263,11 @@ class Batch:
         return self.maps.shape[1], self.maps.shape[2]
 
     @cached_property
-    def statistics(self) -> Array:
+    def statistics(self) -> Floats:
         """The statistics of every map, see `statistics_of`."""
         return statistics_of(self)
 
-    def weights(self, cells: Cells, first_layer: int = 0) -> npt.NDArray[np.float16]:
+    def weights(self, cells: Cells, first_layer: int = 0) -> Halves:
         """[cells, layer, head] weights from a layer on; NaN where a layer cannot reach the cell."""
         examples, queries, keys = cells.flat()
         weights = self.half[:, first_layer:][examples, :, :, queries, keys]
@@ -310,7 +303,7 @@ def real_cells(batch: Sequence[Tokens]) -> BatchCells:
     return cells
 
 
-def control_cells(batch: Sequence[Tokens], chances: Array, seed: int) -> BatchCells:
+def control_cells(batch: Sequence[Tokens], chances: Floats, seed: int) -> BatchCells:
     """Cells of random tokens and pairs, `DRAWS` sets for every real set."""
     cells = BatchCells()
     first = np.zeros(1, dtype=np.int64)
@@ -336,8 +329,8 @@ def _compare(
     into: list[PairCells],
     example: int,
     kind: int,
-    pairs: Numbers,
-    drawn: Numbers,
+    pairs: Integers,
+    drawn: Integers,
     one: Tokens,
     rng: np.random.Generator,
 ) -> None:
@@ -356,7 +349,7 @@ def _compare(
     into.append(PairCells(example, kind, pairs, drawn, instead, np.concatenate(six)))
 
 
-def _random_pairs(pairs: Numbers, one: Tokens, rng: np.random.Generator) -> Numbers:
+def _random_pairs(pairs: Integers, one: Tokens, rng: np.random.Generator) -> Integers:
     """[draws, pairs, 2] random pairs of the same distances, between the same sentences."""
     drawn = [np.empty((DRAWS, 0, 2), dtype=np.int64)]
     for chosen, queries, keys in _between_sentences(pairs, one):
@@ -364,9 +357,7 @@ def _random_pairs(pairs: Numbers, one: Tokens, rng: np.random.Generator) -> Numb
     return np.concatenate(drawn, axis=1)
 
 
-def _between_sentences(
-    pairs: Numbers, one: Tokens
-) -> Iterator[tuple[Numbers, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+def _between_sentences(pairs: Integers, one: Tokens) -> Iterator[tuple[Integers, Flags, Flags]]:
     """The pairs from each sentence to each, with the tokens of both, [L], that may take part."""
     sentences = one.segments[pairs]
     for query, key in np.unique(sentences, axis=0):
@@ -411,7 +402,7 @@ def head_statistics(batch: Batch) -> Mean:
     return mean
 
 
-def statistics_of(batch: Batch) -> Array:
+def statistics_of(batch: Batch) -> Floats:
     """Shares of attention, and its entropy in nats, means over the queries of a map.
 
     The first token has no previous token; its share for it is 0. In layers with local attention,
@@ -439,9 +430,7 @@ def statistics_of(batch: Batch) -> Array:
     return np.stack(values, axis=1).astype(np.float64)
 
 
-def _shares_in_reach(
-    maps: Single, features: npt.NDArray[np.bool_], reach: Reach
-) -> npt.NDArray[np.float64]:
+def _shares_in_reach(maps: Singles, features: Flags, reach: Reach) -> Floats:
     """Shares of attention, means over the queries that can reach a token with the feature.
 
     Args:
@@ -456,11 +445,10 @@ def _shares_in_reach(
     sums = np.einsum("ejf,elhj->felh", features, received)
     reached = np.einsum("lij,ejf->feli", reach.astype(np.float32), features) > 0
     queries = np.maximum(reached.sum(axis=-1), 1)  # a feature that is absent has no weight, either
-    shares: npt.NDArray[np.float64] = sums / queries[..., None]
-    return shares
+    return sums / queries[..., None]
 
 
-def diagonal_score(means: Mapping[str, Array]) -> Array:
+def diagonal_score(means: Mapping[str, Floats]) -> Floats:
     """[layer, head] share of attention to the token itself and its neighbours."""
     statistics = means["head_statistics"]
     return np.asarray(sum(statistics[STATISTICS.index(name)] for name in DIAGONAL))
@@ -490,7 +478,7 @@ class Measure:
     section: str
     pairs: bool = False
     compared: tuple[str, np.ufunc] | None = None
-    beside: Mapping[str, Callable[[Mapping[str, Array]], Array]] = field(default_factory=dict)
+    beside: Mapping[str, Callable[[Mapping[str, Floats]], Floats]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -524,7 +512,7 @@ class Measure:
         self,
         real: Mean,
         control: Mean | None,
-        means: Mapping[str, Array],
+        means: Mapping[str, Floats],
         differences: Differences | None,
     ) -> pd.DataFrame:
         """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1.
@@ -551,7 +539,7 @@ class Measure:
         return found[self.columns]
 
 
-def _or_zero(mean: Mean, sums: Array | None = None) -> Array:
+def _or_zero(mean: Mean, sums: Floats | None = None) -> Floats:
     """Means of all kinds and heads, flat; 0 where there are no sets."""
     with np.errstate(invalid="ignore"):
         return np.nan_to_num((mean.sums if sums is None else sums) / mean.sets).ravel()
@@ -715,7 +703,7 @@ def _collect(
             collector.add(idx, batch.features, own, even, random)
 
 
-def _batch(source: Maps, half: npt.NDArray[np.float16], tokens: Sequence[Tokens]) -> Batch:
+def _batch(source: Maps, half: Halves, tokens: Sequence[Tokens]) -> Batch:
     maps, reach = half.astype(np.float32), source.reach(half.shape[-1])
     return Batch(
         half=half,
@@ -741,7 +729,7 @@ def uniform_batch(batch: Batch) -> Batch:
     return replace(batch, half=maps, maps=maps, columns=columns)  # type: ignore[arg-type]
 
 
-def _uniform(entry: Measure, uniform: Batch, mean: Mean) -> Array:
+def _uniform(entry: Measure, uniform: Batch, mean: Mean) -> Floats:
     """[kinds, ...heads] sums of a measure under uniform attention to the tokens in reach.
 
     Args:
@@ -750,8 +738,7 @@ def _uniform(entry: Measure, uniform: Batch, mean: Mean) -> Array:
         mean: The measure of their own maps.
     """
     if entry.controlled and uniform.reach is None:  # each weight is 1 / length
-        sums: Array = mean.sets / uniform.half.shape[-1]
-        return sums
+        return mean.sets / uniform.half.shape[-1]
     return entry.of(uniform).sums
 
 

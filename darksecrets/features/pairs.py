@@ -16,14 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Floats, Integers, Reals
 from darksecrets.stats import contrasts
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_of_known, student
-
-Array = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 CONTROLS = ("control", "same_key", "excess", "excess_product")
 """The distance, the key, and both together as a sum and as a product; a head must exceed all."""
@@ -32,9 +29,7 @@ ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: differences up to this share of their terms count as 0."""
 
 
-def other_queries(
-    pairs: Numbers, usable: npt.NDArray[np.bool_], draws: int, rng: np.random.Generator
-) -> Numbers:
+def other_queries(pairs: Integers, usable: Flags, draws: int, rng: np.random.Generator) -> Integers:
     """Let random other tokens attend to the same keys.
 
     Args:
@@ -59,12 +54,8 @@ def other_queries(
 
 
 def hexagons(
-    pairs: Numbers,
-    queries: npt.NDArray[np.bool_],
-    keys: npt.NDArray[np.bool_],
-    draws: int,
-    rng: np.random.Generator,
-) -> Numbers:
+    pairs: Integers, queries: Flags, keys: Flags, draws: int, rng: np.random.Generator
+) -> Integers:
     """Draw six cells around every pair in which three effects cancel, see `stats.contrasts`.
 
     Args:
@@ -102,10 +93,10 @@ class PairCells:
 
     example: int
     kind: int
-    pairs: Numbers
-    distance: Numbers
-    same_key: Numbers
-    six: Numbers
+    pairs: Integers
+    distance: Integers
+    same_key: Integers
+    six: Integers
 
 
 class Differences:
@@ -123,7 +114,7 @@ class Differences:
         self.units = np.zeros((len(CONTROLS), kinds, *heads), dtype=np.int64)
         self.same_key = np.zeros((kinds, *heads))
 
-    def add(self, maps: npt.NDArray[np.floating], cells: PairCells, how: np.ufunc) -> None:
+    def add(self, maps: Reals, cells: PairCells, how: np.ufunc) -> None:
         """Compare the pairs of one example with their controls.
 
         Args:
@@ -133,9 +124,8 @@ class Differences:
             how: ``np.fmax`` for the greatest weight of the pairs, ``np.add`` for their mean.
         """
 
-        def weights(at: Numbers) -> Array:
-            values: Array = maps[:, :, at[..., 0], at[..., 1]].astype(np.float64)
-            return values
+        def weights(at: Integers) -> Floats:
+            return maps[:, :, at[..., 0], at[..., 1]].astype(np.float64)
 
         pairs = weights(cells.pairs)
         if len(cells.distance):
@@ -151,7 +141,7 @@ class Differences:
             for number, contrast in ((2, contrasts.over_sum), (3, contrasts.over_product)):
                 self._add(number, cells.kind, mean_of_known(contrast(six)), greatest)
 
-    def _add(self, control: int, kind: int, difference: Array, size: Array) -> None:
+    def _add(self, control: int, kind: int, difference: Floats, size: Floats) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
         known = ~np.isnan(difference)
         sure = np.where(known & (np.abs(difference) > ROUNDING * size), difference, 0)
@@ -174,7 +164,7 @@ class Differences:
             setattr(part, name, getattr(self, name)[..., heads])
         return part
 
-    def columns(self) -> dict[str, Array]:
+    def columns(self) -> dict[str, Floats]:
         """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""
         tests = student(self.sums, self.squares, self.units)
         with np.errstate(invalid="ignore"):
@@ -188,7 +178,7 @@ class Differences:
         return found | {"p_value": p, "q_value": q}
 
 
-def _compared(pairs: Array, drawn: Array, how: np.ufunc) -> tuple[Array, Array]:
+def _compared(pairs: Floats, drawn: Floats, how: np.ufunc) -> tuple[Floats, Floats]:
     """Reduce the pairs of an example, and every set of their draws.
 
     A set has a draw of each pair that counts: one in reach, with a draw in reach. If draws are out
@@ -212,9 +202,8 @@ def _compared(pairs: Array, drawn: Array, how: np.ufunc) -> tuple[Array, Array]:
     return _reduced(pairs, how), mean_of_known(_reduced(drawn, how))
 
 
-def _reduced(values: Array, how: np.ufunc) -> Array:
+def _reduced(values: Floats, how: np.ufunc) -> Floats:
     """Greatest value or mean over the last axis; NaN if all are."""
     if how is np.add:
         return mean_of_known(values)
-    result: Array = how.reduce(values, axis=-1)
-    return result
+    return how.reduce(values, axis=-1)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.data import hub
-from darksecrets.models import checkpoints
+from darksecrets.models.preflight import known_folder
 from darksecrets.models.size import config_file, read_size
 from darksecrets.run.errors import InputError
-from darksecrets.run.libraries import can_import
 
 
 def has_one_head(config: Mapping[str, Any], fetched: Path) -> bool:
@@ -36,14 +34,8 @@ def check_heads(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: It has one; or the Hub does not have the model.
     """
-    model = config["model"]
-    if model["source"] == "hub":
-        if not can_import("huggingface_hub"):
-            return
-        folder = hub.download(model["id"], model["revision"], ["config.json"], "model")
-    else:
-        folder = checkpoints.folder_of(model)
-    if _heads(folder / "config.json") == 1:
+    folder = known_folder(config["model"])
+    if folder and _heads(folder / "config.json") == 1:
         raise InputError(
             f"{folder}: found an encoder of one head, expected several, to measure the distances "
             "between them. Start the run again without targets of the redundancy of heads: "

@@ -11,8 +11,8 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Floats, Integers, Singles
 from darksecrets.features.tables import (
     ATTENTION_MEASURES,
     FROM_CLS,
@@ -21,11 +21,11 @@ from darksecrets.features.tables import (
     PER_TOKEN,
     TOTAL,
 )
+from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
-Array = npt.NDArray[np.float64]
-Values = Mapping[str, Array]
+Values = Mapping[str, Floats]
 """By measure, [example, feature, layer, head]; NaN where an example has no such token."""
 
 CONTROLLED = (GREATEST, FROM_CLS)
@@ -35,7 +35,7 @@ ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: weights this close, relative to the greatest, are equal."""
 
 
-def of_all_tokens(columns: npt.NDArray[np.float32], features: npt.NDArray[np.bool_]) -> Values:
+def of_all_tokens(columns: Singles, features: Flags) -> Values:
     """Measures of all tokens with a feature together.
 
     Args:
@@ -54,6 +54,10 @@ def of_all_tokens(columns: npt.NDArray[np.float32], features: npt.NDArray[np.boo
     return {PER_TOKEN: mean, TOTAL: total * present, MOST_ATTENDED: most * present}
 
 
+FILE = "examples.npz"
+"""Name of the file of a model, in the folder of its task."""
+
+
 @dataclass(frozen=True)
 class Profiles:
     """Attention to tokens with a feature, example by example.
@@ -69,8 +73,8 @@ class Profiles:
         control_heads: The same of random tokens, for the measures of `CONTROLLED`.
     """
 
-    idx: npt.NDArray[np.int64]
-    tokens: npt.NDArray[np.int64]
+    idx: Integers
+    tokens: Integers
     weights: Values
     uniform: Values
     control: Values
@@ -79,7 +83,7 @@ class Profiles:
 
     def save(self, path: Path) -> None:
         """Write everything in single precision, atomically."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {"idx": self.idx, "tokens": self.tokens}
+        arrays: Arrays = {"idx": self.idx, "tokens": self.tokens}
         for part in _PARTS:
             for name, values in getattr(self, part).items():
                 arrays[f"{part} {name}"] = values.astype(np.float32)
@@ -120,21 +124,16 @@ class Collector:
     """Gathers the profiles of a model, batch by batch."""
 
     idx: list[int] = field(default_factory=list)
-    tokens: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    examples: dict[str, dict[str, list[Array]]] = field(
+    tokens: list[Integers] = field(default_factory=list)
+    examples: dict[str, dict[str, list[Floats]]] = field(
         default_factory=lambda: {part: {} for part in ("weights", "uniform", "control")}
     )
-    sums: dict[str, dict[str, Array]] = field(
+    sums: dict[str, dict[str, Floats]] = field(
         default_factory=lambda: {"weights": {}, "control": {}}
     )
 
     def add(
-        self,
-        idx: list[int],
-        features: npt.NDArray[np.bool_],
-        weights: Values,
-        uniform: Values,
-        control: Values,
+        self, idx: list[int], features: Flags, weights: Values, uniform: Values, control: Values
     ) -> None:
         """Add the examples of a batch.
 
@@ -177,11 +176,11 @@ class Collector:
         )
 
     @staticmethod
-    def _mean(sums: Array, examples: Array) -> Array:
+    def _mean(sums: Floats, examples: Floats) -> Floats:
         """[feature, layer, head] means over the examples that have a value."""
         counts = (~np.isnan(examples)).sum(axis=0)[..., None]
         with np.errstate(invalid="ignore"):
-            mean: Array = sums / counts
+            mean: Floats = sums / counts
         return mean
 
 
@@ -204,12 +203,12 @@ def check_paired(models: Models) -> None:
             )
 
 
-def stacked(profiles: Sequence[Profiles], part: str, measure: str) -> Array:
+def stacked(profiles: Sequence[Profiles], part: str, measure: str) -> Floats:
     """[models, ...] one part of several models; `with_encoder` adds the mean over layers."""
     return np.stack([getattr(one, part)[measure] for one in profiles])
 
 
-def with_encoder(values: Array) -> Array:
+def with_encoder(values: Floats) -> Floats:
     """[..., layers + 1] values of every layer and, last, their mean: the whole encoder."""
     return np.concatenate([values, values.mean(axis=-1, keepdims=True)], axis=-1)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.features.tables import (
     ALL_PAIRS,
     DIFFERENT_LAYERS,
@@ -26,8 +26,6 @@ from darksecrets.stats.paired import FEWEST, mean_intervals
 from darksecrets.stats.permutation import nearer_within_groups, sign_permutation
 from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import mean_over_seeds
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""

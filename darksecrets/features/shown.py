@@ -55,11 +55,7 @@ SHOWN = (
         "Where attention goes (4.4)",
         "probability that the head is of the type (bootstrap over examples)",
         kind="type",
-        words={
-            "next": "next token",
-            "previous": "previous token",
-            "broad": "broad (3.8 nats)",
-        },
+        words={"next": "next token", "previous": "previous token", "broad": "broad (3.8 nats)"},
         summaries=("head_type_counts", "head_type_agreement"),
         on_card=False,
     ),

@@ -12,15 +12,16 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Integers, Singles
 from darksecrets.attention.store import Reach
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.profiles import ROUNDING
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
-Single = npt.NDArray[np.float32]
+FILE = "strongest.npz"
+"""Name of the file of a model, in the folder of its task."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class StrongestColumns:
             several are equally strong, their shares among the kinds.
     """
 
-    idx: npt.NDArray[np.int64]
-    tokens: Single
-    columns: Single
+    idx: Integers
+    tokens: Singles
+    columns: Singles
 
     def save(self, path: Path) -> None:
         """Write all arrays, atomically."""
@@ -67,12 +68,7 @@ class StrongestCollector:
 
     parts: list[StrongestColumns] = field(default_factory=list)
 
-    def add(
-        self,
-        idx: list[int],
-        features: npt.NDArray[np.bool_],
-        received: Single,
-    ) -> None:
+    def add(self, idx: list[int], features: Flags, received: Singles) -> None:
         """Add the examples of a batch.
 
         Args:
@@ -94,7 +90,7 @@ class StrongestCollector:
         )
 
 
-def kinds_of(features: npt.NDArray[np.bool_]) -> Single:
+def kinds_of(features: Flags) -> Singles:
     """[example, token, kind] 1 for the kind of each token, in the order of `TOKEN_KINDS`.
 
     Args:
@@ -108,7 +104,7 @@ def kinds_of(features: npt.NDArray[np.bool_]) -> Single:
     return np.stack(kinds, axis=-1).astype(np.float32)
 
 
-def from_others(maps: Single, columns: Single, reach: Reach | None = None) -> Single:
+def from_others(maps: Singles, columns: Singles, reach: Reach | None = None) -> Singles:
     """Mean weight that each token gets from the other tokens that can attend to it.
 
     Args:
@@ -123,11 +119,10 @@ def from_others(maps: Single, columns: Single, reach: Reach | None = None) -> Si
     counts = np.full((length, 1), length) if reach is None else reach.sum(axis=1).T
     counts = counts[:, :, None]
     own = np.moveaxis(np.diagonal(maps, axis1=-2, axis2=-1), -1, 1)
-    received: Single = ((columns * counts - own) / np.maximum(counts - 1, 1)).astype(np.float32)
-    return received
+    return ((columns * counts - own) / np.maximum(counts - 1, 1)).astype(np.float32)
 
 
-def strongest_columns(received: Single, kinds: Single) -> Single:
+def strongest_columns(received: Singles, kinds: Singles) -> Singles:
     """[example, layer, head, kind] the kind of the token that gets most; see `StrongestColumns`.
 
     Weights that only differ by the rounding of half precision are equal.

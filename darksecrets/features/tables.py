@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.run.columns import (
@@ -18,7 +17,7 @@ from darksecrets.run.columns import (
     names,
     per_head,
 )
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 #: Shares of a token's attention, which may overlap (Clark et al. 2019).
 SHARES = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation")
@@ -46,42 +45,40 @@ PAIRS = (ALL_PAIRS, SAME_LAYER, DIFFERENT_LAYERS, NEAREST, OTHER_TEXT, UNIFORM) 
     "uniform",
 )
 
-_PAIRS = Column(
+_PAIRS = text(
     "pairs",
-    "text",
     "all pairs of heads; those in one layer, or in different ones; every head and its nearest "
     "(found on one half of the examples, its distance taken from the other); a head's map and its "
     "map of another example with as many tokens; a head and uniform attention",
     values=PAIRS,
 )
-_FEATURE = Column("feature", "text", "what the tokens attended to are", values=FEATURES)
-_RELATION = Column("relation", "text", "of two tokens; the first attends", values=RELATIONS)
-_WEIGHT = Column("weight", "number", "", "attention", low=0, high=1)
-_CONTROL = replace(_WEIGHT, name="control", control_of="weight")
-_UNIFORM = replace(
+_FEATURE = text("feature", "what the tokens attended to are", values=FEATURES)
+_RELATION = text("relation", "of two tokens; the first attends", values=RELATIONS)
+_WEIGHT = share("weight", "", "attention")
+_CONTROL = like(_WEIGHT, name="control", control_of="weight")
+_UNIFORM = like(
     _WEIGHT,
-    name="uniform",
-    meaning="the same under uniform attention: mean of 1 / length over the same examples; with "
+    "the same under uniform attention: mean of 1 / length over the same examples; with "
     "local attention, 1 / tokens in reach of the same attending tokens",
+    name="uniform",
     control_of="weight",
 )
-_EXAMPLES = Column("examples", "integer", "", low=0)
+_EXAMPLES = integer("examples", "")
 _IN_REACH = "; with local attention, those in the layer's reach (weight 0 if there are none)"
 
 
 def _over(name: str, meaning: str) -> tuple[Column, ...]:
     """What exceeds a control, and its interval."""
-    low, high = (f"{name}_{end}" for end in ("low", "high"))
-    column = Column(name, "number", meaning, "attention", low=-3, high=3, optional=True)
-    return column, *interval(name, low, high, unit="attention", optional=True)
+    column = number(name, meaning, "attention", low=-3, high=3, optional=True)
+    return column, *interval(name, name, unit="attention", optional=True)
 
 
 #: Tests of pairs, see `darksecrets.features.pairs`.
 OVER_CONTROLS = (
-    replace(
+    like(
         _CONTROL,
+        "the same from other tokens of the sentence to the same ones; empty without any",
         name="same_key",
-        meaning="the same from other tokens of the sentence to the same ones; empty without any",
         optional=True,
     ),
     *_over("over_control", "mean difference from `control` over examples"),
@@ -95,26 +92,26 @@ OVER_CONTROLS = (
         "excess_product",
         "the same net of products of these effects: difference of geometric means of three cells",
     ),
-    replace(
+    like(
         P_VALUE,
-        meaning="p-value of exceeding all four: the largest of four one-sided paired t-tests; "
+        "p-value of exceeding all four: the largest of four one-sided paired t-tests; "
         "1 with fewer than 6 examples",
     ),
-    replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
+    like(Q_VALUE, "false discovery rate over the heads of the model"),
 )
 
 STRIPES = per_head(
     "stripes",
     "Attention to tokens with a feature, from all tokens (Figure 6). "
     "Features absent from a task have no rows.",
-    replace(
+    like(
         _WEIGHT,
-        meaning="greatest mean weight that such a token receives from the tokens that can "
+        "greatest mean weight that such a token receives from the tokens that can "
         "attend to it, mean over examples",
     ),
-    replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
+    like(_CONTROL, "the same for as many random tokens at likely positions"),
     _UNIFORM,
-    replace(_EXAMPLES, meaning="examples with such a token"),
+    like(_EXAMPLES, "examples with such a token"),
     kind=_FEATURE,
 )
 
@@ -124,11 +121,11 @@ CLS_ATTENTION = Table(
     (
         *MAPS,
         _FEATURE,
-        replace(HEAD, meaning="head of the last layer, from 1"),
-        replace(_WEIGHT, meaning="greatest weight that such a token receives, mean over examples"),
-        replace(_CONTROL, meaning="the same for as many random tokens at likely positions"),
+        like(HEAD, "head of the last layer, from 1"),
+        like(_WEIGHT, "greatest weight that such a token receives, mean over examples"),
+        like(_CONTROL, "the same for as many random tokens at likely positions"),
         _UNIFORM,
-        replace(_EXAMPLES, meaning="examples with such a token" + _IN_REACH),
+        like(_EXAMPLES, "examples with such a token" + _IN_REACH),
     ),
     key=(*names(*MAPS), "feature", "head"),
     every=("head",),
@@ -137,12 +134,12 @@ CLS_ATTENTION = Table(
 TOKEN_PAIRS = per_head(
     "token_pairs",
     "Attention between related tokens. Relations absent from a task have no rows.",
-    replace(_WEIGHT, meaning="greatest weight of a related pair, mean over examples"),
-    replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    like(_WEIGHT, "greatest weight of a related pair, mean over examples"),
+    like(_CONTROL, "the same for random pairs at the same distances"),
     _UNIFORM,
     *OVER_CONTROLS,
-    replace(_WEIGHT, name="diagonal", meaning="attention to the token itself and its neighbours"),
-    replace(_EXAMPLES, meaning="examples with such a pair" + _IN_REACH),
+    like(_WEIGHT, "attention to the token itself and its neighbours", name="diagonal"),
+    like(_EXAMPLES, "examples with such a pair" + _IN_REACH),
     kind=_RELATION,
     may_be_empty=True,
 )
@@ -150,17 +147,17 @@ TOKEN_PAIRS = per_head(
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     """A correlation over heads, its interval and its test; empty if either side does not vary."""
-    column = Column(name, "number", f"{meaning}; empty if either does not vary", low=-1, high=1)
-    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(-1, 1), optional=True)
+    column = number(name, f"{meaning}; empty if either does not vary", low=-1, high=1)
+    ends = interval(name, name, bounds=(-1, 1), optional=True)
     test = f"p-value of no correlation: random permutations of the heads, `{name}`"
     return (
-        replace(column, optional=True),
+        like(column, optional=True),
         *ends,
-        replace(P_VALUE, name=f"{name}_p", meaning=test, optional=True),
-        replace(
+        like(P_VALUE, test, name=f"{name}_p", optional=True),
+        like(
             Q_VALUE,
+            "false discovery rate over all rows of the table",
             name=f"{name}_q",
-            meaning="false discovery rate over all rows of the table",
             optional=True,
         ),
     )
@@ -172,7 +169,7 @@ TOKEN_PAIR_CORRELATIONS = Table(
     (
         *MAPS,
         _RELATION,
-        Column("heads", "integer", "heads of the model with such a pair in reach", low=1),
+        integer("heads", "heads of the model with such a pair in reach", low=1),
         *_correlation(
             "weight", "Pearson's correlation of `weight` with `diagonal`, over the heads"
         ),
@@ -186,25 +183,24 @@ HEAD_STATISTICS = per_head(
     "head_statistics",
     "Where the attention of every head goes, and how spread it is (Clark et al. 2019). "
     "`greatest entropy`: of uniform attention, for encoders with local attention.",
-    Column("value", "number", "mean share of attention (entropies: in nats)", low=0),
-    Column(
+    number("value", "mean share of attention (entropies: in nats)", low=0),
+    number(
         "uniform",
-        "number",
         "the same under uniform attention to the tokens in reach",
         low=0,
         control_of="value",
     ),
-    kind=Column("statistic", "text", "what gets the attention, or an entropy", values=STATISTICS),
+    kind=text("statistic", "what gets the attention, or an entropy", values=STATISTICS),
 )
 
 EQUAL_WORDS = per_head(
     "equal_words",
     "Attention between words that are in both sentences (section 5); tasks of two sentences only.",
-    replace(_WEIGHT, meaning="mean weight between their word pieces, mean over examples"),
-    replace(_CONTROL, meaning="the same for random pairs at the same distances"),
+    like(_WEIGHT, "mean weight between their word pieces, mean over examples"),
+    like(_CONTROL, "the same for random pairs at the same distances"),
     _UNIFORM,
     *OVER_CONTROLS,
-    replace(_EXAMPLES, meaning="examples with such words" + _IN_REACH),
+    like(_EXAMPLES, "examples with such words" + _IN_REACH),
     may_be_empty=True,
 )
 
@@ -217,8 +213,8 @@ GREATEST, PER_TOKEN, TOTAL, MOST_ATTENDED, FROM_CLS = ATTENTION_MEASURES = (
     "from [CLS]",
 )
 
-_SEEDS = Column("seeds", "integer", "models whose mean it is: seeds of fine-tuning", low=1)
-_LAYER_OR_ALL = replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True)
+_SEEDS = integer("seeds", "models whose mean it is: seeds of fine-tuning", low=1)
+_LAYER_OR_ALL = like(LAYER, "layer, from 1; empty for all layers", optional=True)
 _Q_OVER = "false discovery rate over all tasks{} and features"
 
 ATTENTION_LEVELS = Table(
@@ -228,9 +224,8 @@ ATTENTION_LEVELS = Table(
     (
         TASK,
         STATE_OF_MAPS,
-        Column(
+        text(
             "measure",
-            "text",
             f"`{GREATEST}`: as in `stripes.csv`; `{PER_TOKEN}`, `{TOTAL}`: mean and sum over all "
             f"such tokens instead; `{MOST_ATTENDED}`: share of the maps whose most attended token "
             f"has the feature; `{FROM_CLS}`: as in `cls_attention.csv` (last layer only)",
@@ -239,44 +234,37 @@ ATTENTION_LEVELS = Table(
         _LAYER_OR_ALL,
         _FEATURE,
         _SEEDS,
-        replace(_WEIGHT, meaning="the measure"),
-        *interval("weight", "weight_low", "weight_high", unit="attention", bounds=(0, 1)),
-        replace(
+        like(_WEIGHT, "the measure"),
+        *interval("weight", "weight", unit="attention", bounds=(0, 1)),
+        like(
             _CONTROL,
-            meaning=f"the same for as many random tokens at likely positions; for `{GREATEST}` and "
+            f"the same for as many random tokens at likely positions; for `{GREATEST}` and "
             f"`{FROM_CLS}` only",
             optional=True,
         ),
-        replace(_UNIFORM, meaning="the same under uniform attention to the tokens in reach"),
-        Column(
+        like(_UNIFORM, "the same under uniform attention to the tokens in reach"),
+        number(
             "to_special",
-            "number",
             "`weight` divided by the mean of those of [CLS] and [SEP], over the same examples; "
             "empty for these two",
             low=0,
             optional=True,
         ),
-        *interval("to_special", "to_special_low", "to_special_high", optional=True),
-        Column(
+        *interval("to_special", "to_special", optional=True),
+        share(
             "greatest_of_features",
-            "number",
             "probability that the feature has the greatest of all features, both of `weight` − "
             "`uniform` and, if there is a control, of `weight` − `control` (bootstrap over "
             "examples and heads, Student's t over seeds)",
-            low=0,
-            high=1,
         ),
-        Column(
+        share(
             "greatest_of_tasks",
-            "number",
             "the same, that the task has the greatest of all tasks for this feature",
-            low=0,
-            high=1,
         ),
-        Column("tokens", "number", "mean number of such tokens in these examples", low=0),
-        replace(
+        number("tokens", "mean number of such tokens in these examples", low=0),
+        like(
             _EXAMPLES,
-            meaning=f"examples with such a token; for `{FROM_CLS}` and with local attention, in "
+            f"examples with such a token; for `{FROM_CLS}` and with local attention, in "
             "reach of [CLS]",
             low=1,
         ),
@@ -294,22 +282,22 @@ ATTENTION_CHANGES = Table(
         _FEATURE,
         _SEEDS,
         *_over("change", "mean difference over examples and heads"),
-        Column(
-            *("control", "number", "the same of random tokens at likely positions", "attention"),
+        number(
+            "control",
+            "the same of random tokens at likely positions",
+            "attention",
             low=-1,
             high=1,
             control_of="change",
         ),
         *_over("over_control", "`change` − `control`"),
-        replace(
+        like(
             P_VALUE,
-            meaning="p-value of no change over control, two-sided: the larger of two tests by "
+            "p-value of no change over control, two-sided: the larger of two tests by "
             "random signs, of the examples' differences and of the heads'",
         ),
-        replace(
-            Q_VALUE, meaning=_Q_OVER.format("") + ", for the encoder and for its layers separately"
-        ),
-        replace(_EXAMPLES, meaning="examples with such a token", low=1),
+        like(Q_VALUE, _Q_OVER.format("") + ", for the encoder and for its layers separately"),
+        like(_EXAMPLES, "examples with such a token", low=1),
     ),
     key=("task", "layer", "feature"),
     may_be_empty=True,
@@ -324,37 +312,37 @@ ATTENTION_TRENDS = Table(
         STATE_OF_MAPS,
         _FEATURE,
         _SEEDS,
-        Column("layers", "integer", "layers of the encoder", low=1),
-        Column(
+        integer("layers", "layers of the encoder", low=1),
+        number(
             "correlation",
-            "number",
             "Spearman's rank correlation of the layer's weight with its number; 0 if all layers "
             "have the same",
             low=-1,
             high=1,
         ),
-        *interval("correlation", "correlation_low", "correlation_high", bounds=(-1, 1)),
-        Column(
-            *("control", "number", "the same of random tokens at likely positions"),
+        *interval("correlation", "correlation", bounds=(-1, 1)),
+        number(
+            "control",
+            "the same of random tokens at likely positions",
             low=-1,
             high=1,
             control_of="correlation",
         ),
-        replace(
+        like(
             P_VALUE,
-            meaning="p-value of no trend, two-sided: permutations of the layers (at least 2 / "
+            "p-value of no trend, two-sided: permutations of the layers (at least 2 / "
             "their number's factorial)",
         ),
-        replace(Q_VALUE, meaning=_Q_OVER.format("") + " of the state"),
+        like(Q_VALUE, _Q_OVER.format("") + " of the state"),
     ),
     key=("task", "state", "feature"),
 )
 
 
 def _alike(name: str, meaning: str, low: float = -1) -> tuple[Column, ...]:
-    column = Column(name, "number", meaning, low=low, high=-low, optional=True)
+    column = number(name, meaning, low=low, high=-low, optional=True)
     bounds = (low, -low)
-    return column, *interval(name, f"{name}_low", f"{name}_high", bounds=bounds, optional=True)
+    return column, *interval(name, name, bounds=bounds, optional=True)
 
 
 ATTENTION_ORIGINS = Table(
@@ -366,7 +354,7 @@ ATTENTION_ORIGINS = Table(
         TASK,
         _FEATURE,
         _SEEDS,
-        Column("heads", "integer", "heads of the encoder", low=1),
+        integer("heads", "heads of the encoder", low=1),
         *_alike("correlation", "Pearson's correlation of `pretrained` with `finetuned`"),
         *_alike("random", "the same of `random` with `finetuned`"),
         *_alike("difference", "`correlation` − `random`", low=-2),
@@ -375,9 +363,9 @@ ATTENTION_ORIGINS = Table(
     may_be_empty=True,
 )
 
-_DISTANCE = Column("distance", "number", "", "nats", low=0, high=math.log(2))
+_DISTANCE = number("distance", "", "nats", low=0, high=math.log(2))
 _HEADS = tuple(
-    replace(column, name=f"{column.name}_{side}", meaning=f"{column.meaning}, of the {order} head")
+    like(column, f"{column.meaning}, of the {order} head", name=f"{column.name}_{side}")
     for side, order in (("a", "first"), ("b", "second"))
     for column in (LAYER, HEAD)
 )
@@ -386,11 +374,7 @@ HEAD_DISTANCES = Table(
     "head_distances",
     "How much the attention of every two heads differs: Jensen–Shannon divergence (Clark et al. "
     "2019, section 6). Each pair is there once, the head of the lower layer first.",
-    (
-        *MAPS,
-        *_HEADS,
-        replace(_DISTANCE, meaning="mean over the tokens of an example, then over examples"),
-    ),
+    (*MAPS, *_HEADS, like(_DISTANCE, "mean over the tokens of an example, then over examples")),
     key=names(*MAPS, *_HEADS),
     row_group=("task",),
 )
@@ -402,7 +386,7 @@ EXAMPLE_DISTANCES = Table(
         *MAPS,
         IDX,
         _PAIRS,
-        replace(_DISTANCE, meaning="mean over the pairs; empty if there are none", optional=True),
+        like(_DISTANCE, "mean over the pairs; empty if there are none", optional=True),
     ),
     key=(*names(*MAPS), "idx", "pairs"),
 )
@@ -415,26 +399,26 @@ REDUNDANCY = Table(
     (
         *MAPS,
         _PAIRS,
-        replace(_DISTANCE, meaning="mean over the pairs and examples"),
+        like(_DISTANCE, "mean over the pairs and examples"),
         *interval("distance", unit="nats", bounds=(0, math.log(2)), optional=True),
-        replace(
+        like(
             _DISTANCE,
-            name="control",
-            meaning="mean over all pairs of heads: expected if heads were assigned to layers, or "
+            "mean over all pairs of heads: expected if heads were assigned to layers, or "
             "paired, at random; empty for `all`, `other text` and `uniform`",
+            name="control",
             control_of="distance",
             optional=True,
         ),
-        Column("difference", "number", "`distance` − `control`", "nats", optional=True),
-        *interval("difference", "difference_low", "difference_high", unit="nats", optional=True),
-        replace(
+        number("difference", "`distance` − `control`", "nats", optional=True),
+        *interval("difference", "difference", unit="nats", optional=True),
+        like(
             P_VALUE,
-            meaning="of `same layer`: p-value of heads of one layer being nearer to each other "
+            "of `same layer`: p-value of heads of one layer being nearer to each other "
             "than if heads are assigned to layers at random (permutation test)",
             optional=True,
         ),
-        replace(Q_VALUE, meaning="its false discovery rate over all models", optional=True),
-        Column("examples", "integer", "examples with such pairs", low=1),
+        like(Q_VALUE, "its false discovery rate over all models", optional=True),
+        integer("examples", "examples with such pairs", low=1),
     ),
     key=(*names(*MAPS), "pairs"),
 )
@@ -447,27 +431,24 @@ REDUNDANCY_CHANGES = Table(
         TASK,
         _PAIRS,
         _SEEDS,
-        replace(
-            _DISTANCE, name="before", meaning="mean distance of `pretrained`", control_of="after"
-        ),
-        replace(_DISTANCE, name="after", meaning="mean distance of `finetuned`"),
-        Column(
+        like(_DISTANCE, "mean distance of `pretrained`", name="before", control_of="after"),
+        like(_DISTANCE, "mean distance of `finetuned`", name="after"),
+        number(
             "change",
-            "number",
             "`after` − `before`; below 0, heads attend more alike",
             "nats",
             low=-math.log(2),
             high=math.log(2),
         ),
         *interval("change", unit="nats", bounds=(-math.log(2), math.log(2)), optional=True),
-        replace(
+        like(
             P_VALUE,
-            meaning="p-value of no change, two-sided: the larger of two, of the interval and "
+            "p-value of no change, two-sided: the larger of two, of the interval and "
             "of random signs of the examples' changes",
             optional=True,
         ),
-        replace(Q_VALUE, meaning="its false discovery rate over all rows", optional=True),
-        Column("examples", "integer", "examples with such pairs in all models", low=1),
+        like(Q_VALUE, "its false discovery rate over all rows", optional=True),
+        integer("examples", "examples with such pairs in all models", low=1),
     ),
     key=("task", "pairs"),
     may_be_empty=True,
@@ -477,14 +458,10 @@ HEAD_POSITIONS = per_head(
     "head_positions",
     "Heads in a plane in which their distances are as close as possible to those of "
     "`head_distances.parquet` (metric multidimensional scaling).",
-    Column("x", "number", "first coordinate", "nats"),
-    Column("y", "number", "second coordinate", "nats"),
-    Column(
-        "stress",
-        "number",
-        "Kruskal's stress-1 of the model: 0 if all distances are right; about 0.2 is poor",
-        low=0,
-        high=1,
+    number("x", "first coordinate", "nats"),
+    number("y", "second coordinate", "nats"),
+    share(
+        "stress", "Kruskal's stress-1 of the model: 0 if all distances are right; about 0.2 is poor"
     ),
 )
 
@@ -494,35 +471,25 @@ HEAD_TYPES = per_head(
     "head_types",
     "Whether a head is of a type of Clark et al. (2019): whether a mean over queries and examples "
     "is above a threshold. Intervals and probabilities need 6 examples.",
-    Column(
-        *("value", "number"),
+    number(
+        "value",
         f"share of attention that such tokens get; `{BROAD}`: entropy in nats, at most the "
         f"logarithm of the number of tokens; `{BROAD_FOR_LENGTH}`: entropy divided by the greatest "
         "that the text allows",
         low=0,
     ),
     *interval("value", optional=True),
-    Column(
-        *("uniform", "number", "the same under uniform attention to the tokens in reach"),
+    number(
+        "uniform",
+        "the same under uniform attention to the tokens in reach",
         low=0,
         control_of="value",
     ),
-    Column("threshold", "number", "the type's; of the released code", low=0),
-    Column("of_type", "flag", "whether `value` is above `threshold`"),
-    Column(
-        *("probability", "number", f"that it is above: {_PROBABILITY}"),
-        low=0,
-        high=1,
-        optional=True,
-    ),
-    Column(
-        *("main", "flag"),
-        f"whether it is the head's main type: the last that it is of, `{BROAD}` apart",
-    ),
-    kind=Column(
-        *("type", "text", "what gets most of the attention; or that it is spread"),
-        values=TYPES,
-    ),
+    number("threshold", "the type's; of the released code", low=0),
+    flag("of_type", "whether `value` is above `threshold`"),
+    share("probability", f"that it is above: {_PROBABILITY}", optional=True),
+    flag("main", f"whether it is the head's main type: the last that it is of, `{BROAD}` apart"),
+    kind=text("type", "what gets most of the attention; or that it is spread", values=TYPES),
 )
 
 HEAD_TYPE_COUNTS = Table(
@@ -532,18 +499,11 @@ HEAD_TYPE_COUNTS = Table(
     (
         *MAPS,
         _LAYER_OR_ALL,
-        Column(
-            *("type", "text", f"the type; `{NO_TYPE}`: no type, `{BROAD}` apart"),
-            values=(*TYPES, NO_TYPE),
-        ),
-        Column("heads", "integer", "heads that are of it", low=0),
+        text("type", f"the type; `{NO_TYPE}`: no type, `{BROAD}` apart", values=(*TYPES, NO_TYPE)),
+        integer("heads", "heads that are of it"),
         *interval("heads", optional=True),
-        Column(
-            *("random", "integer", "the same of the encoder with random weights"),
-            low=0,
-            control_of="heads",
-        ),
-        Column("of", "integer", "heads of the layer, or of the encoder", low=1),
+        integer("random", "the same of the encoder with random weights", control_of="heads"),
+        integer("of", "heads of the layer, or of the encoder", low=1),
     ),
     key=(*names(*MAPS), "layer", "type"),
 )
@@ -555,26 +515,24 @@ HEAD_TYPE_AGREEMENT = Table(
     "head_type_agreement",
     "Whether the same heads are of the same main type in two models; means over pairs of models.",
     (
-        Column(
-            *("compared", "text"),
+        text(
+            "compared",
             "`seeds`: fine-tuned models of a task; `fine-tuning`: the pre-trained and the "
             "fine-tuned models of a task; `tasks`: one state on two tasks (the first seeds); "
             "`random`: the pre-trained encoder and that with random weights",
             values=COMPARED_TYPES,
         ),
-        replace(TASK, meaning="task of the models; empty for `tasks`", optional=True),
-        replace(STATE_OF_MAPS, meaning="state of the models; empty if two", optional=True),
-        Column("pairs", "integer", "pairs of models", low=1),
-        Column("agreement", "number", "share of the heads with the same main type", low=0, high=1),
+        like(TASK, "task of the models; empty for `tasks`", optional=True),
+        like(STATE_OF_MAPS, "state of the models; empty if two", optional=True),
+        integer("pairs", "pairs of models", low=1),
+        share("agreement", "share of the heads with the same main type"),
         *interval("agreement", bounds=(0, 1), optional=True),
-        Column(
-            *("control", "number"),
+        share(
+            "control",
             "the same if the heads of each layer are exchanged at random",
-            low=0,
-            high=1,
             control_of="agreement",
         ),
-        Column("heads", "integer", "heads of a model", low=1),
+        integer("heads", "heads of a model", low=1),
     ),
     key=("compared", "task", "state"),
     may_be_empty=True,

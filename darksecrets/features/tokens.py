@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Integers
 from darksecrets.attention.store import Maps
 from darksecrets.data.alignment import overlaps
 from darksecrets.features.annotated import Examples
@@ -24,7 +24,7 @@ from darksecrets.features.labels import (
 )
 from darksecrets.run.errors import InputError
 
-Pairs = npt.NDArray[np.int64]
+Pairs = Integers
 Words = Sequence[Mapping[str, Any]]
 
 
@@ -42,9 +42,9 @@ class Tokens:
     """
 
     idx: int
-    segments: npt.NDArray[np.int64]
-    special: npt.NDArray[np.bool_]
-    features: npt.NDArray[np.bool_]
+    segments: Integers
+    special: Flags
+    features: Flags
     pairs: tuple[Pairs, ...]
     equal: Pairs
 
@@ -95,11 +95,7 @@ class Described(Iterable[Tokens]):
 
 
 def describe_example(
-    idx: int,
-    sentences: Sequence[Words],
-    offsets: npt.NDArray[np.int64],
-    segments: npt.NDArray[np.int64],
-    special: npt.NDArray[np.bool_],
+    idx: int, sentences: Sequence[Words], offsets: Integers, segments: Integers, special: Flags
 ) -> Tokens:
     """Map the annotation of one example to its tokens by their characters.
 
@@ -148,7 +144,7 @@ def nouns(words: Words) -> tuple[list[int], list[int]]:
     return [pronoun for pronoun, _ in found], [noun for _, noun in found]
 
 
-def _equal(sentences: Sequence[Words], pieces: Sequence[npt.NDArray[np.bool_]]) -> Pairs:
+def _equal(sentences: Sequence[Words], pieces: Sequence[Flags]) -> Pairs:
     """Pair the word pieces of words that are in both sentences, in order: first with first, etc.
 
     Case is ignored, and so is punctuation.

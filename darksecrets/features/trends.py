@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.features.labels import FEATURES
-from darksecrets.features.profiles import Array, Models, Profiles, check_paired, stacked
+from darksecrets.features.profiles import Models, Profiles, check_paired, stacked
 from darksecrets.features.tables import ATTENTION_ORIGINS, ATTENTION_TRENDS, GREATEST
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats.corrections import benjamini_hochberg
@@ -72,7 +73,7 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
     )
 
 
-def _known_trends(means: Array) -> Array:
+def _known_trends(means: Floats) -> Floats:
     """Trends; NaN where a rare feature is in none of the drawn examples."""
     return np.where(np.isnan(means).any(axis=-1), np.nan, rank_trends(np.nan_to_num(means)))
 
@@ -100,7 +101,7 @@ def origins(models: Models, resamples: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(ATTENTION_ORIGINS.names))
 
 
-def _alike(sources: Array, targets: Array, resamples: int, seed: int) -> dict[str, float]:
+def _alike(sources: Floats, targets: Floats, resamples: int, seed: int) -> dict[str, float]:
     """Correlations of the two sources with the targets, their difference, and intervals.
 
     Args:
@@ -121,6 +122,6 @@ def _alike(sources: Array, targets: Array, resamples: int, seed: int) -> dict[st
     return dict(zip(columns, found.ravel().tolist(), strict=True))
 
 
-def _with_difference(both: Array) -> Array:
+def _with_difference(both: Floats) -> Floats:
     """[..., 3] the two numbers and their difference, of [..., 2]."""
     return np.concatenate([both, both[..., :1] - both[..., 1:]], axis=-1)

@@ -42,8 +42,7 @@ def bag_of_words(train: Columns, validation: Columns, task: Task) -> NDArray[np.
     features = {split: hstack(parts).tocsr() for split, parts in blocks.items()}
     model = Ridge(alpha=10.0) if task.is_regression else LogisticRegression(max_iter=2000)
     model.fit(features["train"], list(train["label"]))
-    predictions: NDArray[np.generic] = model.predict(features["validation"])
-    return predictions
+    return model.predict(features["validation"])
 
 
 def majority(train: Columns, validation: Columns, task: Task) -> NDArray[np.generic]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning import tables
@@ -23,8 +23,6 @@ from darksecrets.stats.permutation import permutation_p, swapped_differences
 from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import mean_over_seeds
 from darksecrets.stats.weighted import resampled
-
-Floats = npt.NDArray[np.float64]
 
 COMPARISONS = (
     ("finetuned", "pretrained"),
@@ -67,8 +65,8 @@ class Outcomes:
     """
 
     task: Task
-    labels: npt.NDArray[np.generic]
-    predictions: Mapping[str, npt.NDArray[np.generic]]
+    labels: Values
+    predictions: Mapping[str, Values]
     seeds: Sequence[int]
 
     def of(self, seeds: Collection[int]) -> Outcomes:
@@ -278,7 +276,7 @@ class _Scores:
         """Rows of `tables.SCORE_MEANS`."""
         return [self._mean(name, rows) for name, rows in self.outcomes.predictions.items()]
 
-    def _mean(self, name: str, predictions: npt.NDArray[np.generic]) -> dict[str, Any]:
+    def _mean(self, name: str, predictions: Values) -> dict[str, Any]:
         values = self.values[name]
         mean = mean_over_seeds(values, float(self.drawn[name].var(ddof=1)))
         low, high = feasible([mean.low, mean.high], *METRICS[self.metric].bounds)
@@ -315,11 +313,7 @@ class _Scores:
 
 
 def exchangeable(
-    metric: str,
-    first: npt.NDArray[np.generic],
-    second: npt.NDArray[np.generic],
-    *,
-    labels: npt.NDArray[np.generic],
+    metric: str, first: Values, second: Values, *, labels: Values
 ) -> weighted.Weighted:
     """Scores of sets that hold two models' predictions, so that weights can swap them.
 

@@ -1,23 +1,22 @@
 """How much fine-tuning changes each head (section 4.3): cosine between maps before and after.
 
 Unrelated maps have something in common, too: all weights are positive, and most heads attend to the
-same special tokens. So every cosine has three floors: that of different heads of the layer, that
-of uniform attention, and that of the same head in two fine-tunings.
+same special tokens. So every cosine has three reference similarities: that of different heads of
+the layer, that of uniform attention, and that of the same head in two fine-tunings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore, HalfArray
+from darksecrets.arrays import Floats, Halves, Integers
+from darksecrets.attention.store import AttentionStore
 from darksecrets.run.errors import InputError
 from darksecrets.stats.paired import FEWEST, mean_intervals
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -38,28 +37,49 @@ class Similarities:
         other_seed: After fine-tuning with two seeds; NaN if there is only one.
     """
 
-    idx: npt.NDArray[np.int64]
+    idx: Integers
     similarity: Floats
     other_heads: Floats
     uniform: Floats
     other_seed: Floats
 
 
+def compare_seeds(
+    before: AttentionStore, after: Mapping[int, AttentionStore]
+) -> dict[int, Similarities]:
+    """Compare the maps before fine-tuning with those after it, for every seed, see `compare`.
+
+    Args:
+        before: The pre-trained model's maps.
+        after: Those of the fine-tuned models by seed, of the same examples. Each is also compared
+            with the next, and the last with the first.
+    """
+    same, seeds = floors(before), list(after)
+    return {
+        seed: compare(before, after[seed], None if following == seed else after[following], same)
+        for seed, following in zip(seeds, seeds[1:] + seeds[:1], strict=True)
+    }
+
+
 def compare(
-    before: AttentionStore, after: AttentionStore, other_seed: AttentionStore | None = None
+    before: AttentionStore,
+    after: AttentionStore,
+    other_seed: AttentionStore | None = None,
+    floors_before: tuple[Floats, Floats] | None = None,
 ) -> Similarities:
-    """Compare the maps before and after fine-tuning, and compute the floors of the comparison.
+    """Compare the maps before and after fine-tuning, and compute the reference similarities.
 
     Args:
         before: The pre-trained model's maps.
         after: Those of the fine-tuned model, of the same examples.
         other_seed: Those of a model fine-tuned with another seed.
+        floors_before: What `floors` found for the pre-trained model; None to compute it.
 
     Raises:
         InputError: See `cosine`.
     """
     similarity = cosine(before, after)
-    other_heads, uniform = floors(before)
+    other_heads, uniform = floors_before or floors(before)
     between = np.full_like(similarity, np.nan) if other_seed is None else cosine(after, other_seed)
     return Similarities(before.idx, similarity, other_heads, uniform, between)
 
@@ -119,10 +139,9 @@ def floors(store: AttentionStore, max_bytes: int = _MAX_BYTES) -> tuple[Floats, 
     return others, uniform
 
 
-def _inner(a: HalfArray, b: HalfArray) -> Floats:
+def _inner(a: Halves, b: Halves) -> Floats:
     """[example, layer, head] inner products, without double-precision copies of the maps."""
-    result: Floats = np.einsum("elhij,elhij->elh", a, b, dtype=np.float64)
-    return result
+    return np.einsum("elhij,elhij->elh", a, b, dtype=np.float64)
 
 
 def require_same_examples(first: AttentionStore, second: AttentionStore) -> None:
@@ -154,7 +173,7 @@ def require_same_examples(first: AttentionStore, second: AttentionStore) -> None
 
 
 def table(found: Similarities) -> pd.DataFrame:
-    """Mean similarity per head over the examples, tidy (Figure 5), with its floors.
+    """Mean similarity per head over the examples, tidy (Figure 5), with its references.
 
     Returns:
         A row per head: ``layer`` and ``head`` (from 1), then the columns of `COSINE`. Fewer than

@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats
 from darksecrets.finetuning.tables import LAST_LAYERS, SCALES
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.crossed import drawn_means, of_new_examples, of_new_models
 from darksecrets.stats.paired import FEWEST, sign_flips
 from darksecrets.stats.resampling import interval
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 2000
 """Samples of examples and seeds."""
@@ -59,8 +57,7 @@ class Changes:
         """
         divisor = self._divisor
         ratio = self.change.mean(axis=(0, 1)) / divisor
-        relative: Floats = ratio + (self.change - ratio * self.between_heads) / divisor
-        return relative
+        return ratio + (self.change - ratio * self.between_heads) / divisor
 
     @property
     def _divisor(self) -> Floats:
@@ -107,7 +104,7 @@ def _stacked(seeds: Sequence[pd.DataFrame]) -> Changes:
 
 
 def layer_changes(tasks: Mapping[str, Changes]) -> pd.DataFrame:
-    """The change of every layer on every task, with floors and intervals.
+    """The change of every layer on every task, with reference similarities and intervals.
 
     Returns:
         The table `layer_changes`.
@@ -186,9 +183,6 @@ def _margin(values: Floats) -> Floats:
     return np.asarray(values[..., -_LAST:].mean(axis=-1) - values[..., :-_LAST].mean(axis=-1))
 
 
-def _greatest(values: Floats, equal: float) -> npt.NDArray[np.bool_]:
+def _greatest(values: Floats, equal: float) -> Flags:
     """[...] whether both of the last two layers are above all others, of [..., layers]."""
-    above: npt.NDArray[np.bool_] = (
-        values[..., -_LAST:].min(axis=-1) > values[..., :-_LAST].max(axis=-1) + equal
-    )
-    return above
+    return values[..., -_LAST:].min(axis=-1) > values[..., :-_LAST].max(axis=-1) + equal

@@ -25,7 +25,7 @@ from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,7 +58,7 @@ def evaluate_pretrained(
     dataset_folder: Path,
     *,
     task: Task,
-    seed: int,
+    seeds: Sequence[int],
     settings: Settings,
     max_length: int,
     threads: int,
@@ -67,24 +67,26 @@ def evaluate_pretrained(
 ) -> dict[str, Any]:
     """Score the pre-trained encoder with a random classifier, then train the classifier alone.
 
-    A random regression head and its mirror image are equally likely, so the sign of its output is
-    arbitrary. The sign is set by the training split: outputs correlate positively with its labels.
+    What the encoder computes is the same for all seeds, and computed once. A random regression head
+    and its mirror image are equally likely, so the sign of its output is arbitrary. The sign is set
+    by the training split: outputs correlate positively with its labels.
 
     Args:
         model_folder: The pre-trained checkpoint.
         dataset_folder: A data set on disk, see the data contract.
         task: The data set's task.
-        seed: Seed of the classifier, the one that fine-tuning with this seed begins with, and of
+        seeds: Seeds of the classifier, those that fine-tuning with this seed begins with, and of
             the order of the training examples.
         settings: Settings of the training.
         max_length: Longest sequence kept, in tokens.
         threads: Number of CPU threads.
-        scores: Files for the scores of `PRETRAINED` and `FROZEN`, see `evaluation.write_results`.
-        predictions: Files for the predictions, likewise.
+        scores: Folders for the scores of `PRETRAINED` and `FROZEN`, a file ``seed-<n>.csv`` for
+            every seed, see `evaluation.write_results`.
+        predictions: Folders for the predictions, likewise.
 
     Returns:
-        For the provenance: the settings, the scores, which parameters were randomly initialized and
-        trained, and the sign of an untrained regression's output.
+        For the provenance: the settings, which parameters were randomly initialized and trained;
+        and by seed, the scores, and the sign of an untrained regression's output.
 
     Raises:
         InputError: Training diverges, or an input cannot be used.
@@ -95,32 +97,43 @@ def evaluate_pretrained(
         load_split(dataset_folder, split, tokenizer, task, max_length)
         for split in ("train", "validation")
     )
-    model, new = load_classifier(model_folder, task, seed)
-    model = devices.place(model)
-    frozen = FrozenEncoder(model, new)
-    batch_size = batch_size_for(model, train)
-    of_train, of_validation = (
-        frozen.features(split, batch_size, f"Reading {task.name}") for split in (train, validation)
-    )
-    values, signs = {}, {PRETRAINED: 1.0, FROZEN: 1.0}
-    if task.is_regression:
-        signs[PRETRAINED] = sign(_predict(frozen, of_train), train.labels)
-    for state in (PRETRAINED, FROZEN):
-        if state == FROZEN:
-            fit(frozen, of_train, train.labels, task, seed, settings)
-        logits = np.float32(signs[state]) * _predict(frozen, of_validation)
-        files = {"scores": scores[state], "predictions": predictions[state]}
-        values[state] = write_results(logits, validation, task, state, seed, **files)
+    features: list[torch.Tensor] = []
+    details: dict[str, Any] = {}
+    values: dict[int, dict[str, Any]] = {}
+    for seed in seeds:
+        model, new = load_classifier(model_folder, task, seed)
+        model = devices.place(model)
+        frozen = FrozenEncoder(model, new)
+        if not features:
+            batch_size = batch_size_for(model, train)
+            features = [
+                frozen.features(split, batch_size, f"Reading {task.name}")
+                for split in (train, validation)
+            ]
+            details = {"new_parameters": new, "device": str(model.device)}
+            details["scoring_batch_size"] = batch_size
+        of_train, of_validation = features
+        signs = {PRETRAINED: 1.0, FROZEN: 1.0}
+        if task.is_regression:
+            signs[PRETRAINED] = sign(_predict(frozen, of_train), train.labels)
+        values[seed] = {"sign": signs[PRETRAINED], "scores": {}}
+        for state in (PRETRAINED, FROZEN):
+            if state == FROZEN:
+                fit(frozen, of_train, train.labels, task, seed, settings)
+            logits = np.float32(signs[state]) * _predict(frozen, of_validation)
+            files = {
+                name: folders[state] / f"seed-{seed}.csv"
+                for name, folders in (("scores", scores), ("predictions", predictions))
+            }
+            values[seed]["scores"][state] = write_results(
+                logits, validation, task, state, seed, **files
+            )
     return {
-        "seed": seed,
         **asdict(settings),
-        "scores": values,
-        "sign": signs[PRETRAINED],
-        "new_parameters": new,
+        **details,
         "train_examples": len(train),
         "validation_examples": len(validation),
-        "device": str(model.device),
-        "scoring_batch_size": batch_size,
+        "seeds": values,
     }
 
 
@@ -166,7 +179,7 @@ def fit(
                 raise InputError(
                     f"{task.name}, {FROZEN}, seed {seed}: training diverged, the loss is "
                     f"{value.item()} at a peak learning rate of {settings.frozen_learning_rate:g}; "
-                    "expected a finite number. Lower fine_tuning.frozen_learning_rate."
+                    "expected a finite number. Check the weights of the model and the data."
                 )
             optimizer.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from darksecrets.data.tables import METRIC
@@ -20,7 +19,18 @@ from darksecrets.run.columns import (
     TASK,
     names,
 )
-from darksecrets.run.tables import EXACT, Column, Table, interval
+from darksecrets.run.tables import (
+    EXACT,
+    Column,
+    Table,
+    flag,
+    integer,
+    interval,
+    like,
+    number,
+    share,
+    text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,14 +38,14 @@ if TYPE_CHECKING:
 SCALES = ("change", "relative")
 """Scales on which the changes of layers are compared."""
 
-_SCORE = Column("score", "number", "score on the validation split", "× 100", high=100)
+_SCORE = number("score", "score on the validation split", "× 100", high=100)
 
 STATES = ("pretrained", "frozen", "finetuned-from-normal", "finetuned")
 """States that are scored, in the order of Table 1; `frozen` has no maps of its own."""
 
 BASELINE_NAMES = ("majority", "bag of words")
 
-_SCORED = (TASK, replace(STATE, values=STATES), SEED)
+_SCORED = (TASK, like(STATE, values=STATES), SEED)
 
 SCORES = Table(
     "table1",
@@ -44,12 +54,12 @@ SCORES = Table(
         *_SCORED,
         METRIC,
         _SCORE,
-        Column("constant", "flag", "whether the prediction is the same for every example"),
+        flag("constant", "whether the prediction is the same for every example"),
     ),
     key=names(*_SCORED, METRIC),
 )
 
-_BASELINE = Column("baseline", "text", "the baseline", values=BASELINE_NAMES)
+_BASELINE = text("baseline", "the baseline", values=BASELINE_NAMES)
 
 BASELINES = Table(
     "baselines",
@@ -59,47 +69,38 @@ BASELINES = Table(
 )
 
 _NAMES = (*STATES, *BASELINE_NAMES)
-_EXAMPLES = Column("examples", "integer", "validation examples", low=1)
-_SEEDS = Column("seeds", "integer", "seeds of the models", low=1)
+_EXAMPLES = integer("examples", "validation examples", low=1)
+_SEEDS = integer("seeds", "seeds of the models", low=1)
 
 SCORE_MEANS = Table(
     "score_means",
     "Scores of every state of the model and every baseline, over examples and seeds.",
     (
         TASK,
-        Column("model", "text", "the state of the model, or a baseline", values=_NAMES),
+        text("model", "the state of the model, or a baseline", values=_NAMES),
         METRIC,
-        replace(_SCORE, meaning="mean score over the seeds, on the validation split"),
+        like(_SCORE, "mean score over the seeds, on the validation split"),
         *interval("score", unit="× 100"),
-        Column(
+        number(
             "sd",
-            "number",
             "sample standard deviation over the seeds; empty for one seed",
             "× 100",
             low=0,
             optional=True,
         ),
-        replace(_SEEDS, meaning="seeds; empty for baselines, which have none", optional=True),
+        like(_SEEDS, "seeds; empty for baselines, which have none", optional=True),
         _EXAMPLES,
-        Column(
-            "constant",
-            "number",
-            "share of the seeds whose prediction is the same for every example",
-            low=0,
-            high=1,
-        ),
+        share("constant", "share of the seeds whose prediction is the same for every example"),
     ),
     key=("task", "model", "metric"),
 )
 
 _COMPARED = (
-    Column("model", "text", "the state of the model", values=STATES),
-    Column("reference", "text", "what it is compared with", values=_NAMES),
+    text("model", "the state of the model", values=STATES),
+    text("reference", "what it is compared with", values=_NAMES),
 )
 _DIFFERENCE = (
-    Column(
-        "difference", "number", "score of `model` − score of `reference`, means over seeds", "× 100"
-    ),
+    number("difference", "score of `model` − score of `reference`, means over seeds", "× 100"),
     *interval("difference", unit="× 100"),
 )
 
@@ -111,8 +112,8 @@ SCORE_DIFFERENCES = Table(
         *_COMPARED,
         METRIC,
         *_DIFFERENCE,
-        replace(P_VALUE, meaning="two-sided p-value of no difference"),
-        replace(Q_VALUE, meaning="false discovery rate over all rows"),
+        like(P_VALUE, "two-sided p-value of no difference"),
+        like(Q_VALUE, "false discovery rate over all rows"),
         _SEEDS,
         _EXAMPLES,
     ),
@@ -125,11 +126,11 @@ MEAN_DIFFERENCES = Table(
     (
         *_COMPARED,
         *_DIFFERENCE,
-        replace(P_VALUE, meaning="two-sided p-value of no difference"),
-        replace(Q_VALUE, meaning="false discovery rate over all rows"),
-        Column("tasks", "integer", "tasks averaged over", low=1),
+        like(P_VALUE, "two-sided p-value of no difference"),
+        like(Q_VALUE, "false discovery rate over all rows"),
+        integer("tasks", "tasks averaged over", low=1),
         _SEEDS,
-        replace(_EXAMPLES, meaning="validation examples of all these tasks"),
+        like(_EXAMPLES, "validation examples of all these tasks"),
     ),
     key=("model", "reference"),
 )
@@ -139,32 +140,31 @@ LEARNING_CURVES = Table(
     "Loss and scores during fine-tuning.",
     (
         *MODEL,
-        Column("step", "integer", "optimizer steps so far", low=0),
-        Column("epoch", "number", "epochs so far", low=0),
-        Column("split", "text", "split that the value is for", values=("train", "validation")),
-        Column(
+        integer("step", "optimizer steps so far"),
+        number("epoch", "epochs so far", low=0),
+        text("split", "split that the value is for", values=("train", "validation")),
+        text(
             "quantity",
-            "text",
             "`loss` (on `train`: mean over the steps since the previous row), or a metric",
             values=("loss", *METRIC.values),
         ),
-        Column("value", "number", "value of the quantity; scores × 100"),
+        number("value", "value of the quantity; scores × 100"),
     ),
     key=(*names(*MODEL), "step", "split", "quantity"),
 )
 
-_COSINE = Column("", "number", "", low=0, high=1)
-_FLOOR = replace(_COSINE, optional=True, control_of="similarity")
-_EXAMPLES = Column("examples", "integer", "examples compared", low=1)
-_SEEDS = Column("seeds", "integer", "seeds of fine-tuning compared", low=1)
+_COSINE = share("", "")
+_FLOOR = like(_COSINE, optional=True, control_of="similarity")
+_EXAMPLES = integer("examples", "examples compared", low=1)
+_SEEDS = integer("seeds", "seeds of fine-tuning compared", low=1)
 
 
 def _estimate(
     name: str, meaning: str, *, control_of: str = "", optional: bool = False
 ) -> tuple[Column, ...]:
     """A difference of maps, and its interval."""
-    column = Column(name, "number", meaning, low=0, optional=optional, control_of=control_of)
-    ends = interval(name, f"{name}_low", f"{name}_high", bounds=(0, math.inf), optional=True)
+    column = number(name, meaning, low=0, optional=optional, control_of=control_of)
+    ends = interval(name, name, bounds=(0, math.inf), optional=True)
     return column, *ends
 
 
@@ -176,33 +176,32 @@ COSINE = Table(
         SEED,
         LAYER,
         HEAD,
-        replace(_COSINE, name="similarity", meaning="mean over the examples"),
-        Column(
+        like(_COSINE, "mean over the examples", name="similarity"),
+        number(
             "sd",
-            "number",
             "standard deviation over the examples; empty for one example",
             low=0,
             optional=True,
         ),
         _EXAMPLES,
         *interval("similarity", bounds=(0, 1), optional=True),
-        replace(
+        like(
             _FLOOR,
-            name="other_heads",
-            meaning="mean cosine of the head with the other heads of its layer, all pre-trained; "
+            "mean cosine of the head with the other heads of its layer, all pre-trained; "
             "empty if the layer has one head",
+            name="other_heads",
         ),
-        replace(
+        like(
             _FLOOR,
+            "cosine of the pre-trained head with uniform attention",
             name="uniform",
-            meaning="cosine of the pre-trained head with uniform attention",
             optional=False,
         ),
-        replace(
+        like(
             _FLOOR,
-            name="other_seed",
-            meaning="cosine of the head fine-tuned with this seed and with the run's next one "
+            "cosine of the head fine-tuned with this seed and with the run's next one "
             "(after the last, the first); empty in runs of one seed",
+            name="other_seed",
         ),
     ),
     key=("task", "seed", "layer", "head"),
@@ -218,11 +217,7 @@ LAYER_SIMILARITY = Table(
         IDX,
         LAYER,
         *(
-            replace(
-                column,
-                meaning=f"mean over the heads of `{column.name}` in `cosine.csv`",
-                control_of="",
-            )
+            like(column, f"mean over the heads of `{column.name}` in `cosine.csv`", control_of="")
             for column in COSINE.columns
             if column.name in ("similarity", "other_heads", "other_seed")
         ),
@@ -277,33 +272,30 @@ LAST_LAYERS = Table(
     "differ.",
     (
         TASK,
-        Column("scale", "text", "column of `layer_changes.csv` compared", values=SCALES),
-        Column("last", "number", "mean of the last two layers", low=0),
-        Column("rest", "number", "mean of the other layers", low=0, control_of="last"),
-        Column("difference", "number", "`last` − `rest`"),
+        text("scale", "column of `layer_changes.csv` compared", values=SCALES),
+        number("last", "mean of the last two layers", low=0),
+        number("rest", "mean of the other layers", low=0, control_of="last"),
+        number("difference", "`last` − `rest`"),
         *interval("difference", optional=True),
-        replace(
+        like(
             P_VALUE,
-            meaning="p-value of `difference` above 0: one-sided, paired over examples (random "
+            "p-value of `difference` above 0: one-sided, paired over examples (random "
             "signs), given these fine-tunings",
         ),
-        replace(Q_VALUE, meaning="its false discovery rate over all rows"),
-        Column("greatest", "flag", "whether the last two layers are the two that change most"),
-        Column("seeds_greatest", "integer", "seeds for which they are", low=0),
-        Column(
+        like(Q_VALUE, "its false discovery rate over all rows"),
+        flag("greatest", "whether the last two layers are the two that change most"),
+        integer("seeds_greatest", "seeds for which they are"),
+        share(
             "probability",
-            "number",
             "share of samples in which they are: bootstrap of examples, Student's t of seeds",
-            low=0,
-            high=1,
         ),
-        replace(
+        like(
             P_VALUE,
-            name="p_greatest",
-            meaning="p-value of `greatest`: the largest of the tests of each of the last two "
+            "p-value of `greatest`: the largest of the tests of each of the last two "
             "layers against each of the others",
+            name="p_greatest",
         ),
-        replace(Q_VALUE, name="q_greatest", meaning="its false discovery rate over all rows"),
+        like(Q_VALUE, "its false discovery rate over all rows", name="q_greatest"),
         _EXAMPLES,
         _SEEDS,
     ),
@@ -312,9 +304,7 @@ LAST_LAYERS = Table(
 )
 
 
-def scored_by(
-    metrics: Mapping[str, Sequence[str]],
-) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def scored_by(metrics: Mapping[str, Sequence[str]]) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """Make a function that keeps the rows of some metrics, and those of losses.
 
     Args:
@@ -338,7 +328,7 @@ def predictions(outputs: int) -> Table:
     Args:
         outputs: Number of the classifier's outputs.
     """
-    logits = [Column(f"logit_{k}", "number", f"output {k}, from 0") for k in range(outputs)]
+    logits = [number(f"logit_{k}", f"output {k}, from 0") for k in range(outputs)]
     return Table(
         "predictions",
         "Outputs of a model on the validation split; one column `logit_<k>` for each output.",
@@ -349,9 +339,9 @@ def predictions(outputs: int) -> Table:
 
 
 _PREDICTED = (
-    replace(IDX, meaning="number of the example"),
-    Column("label", "number", "gold label: number of the class, or score (regression)"),
-    Column("prediction", "number", "predicted label"),
+    like(IDX, "number of the example"),
+    number("label", "gold label: number of the class, or score (regression)"),
+    number("prediction", "predicted label"),
 )
 
 BASELINE_PREDICTIONS = Table(

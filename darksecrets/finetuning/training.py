@@ -1,9 +1,9 @@
-"""Fine-tuning on one task (section 3), from the pre-trained weights or from a normal distribution.
+"""Fine-tuning on one task (section 3), from the pre-trained weights or randomly initialized.
 
 Devlin et al. (2018): batches of 32, 3 epochs, Adam with decoupled weight decay, linear warm-up and
 decay, dropout 0.1, gradients clipped to norm 1. AdamW corrects the bias of its first steps, as
 Mosbach et al. (2021) and Zhang et al. (2021) advise; for small data sets, there are also a warm-up
-in updates and top layers that are drawn again. All randomness derives from two seeds, of the new
+in updates and top layers that are reinitialized. All randomness derives from two seeds, of the new
 parameters and of the order of the examples (Dodge et al. 2020), which are the run's seed unless
 they are given. A run that was killed and resumed ends with the same weights as one that was not.
 """
@@ -43,8 +43,9 @@ from darksecrets.finetuning.snapshots import Recorder, snapshot_steps
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.hooks import intervene
-from darksecrets.models.loading import load_tokenizer, quiet
+from darksecrets.models.loading import load_tokenizer
 from darksecrets.models.losses import loss
+from darksecrets.models.quietly import quiet
 from darksecrets.models.starting import Start, load_start
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint, remove
@@ -101,7 +102,7 @@ class Settings:
         )
 
     def seed_of_order(self, seed: int) -> int:
-        """Seed of the order of the examples and of dropout."""
+        """Seed of the data order and of dropout."""
         return seed if self.order_seed is None else self.order_seed
 
     def warmup_updates(self, updates: int) -> int:

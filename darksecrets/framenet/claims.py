@@ -14,9 +14,9 @@ def heads_that_stand_out(heads: pd.DataFrame) -> pd.DataFrame:
         heads: The table ``framenet_heads``.
 
     Returns:
-        The table, with ``value`` and ``low``: 1 if the head stands out, else 0; and ``high``: 0 if
-        the interval of one of the differences excludes that it exceeds that control, else 1. Added
-        up over heads, they are the number that do, and the number of those that may.
+        The table, with ``value`` and ``low``: 1 if the head exceeds all controls, else 0; and
+        ``high``: 0 if the interval of one of the differences excludes that it exceeds that control,
+        else 1. Added up over heads, they are the number that do, and the number of those that may.
     """
     refuted = pd.concat([heads[f"{name}_high"] <= 0 for name in _CONTROLS], axis=1).any(axis=1)
     out = heads["stands_out"].astype(float)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore, HalfArray
-from darksecrets.framenet.heads import Array, Linked, Positions, Sentence, elsewhere, greatest
+from darksecrets.arrays import Floats, Halves, Texts
+from darksecrets.attention.store import AttentionStore
+from darksecrets.framenet.heads import Linked, Positions, Sentence, elsewhere, greatest
 from darksecrets.framenet.links import Annotation
 from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE
 from darksecrets.run.arrays import read_arrays
@@ -39,10 +39,10 @@ class Example:
     """
 
     idx: int
-    tokens: npt.NDArray[np.str_]
+    tokens: Texts
     layers: Positions
     heads: Positions
-    maps: HalfArray
+    maps: Halves
     element: Positions
     predicate: Positions
 
@@ -64,7 +64,7 @@ class Example:
 
 
 def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:
-    """Layers and heads to show: those that stand out, then those above the percentile, at most 4.
+    """Layers and heads to show, at most 4: above all controls, then above the percentile.
 
     Of each, the greatest weights come first, and the published direction before the other. If there
     are none, the head with the greatest weight in the published direction is shown.
@@ -86,7 +86,7 @@ def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:
 
 
 def choose(
-    store: AttentionStore, annotations: list[Annotation], linked: Array, table: pd.DataFrame
+    store: AttentionStore, annotations: list[Annotation], linked: Floats, table: pd.DataFrame
 ) -> Example:
     """Choose the heads and the sentence that Figure 3 shows.
 
@@ -155,13 +155,11 @@ def example_table(
     return pd.concat(parts, ignore_index=True)[order]
 
 
-def _read(
-    store: AttentionStore, annotations: list[Annotation], idx: int
-) -> tuple[Sentence, npt.NDArray[np.str_]]:
+def _read(store: AttentionStore, annotations: list[Annotation], idx: int) -> tuple[Sentence, Texts]:
     """A sentence and its word pieces."""
     example = int(np.flatnonzero(store.idx == idx)[0])
     return Linked(store, annotations).sentence(idx), np.array(store.tokens(example))
 
 
-def _text(tokens: npt.NDArray[np.str_], places: Positions) -> str:
+def _text(tokens: Texts, places: Positions) -> str:
     return " ".join(tokens[places]).replace(" ##", "")

@@ -1,8 +1,7 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are four controls; a head stands out only if it
-exceeds all of them.
+averaged over sentences. Beyond the paper there are four controls, all of which a head must exceed.
 
 - *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
   to some distance gives the moved links as much.
@@ -22,9 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats, Integers, Reals
 from darksecrets.attention.store import Maps as Source
 from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
@@ -37,9 +36,8 @@ from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_intervals, mean_of_known, sign_flips
 from darksecrets.stats.percentiles import above_percentile
 
-Array = npt.NDArray[np.float64]
-Maps = npt.NDArray[np.floating]
-Positions = npt.NDArray[np.int64]
+Maps = Reals
+Positions = Integers
 Link = tuple[Positions, Positions]
 """Positions of the word pieces of an element, and of its predicate."""
 
@@ -88,11 +86,11 @@ class Sentence:
 
     maps: Maps
     links: Sequence[Link]
-    usable: npt.NDArray[np.bool_]
+    usable: Flags
     elements: str | None = None
     idx: int = 0
 
-    def free(self) -> npt.NDArray[np.bool_]:
+    def free(self) -> Flags:
         """[L] which tokens are words of no link."""
         free = self.usable.copy()
         free[np.concatenate([tokens for link in self.links for tokens in link])] = False
@@ -153,7 +151,7 @@ class Linked(Iterable[Sentence]):
         return Sentence(maps, links, usable, " ".join(words).lower(), idx)
 
 
-def greatest(maps: Maps, queries: Positions, keys: Positions) -> Array:
+def greatest(maps: Maps, queries: Positions, keys: Positions) -> Floats:
     """Greatest weight of every block of a map.
 
     Args:
@@ -165,19 +163,17 @@ def greatest(maps: Maps, queries: Positions, keys: Positions) -> Array:
         [layer, head, query places, key places].
     """
     blocks = maps[:, :, queries[:, None, :, None], keys[None, :, None, :]]
-    result: Array = blocks.max(axis=(-2, -1)).astype(np.float64)
-    return result
+    return blocks.max(axis=(-2, -1)).astype(np.float64)
 
 
-def elsewhere(tokens: Positions, free: npt.NDArray[np.bool_]) -> Positions:
+def elsewhere(tokens: Positions, free: Flags) -> Positions:
     """[places, tokens] all places where as many adjacent tokens are free, from left to right."""
     places = tokens - tokens[0] + np.arange(len(free))[:, None]
     places = places[places[:, -1] < len(free)]
-    chosen: Positions = places[free[places].all(axis=1)]
-    return chosen
+    return places[free[places].all(axis=1)]
 
 
-def mean_of_greatest(values: Sequence[Array]) -> Array:
+def mean_of_greatest(values: Sequence[Floats]) -> Floats:
     """Expected maximum of one random value from each set: its mean over all combinations.
 
     It is exact: the share of combinations whose maximum is at most t is the product, over sets, of
@@ -194,8 +190,7 @@ def mean_of_greatest(values: Sequence[Array]) -> Array:
         [(of[..., None, :] <= ordered[..., None]).mean(axis=-1) for of in values], axis=0
     )
     share = np.diff(below, axis=-1, prepend=0)
-    result: Array = (ordered * share).sum(axis=-1)
-    return result
+    return (ordered * share).sum(axis=-1)
 
 
 def _directed(links: Sequence[Link], direction: int) -> list[tuple[Positions, Positions]]:
@@ -203,15 +198,14 @@ def _directed(links: Sequence[Link], direction: int) -> list[tuple[Positions, Po
     return [link[::-1] if direction else link for link in links]
 
 
-def along(sentence: Sentence, direction: int) -> Array:
+def along(sentence: Sentence, direction: int) -> Floats:
     """[layer, head] greatest weight of a linked pair."""
     pairs = _directed(sentence.links, direction)
     values = [greatest(sentence.maps, query[None], key[None])[..., 0, 0] for query, key in pairs]
-    result: Array = np.max(values, axis=0)
-    return result
+    return np.max(values, axis=0)
 
 
-def moved(sentence: Sentence, direction: int) -> Array:
+def moved(sentence: Sentence, direction: int) -> Floats:
     """Control for the distance: the links at other positions, with all of their distances kept.
 
     Every link is moved as a whole to each position in the sentence where it fits, including its
@@ -231,7 +225,7 @@ def moved(sentence: Sentence, direction: int) -> Array:
     return mean_of_greatest(values)
 
 
-def unlinked(sentence: Sentence, direction: int) -> Array:
+def unlinked(sentence: Sentence, direction: int) -> Floats:
     """Control for the key: the same words are attended to, but by words of no link.
 
     The attending word of every link is moved to each place where it shares no word with any link,
@@ -249,7 +243,7 @@ def unlinked(sentence: Sentence, direction: int) -> Array:
     return mean_of_greatest(values)
 
 
-def excess(sentence: Sentence) -> Array:
+def excess(sentence: Sentence) -> Floats:
     """Additive control: how far the linked pairs exceed the sum of three effects.
 
     The effects of the attending word, of the word attended to and of the distance are fitted to the
@@ -276,7 +270,7 @@ def excess(sentence: Sentence) -> Array:
     return np.stack(values)
 
 
-def excess_product(sentence: Sentence) -> Array:
+def excess_product(sentence: Sentence) -> Floats:
     """Multiplicative control: how far the linked pairs exceed the product of three effects.
 
     Around every linked pair are sets of six pairs of words in which these effects cancel, see
@@ -317,12 +311,12 @@ class Weights:
         groups: [sentence] number of the group: sentences with the same elements.
     """
 
-    linked: Array
-    moved: Array
-    unlinked: Array
-    excess: Array
-    excess_product: Array
-    uniform: Array
+    linked: Floats
+    moved: Floats
+    unlinked: Floats
+    excess: Floats
+    excess_product: Floats
+    uniform: Floats
     groups: Positions
 
     def of(self, heads: slice) -> Weights:
@@ -336,7 +330,7 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
 
     Sentences are put into the order of their ``idx``, whatever the order in which they come.
     """
-    values: list[Array] = []
+    values: list[Floats] = []
     lengths: list[int] = []
     names: list[tuple[int, str | int]] = []
     for sentence in sentences:

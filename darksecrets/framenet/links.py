@@ -132,7 +132,7 @@ def require_some(annotations: Sequence[Annotation], where: str) -> None:
     """Check that a source has at least one sentence after the selection.
 
     Raises:
-        InputError: If it has none.
+        InputError: No sentence is left.
     """
     if not annotations:
         raise InputError(

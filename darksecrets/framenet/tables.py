@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
     "element_to_predicate",
@@ -13,28 +11,27 @@ ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
 )
 """What attends to what. The first is the direction of the published numbers, see the protocol."""
 
-_DIRECTION = Column(
+_DIRECTION = text(
     "direction",
-    "text",
     f"what attends to what; `{ELEMENT_TO_PREDICATE}` is the published one",
     values=DIRECTIONS,
 )
 
 
 def _place(name: str, meaning: str) -> Column:
-    return Column(name, "integer", meaning, "characters", low=0)
+    return integer(name, meaning, "characters")
 
 
 LINKS = Table(
     "framenet_links",
     "Sentences with frame-semantic links, one row per link (Figures 3 and 4).",
     (
-        Column("idx", "integer", "number of the sentence, from 0", low=0),
-        Column("sentence", "text", "the text"),
-        Column("frame", "text", "frame; empty if not in the source", optional=True),
+        integer("idx", "number of the sentence, from 0"),
+        text("sentence", "the text"),
+        text("frame", "frame; empty if not in the source", optional=True),
         _place("predicate_start", "first character of the word that evokes the frame"),
         _place("predicate_end", "the character after its last"),
-        Column("role", "text", "frame element; empty if not in the source", optional=True),
+        text("role", "frame element; empty if not in the source", optional=True),
         _place("element_start", "first character of the element"),
         _place("element_end", "the character after its last"),
     ),
@@ -43,15 +40,15 @@ LINKS = Table(
 
 
 def _weight(name: str, meaning: str, **more: object) -> Column:
-    return Column(name, "number", meaning, "attention", low=0, high=1, **more)  # type: ignore[arg-type]
+    return share(name, meaning, "attention", **more)  # type: ignore[arg-type]
 
 
 def _over(name: str, meaning: str, *, optional: bool = True) -> tuple[Column, ...]:
     """What exceeds a control: the mean difference over sentences, its interval and its test."""
-    column = Column(name, "number", meaning, "attention", low=-2, high=2, optional=optional)
-    ends = interval(name, f"{name}_low", f"{name}_high", unit="attention", optional=optional)
+    column = number(name, meaning, "attention", low=-2, high=2, optional=optional)
+    ends = interval(name, name, unit="attention", optional=optional)
     test = f"p-value of `{name}` > 0: random signs of the units' differences"
-    return column, *ends, replace(P_VALUE, name=f"{name}_p", meaning=test)
+    return column, *ends, like(P_VALUE, test, name=f"{name}_p")
 
 
 _MODEL = MAPS[1:]
@@ -59,31 +56,25 @@ _MODEL = MAPS[1:]
 
 HEADS = Table(
     "framenet_heads",
-    "Attention of every head along frame-semantic links, with its controls (Figure 3). A head "
-    "stands out if it exceeds four controls: the distance, the word attended to, and both, added "
-    f"and multiplied. States are `pretrained` and, to compare, `{RANDOM}`; each is tested on its "
-    "own.",
+    "Attention of every head along frame-semantic links, with its four controls (Figure 3): the "
+    "distance, the word attended to, and both, added and multiplied. States are `pretrained` and, "
+    f"for comparison, `{RANDOM}`; each is tested on its own.",
     (
         *_MODEL,
         _DIRECTION,
         LAYER,
         HEAD,
         _weight("weight", "greatest weight of a linked pair, mean over sentences"),
-        Column(
-            "sentences",
-            "integer",
-            "sentences; those longer than local attention reaches are left out",
-            low=1,
+        integer(
+            "sentences", "sentences; those longer than local attention reaches are left out", low=1
         ),
-        Column(
+        integer(
             "elements",
-            "integer",
             "different elements; in tests and intervals, sentences with the same ones are one unit",
             low=1,
         ),
-        Column(
+        flag(
             "above_percentile",
-            "flag",
             "the paper's criterion: `weight` is above the 99th percentile of the heads of the "
             "direction. This holds for 2 heads in 144, and 1 in 72, whatever they do",
         ),
@@ -93,9 +84,7 @@ HEADS = Table(
             control_of="weight",
         ),
         _weight(
-            "uniform",
-            "the same under uniform attention: mean of 1 / length",
-            control_of="weight",
+            "uniform", "the same under uniform attention: mean of 1 / length", control_of="weight"
         ),
         *_over(
             "over_control", "`weight` − `control`: more than at the same distance", optional=False
@@ -107,28 +96,28 @@ HEADS = Table(
             control_of="linked",
             optional=True,
         ),
-        Column("unlinked_sentences", "integer", "sentences with enough words of no link", low=0),
+        integer("unlinked_sentences", "sentences with enough words of no link"),
         *_over("over_unlinked", "`linked` − `unlinked`: more than from other words"),
         *_over(
             "excess",
             "weight of the linked pairs minus the sum of the effects of the attending word, the "
             "word attended to and the distance, fitted to the other pairs of the sentence",
         ),
-        Column("excess_sentences", "integer", "sentences in which these effects are known", low=0),
+        integer("excess_sentences", "sentences in which these effects are known"),
         *_over(
             "excess_product",
             "the same for products of these effects: difference of geometric means of three "
             "weights each, over the sets of six pairs of words in which all effects cancel",
         ),
-        Column("excess_product_sentences", "integer", "sentences with such sets", low=0),
-        replace(P_VALUE, meaning="p-value of exceeding all four: the largest of the p-values"),
-        replace(Q_VALUE, meaning="false discovery rate over all heads and both directions"),
-        replace(
+        integer("excess_product_sentences", "sentences with such sets"),
+        like(P_VALUE, "p-value of exceeding all four: the largest of the p-values"),
+        like(Q_VALUE, "false discovery rate over all heads and both directions"),
+        like(
             P_VALUE,
+            "`p_value` corrected for the family-wise error over all heads, both directions",
             name="p_family",
-            meaning="`p_value` corrected for the family-wise error over all heads, both directions",
         ),
-        Column("stands_out", "flag", "`p_family` < 0.05"),
+        flag("stands_out", "`p_family` < 0.05"),
     ),
     key=(*names(*_MODEL), "direction", "layer", "head"),
     every=("layer", "head"),
@@ -141,9 +130,9 @@ EXAMPLE = Table(
         _DIRECTION,
         LAYER,
         HEAD,
-        Column("idx", "integer", "number of the sentence, from 0", low=0),
-        Column("query", "text", "the linked words that attend"),
-        Column("key", "text", "the linked words attended to"),
+        integer("idx", "number of the sentence, from 0"),
+        text("query", "the linked words that attend"),
+        text("key", "the linked words attended to"),
         _weight("weight", "greatest weight between them"),
         _weight(
             "unlinked",
@@ -151,9 +140,8 @@ EXAMPLE = Table(
             control_of="weight",
             optional=True,
         ),
-        Column(
+        integer(
             "rank",
-            "integer",
             "rank of the key among all words that the query attends to; 1 is the greatest weight",
             low=1,
         ),
@@ -167,10 +155,10 @@ CORRELATION = Table(
     "Correlation of the heads' weights with the published ones; only in a run of the paper.",
     (
         _DIRECTION,
-        Column("coefficient", "text", "whose correlation", values=("pearson", "spearman")),
-        Column("value", "number", "correlation over the heads", low=-1, high=1),
-        replace(P_VALUE, meaning="p-value of no correlation"),
-        Column("heads", "integer", "heads of the model", low=1),
+        text("coefficient", "whose correlation", values=("pearson", "spearman")),
+        number("value", "correlation over the heads", low=-1, high=1),
+        like(P_VALUE, "p-value of no correlation"),
+        integer("heads", "heads of the model", low=1),
     ),
     key=("direction", "coefficient"),
 )

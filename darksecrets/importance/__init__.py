@@ -1,1 +1,1 @@
-"""How much a task needs each head: by gradients, and exactly (Michel et al. 2019)."""
+"""How much a task needs each head: gradients and leave-one-out losses (Michel et al. 2019)."""

@@ -14,14 +14,14 @@ _HETEROGENEOUS = "pattern_heads.share.heterogeneous"
 
 
 def removable_shares(smaller: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the model's heads that can be removed: chosen by training examples, then scored.
+    """Shares of the model's heads that can be removed: selected on training examples, then scored.
 
-    A share counts if the validation examples, which chose nothing, tolerate what was chosen; else
-    nothing is shown to be removable, and the share is 0.
+    A share counts if the drop on validation examples is within the tolerance; else it is 0, since
+    no head is shown to be removable.
 
     Args:
-        smaller: The table ``smaller_models``. Models without training examples that made no order,
-            which could choose, are left out.
+        smaller: The table ``smaller_models``. Models for which all training examples determined the
+            orders are left out.
 
     Returns:
         Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, and as its ends the

@@ -1,4 +1,4 @@
-"""Definitions of the importance of heads and MLPs, from gradients and exact effects of examples.
+"""Definitions of the importance of heads and MLPs, from gradients and leave-one-out losses.
 
 All are greater, the more the task needs the head or MLP. Where released code differs from what the
 papers say, both are here; `docs/protocol.md` has the differences.

@@ -1,4 +1,4 @@
-"""How the loss of examples depends on heads and MLPs: gradients, their integral, exact effects.
+"""How the loss depends on heads and MLPs: gradients, their integral, leave-one-out losses.
 
 One backward pass gives the gradients of all MLPs, of all heads and of both ways to disable these,
 for each example of a batch by itself, because gates are of examples. The integral over gates of
@@ -42,7 +42,10 @@ _log = logging.getLogger(__name__)
 BATCH_SIZE = 32
 """Examples of a batch on a CPU."""
 BLOCK = 64
-"""Examples whose exact effects are computed together."""
+"""Examples whose leave-one-out losses are computed together."""
+
+NODES = 16
+"""Points at which gradients are computed for the integral over gates, each in a pass."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,13 @@ class Gradients:
         of_tokens: The same shape: Σ |∂L/∂ξ| over gates of single tokens.
         kept: The same shape: ∂L/∂ξ of the gate on the head's attention.
         integrated: [some examples, layers, heads] integral of ``output`` over gates that open
-            together; over heads, it adds up to the loss with all heads, less that with none.
+            together; over heads, it adds up to the loss with all heads, minus that with none.
         incomplete: [some examples] by how much it does not, because the integral is approximate.
-        exact: By mode, [examples, layers, heads] loss without the head, less that of the intact
+        exact: By mode, [examples, layers, heads] loss without the head, minus that of the intact
             model.
         mlp: [examples, layers, 1] ∂L/∂ξ of the gate on the layer's MLP; None if the MLPs of the
             model cannot be reached.
-        mlp_exact: The same shape: loss without the MLP, less that of the intact model.
+        mlp_exact: The same shape: loss without the MLP, minus that of the intact model.
     """
 
     output: Floats
@@ -95,8 +98,8 @@ def measure(
     task: Task,
     rows: Sequence[int],
     *,
-    nodes: int,
-    paths: int,
+    nodes: int = NODES,
+    paths: int | None = None,
 ) -> Gradients:
     """Measure how the loss of examples depends on every head, and on the MLP of every layer.
 
@@ -106,7 +109,8 @@ def measure(
         task: Their task, which decides the loss.
         rows: Row numbers of the examples to use.
         nodes: Points at which the gradient is computed for the integral (Gauss-Legendre).
-        paths: For how many of the examples the integral is computed: the first ones.
+        paths: For how many of the examples the integral is computed, the first ones; as a rule, so
+            many that it takes two passes over all.
 
     Raises:
         InputError: The model's attention cannot be reached, or a loss is not finite.
@@ -117,17 +121,17 @@ def measure(
     output, of_tokens, kept = (_empty(model, len(rows)) for _ in range(3))
     with_mlps, losses = can_change_mlps(model), np.empty(len(rows))
     mlp = np.empty((len(rows), shape_of(model).layers, 1)) if with_mlps else None
-    for places in by_length(lengths, _batch_size(model, lengths)):
-        batch, labels = _batch(model, split, [rows[place] for place in places])
+    for places in by_length(lengths, batch_size_of(model, lengths)):
+        batch, labels = batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), batch["input_ids"].shape[1], 1.0)
         also = [_mlp_gates(model, len(places))] if with_mlps else []
-        losses[places], found = _backward(model, task, batch, labels, gates, *also)
+        losses[places], found = backward(model, task, batch, labels, gates, *also)
         of_output, of_kept = found[:2]
         output[places], of_tokens[places] = of_output.sum(axis=3), np.abs(of_output).sum(axis=3)
         kept[places] = of_kept
         if mlp is not None:
             mlp[places] = found[2][..., None]
-    some = list(rows[:paths])
+    some = list(rows[: paths or max(1, 2 * len(rows) // nodes)])
     integrated, closed = _integrate(model, split, task, some, nodes)
     incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses[: len(some)] - closed))
     without = {mode: exact(model, split, task, rows, mode) for mode in (ZERO, UNIFORM)}
@@ -138,7 +142,7 @@ def measure(
 def exact(
     model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int], mode: str
 ) -> Floats:
-    """What disabling each head alone adds to the loss of examples.
+    """The leave-one-out loss: what disabling each head alone adds to the loss of examples.
 
     Args:
         model: See `measure`.
@@ -219,11 +223,11 @@ def _integrate(
     points, weights = np.polynomial.legendre.leggauss(nodes)
     integrated, closed = _empty(model, len(rows)), np.empty(len(rows))
     lengths = split.lengths[rows]
-    for places in _progressing(by_length(lengths, _batch_size(model, lengths)), len(rows)):
-        batch, labels = _batch(model, split, [rows[place] for place in places])
+    for places in _progressing(by_length(lengths, batch_size_of(model, lengths)), len(rows)):
+        batch, labels = batch_of(model, split, [rows[place] for place in places])
         for point, weight in zip(points, weights, strict=True):
             gates = _gates(model, len(places), 1, (1 + point) / 2)
-            _, (of_output, _) = _backward(model, task, batch, labels, gates)
+            _, (of_output, _) = backward(model, task, batch, labels, gates)
             integrated[places] += weight / 2 * of_output[..., 0]
         gates = _gates(model, len(places), 1, 0.0)
         with torch.inference_mode(), intervene(model, gates):
@@ -239,7 +243,7 @@ def _progressing(batches: Iterator[list[int]], examples: int) -> Iterator[list[i
             advance(len(places))
 
 
-def _backward(
+def backward(
     model: PreTrainedModel,
     task: Task,
     batch: dict[str, torch.Tensor],
@@ -247,7 +251,11 @@ def _backward(
     gates: Gates,
     *of_mlps: MlpGates,
 ) -> tuple[Floats, list[Floats]]:
-    """[examples] losses, and their gradients by all gates: outputs, attention, MLPs."""
+    """[examples] losses, and their gradients by all gates: outputs, attention, MLPs.
+
+    Raises:
+        InputError: A loss is not finite.
+    """
     every = [gates.output, gates.kept, *(each.output for each in of_mlps)]
     for each in every:
         each.requires_grad_()
@@ -281,13 +289,15 @@ def _empty(model: PreTrainedModel, examples: int) -> Floats:
     return np.zeros((examples, shape.layers, shape.heads))
 
 
-def _batch(
+def batch_of(
     model: PreTrainedModel, split: EncodedSplit, rows: list[int]
 ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+    """What a model is given, on its device, and the labels."""
     batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
     return batch, batch.pop("labels")
 
 
-def _batch_size(model: PreTrainedModel, lengths: npt.NDArray[np.int64]) -> int:
+def batch_size_of(model: PreTrainedModel, lengths: npt.NDArray[np.int64]) -> int:
+    """Examples of a batch whose gradients are computed."""
     size = 4 * devices.sequence_bytes(model.config, int(lengths.max()))
     return devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)

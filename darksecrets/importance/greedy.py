@@ -1,4 +1,4 @@
-"""The order of heads in which each step removes those whose loss costs least, exactly."""
+"""The greedy order of heads: each step removes those that then add least to the loss."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from darksecrets.ablation.tables import RANDOM
 from darksecrets.importance.hard_concrete import open_probability, settled
 from darksecrets.importance.learning import Start, Trained, train_on
 from darksecrets.importance.pruning import ascending
+from darksecrets.importance.settings import LearnedGates
 from darksecrets.importance.tables import (
     ABSOLUTE,
     FINE_TUNED,
@@ -48,15 +49,12 @@ class Controls:
 
     Attributes:
         importance: Rows of ``head_importance`` of the model.
-        draws: Random sets of as many heads, removed from the fine-tuned model.
-        trained: How many of these are trained on, too, besides the set by the absolute gradient;
-            if 0, neither.
+        settings: Penalties, and how many random sets of as many heads there are.
         seed: Seed of the random sets.
     """
 
     importance: pd.DataFrame
-    draws: int
-    trained: int
+    settings: LearnedGates
     seed: int
 
 
@@ -95,12 +93,11 @@ class Found:
     gates: pd.DataFrame
 
 
-def learn(start: Start, penalties: Sequence[float], controls: Controls, folder: Path) -> Found:
+def learn(start: Start, controls: Controls, folder: Path) -> Found:
     """Train gates with every penalty, and what they are compared with.
 
     Args:
         start: The model and its examples.
-        penalties: The λs.
         controls: What to compare with.
         folder: Where finished trainings are kept, as files ``*.npz``.
 
@@ -110,7 +107,7 @@ def learn(start: Start, penalties: Sequence[float], controls: Controls, folder: 
     control, rng = train_on(start, folder / "all.npz"), np.random.default_rng(controls.seed)
     learned = {
         penalty: train_on(start, folder / f"penalty-{penalty:g}.npz", penalty=penalty)
-        for penalty in penalties
+        for penalty in controls.settings.penalties
     }
     chosen = {penalty: _chosen(each, controls, rng) for penalty, each in learned.items()}
     kept = [
@@ -123,32 +120,19 @@ def learn(start: Start, penalties: Sequence[float], controls: Controls, folder: 
     return Found(intacts, [*kept, *of_fine_tuned], _gates(learned))
 
 
-def learn_resuming(
-    start: Start, penalties: Sequence[float], controls: Controls, output: Path
-) -> Found:
-    """The same; finished trainings are kept beside the output until this is done.
-
-    Args:
-        start: See `learn`.
-        penalties: See `learn`.
-        controls: See `learn`.
-        output: A file that is written from what is found.
-
-    Raises:
-        InputError: See `learn`.
-    """
+def learn_resuming(start: Start, controls: Controls, output: Path) -> Found:
+    """The same; finished trainings are kept beside the output until that is written from them."""
     importance = controls.importance.to_csv(index=False).encode()
     identity = {
         **{"task": start.task.name, "seed": start.seed, **asdict(start.settings)},
-        **{"draws": [controls.draws, controls.trained, controls.seed]},
+        "gates": [asdict(controls.settings), controls.seed],
         "importance": hashlib.sha256(importance).hexdigest(),
-        "penalties": list(penalties),
         "model": fingerprint(start.model),
         "data": [start.train.fingerprint(), start.validation.fingerprint()],
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
     with resuming(output, identity, "*.npz") as folder:
-        return learn(start, penalties, controls, folder)
+        return learn(start, controls, folder)
 
 
 def _chosen(trained: Trained, controls: Controls, rng: np.random.Generator) -> list[Order]:
@@ -157,7 +141,8 @@ def _chosen(trained: Trained, controls: Controls, rng: np.random.Generator) -> l
     mine = [(layer + 1, head + 1) for layer, head in np.argwhere(closed).tolist()]
     rows = controls.importance[controls.importance["mode"] == MODE]
     ordered = ascending(rows, ABSOLUTE, rng)
-    drawn = [[ordered[n] for n in rng.permutation(len(ordered))] for _ in range(controls.draws)]
+    draws = range(controls.settings.draws)
+    drawn = [[ordered[n] for n in rng.permutation(len(ordered))] for _ in draws]
     named = [(LEARNED, mine), (ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
     return [Order(name, None, tuple(places[: len(mine)])) for name, places in named]
 
@@ -173,7 +158,8 @@ def _trained_on(
     """Sets of heads that were trained on: with the gates, and without the heads of the others."""
     left = trained.log_a.size - len(chosen[0].heads)
     yield Kept(penalty, LEARNED, TRAINED_ON, left, trained.logits)
-    others = chosen[1 : 2 + controls.trained] if controls.trained else []
+    count = controls.settings.trained
+    others = chosen[1 : 2 + count] if count else []
     for number, order in enumerate(others):
         file = folder / f"penalty-{penalty:g}-{number}.npz"
         logits = train_on(start, file, removed=order.first(len(order.heads))).logits

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.ablation.preflight import check_states
 from darksecrets.data.preflight import check_chosen
 from darksecrets.models.preflight import known_folder, refusal
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 _PARTS = {
     "importance.tasks": "measures no importance",
@@ -23,13 +20,13 @@ _PARTS = {
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check that models whose gates are to learn are studied at all.
+    """Check that runs with learned gates also disable heads.
 
     Args:
         config: A resolved configuration.
 
     Raises:
-        InputError: They are not.
+        InputError: The run disables no heads (`ablation.states` is empty).
     """
     tasks = config["importance"]["learned_gates"]["tasks"]
     if tasks and not config["ablation"]["states"]:
@@ -49,7 +46,7 @@ def check_tasks(config: Mapping[str, Any], key: str, left_out: str = "") -> None
         left_out: Why the run has to leave out the sweep over heads, if it does.
 
     Raises:
-        InputError: It has not.
+        InputError: The key names no task.
     """
     check_states(config, left_out)
     for each in dict.fromkeys(("importance.tasks", key)):  # the others are among the former
@@ -65,7 +62,7 @@ def check_removable(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: They cannot; or the Hub does not have the model.
+        InputError: Heads cannot be taken out, or the Hub does not have the model.
     """
     folder = known_folder(config["model"])
     if folder and (reason := unremovable(folder)):
@@ -74,10 +71,4 @@ def check_removable(config: Mapping[str, Any]) -> None:
 
 def unremovable(folder: Path) -> str:
     """Why heads of a checkpoint cannot be removed; empty if they can, or if torch is missing."""
-
-    def require(model: PreTrainedModel) -> None:
-        from darksecrets.models.removal import require_removable
-
-        require_removable(model)
-
-    return refusal(folder, require)
+    return refusal(folder, "darksecrets.models.removal.require_removable")

@@ -7,15 +7,16 @@ nothing: mode ``zero``.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.joint import Order, Place, Plan
-from darksecrets.ablation.joint_effects import DECIMALS, tolerated_heads
+from darksecrets.ablation.joint_effects import DECIMALS, joint_effects, tolerated_heads
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
@@ -29,6 +30,7 @@ from darksecrets.importance.tables import (
     EXACT,
     GREEDY,
     LAYER_NEEDS,
+    MLP_IMPORTANCE,
     MODE,
     PRUNING_CHOICES,
     PRUNING_ORDERS,
@@ -37,7 +39,7 @@ from darksecrets.importance.tables import (
     SMALLER_MODELS,
 )
 from darksecrets.importance.without import logits_without
-from darksecrets.models.selectors import Shape
+from darksecrets.models.selectors import Heads, Shape
 from darksecrets.stats.resampling import interval
 
 if TYPE_CHECKING:
@@ -118,14 +120,14 @@ def choices(
     rows: Sequence[int],
     tolerance: float,
 ) -> pd.DataFrame:
-    """How many heads of each order can be removed, by training examples that made none of them.
+    """How many heads of each order can be removed, by training examples that determined no order.
 
     Args:
         orders: The table ``pruning_orders``.
         model: A classifier in evaluation mode, on the device to use.
         split: Encoded training examples.
         task: Their task.
-        rows: Row numbers of examples that made no order; without any, no head is removed.
+        rows: Row numbers of these examples; without any, no head is removed.
         tolerance: The greatest drop of a score that is tolerated, × 100.
 
     Returns:
@@ -175,6 +177,23 @@ def least_important_first(table: pd.DataFrame) -> Order:
     return next(order for order in plan(table).orders if order.name == ABSOLUTE)
 
 
+def least_important(
+    orders: Iterable[Path], mlps: Iterable[Path]
+) -> tuple[Callable[[int], Heads] | None, list[int]]:
+    """What a model needs least by the absolute gradient, as far as there are tables of it.
+
+    Args:
+        orders: The table ``pruning_orders``, or nothing.
+        mlps: The table ``mlp_importance``, or nothing.
+
+    Returns:
+        A function that gives a number of heads; and layers, those that need their MLPs least first.
+    """
+    heads = [least_important_first(PRUNING_ORDERS.read(path)).first for path in orders]
+    layers = [least_important_mlps(MLP_IMPORTANCE.read(path)) for path in mlps]
+    return next(iter(heads), None), next(iter(layers), [])
+
+
 def least_important_mlps(table: pd.DataFrame) -> list[int]:
     """Layers, from 1, that need their MLPs least by the absolute gradient, first.
 
@@ -187,7 +206,7 @@ def least_important_mlps(table: pd.DataFrame) -> list[int]:
 
 
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """Sets that remove the least important heads of one layer, by exact effects, but not all.
+    """Sets of the least important heads of one layer, by leave-one-out loss, but not all heads.
 
     Args:
         table: The table ``pruning_orders``.
@@ -204,6 +223,28 @@ def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
             name = shape.describe({layer: frozenset(heads[:removed])})
             found[name] = layer, shape.heads - removed
     return found
+
+
+def scores(
+    result: SweepResult,
+    orders: pd.DataFrame,
+    choices: pd.DataFrame,
+    task: Task,
+    **options: Any,  # noqa: ANN401 - see `joint_effects`
+) -> list[pd.DataFrame]:
+    """The tables `OF_PRUNING` of a model, without its columns.
+
+    Args:
+        result: Predictions with the sets of `settings` removed.
+        orders: The table ``pruning_orders``.
+        choices: The table ``pruning_choices``.
+        task: The task.
+        options: ``tolerance``, ``resamples`` and ``seed``, see `layer_needs`.
+    """
+    curves, pruned = joint_effects(result, plan(orders, len(result.idx)), task, **options)
+    remaining = remaining_heads(orders, pruned, task.metrics[0])
+    needs = layer_needs(result, of_layers(orders), task, **options)
+    return [curves, pruned, remaining, smaller_models(curves, choices), needs]
 
 
 def settings(of_task: Settings, table: pd.DataFrame) -> Settings:
@@ -252,7 +293,7 @@ def layer_needs(
 
 
 def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Which heads are left at the largest number of removed ones that is tolerated.
+    """Which heads remain when as many are removed as possible within the tolerance.
 
     Args:
         table: The table ``pruning_orders`` of a model.

@@ -49,11 +49,11 @@ SHOWN = (
         "survives",
         "Survives removal: {kind}",
         _GROUP,
-        "whether the head is left if as many heads are removed as the task tolerates; of several "
-        "seeds, the share for which it is",
+        "whether the head remains when as many heads are removed as possible within the tolerance; "
+        "for several seeds, the share for which it does",
         kind="order",
         where={"order": (ABSOLUTE, EXACT, GREEDY)},
-        words={EXACT: "by exact effect", ABSOLUTE: "by absolute gradient"},
+        words={EXACT: "by leave-one-out loss", ABSOLUTE: "by absolute gradient"},
         beside=("rank",),
         summaries=("pruned_heads", "pruning_curves", "smaller_models"),
         on_card=(ABSOLUTE,),
@@ -63,7 +63,7 @@ SHOWN = (
         "gate",
         "Learned gate: λ = {kind}",
         _GROUP,
-        "factor of the head's output that a gate has learned, 0 if closed; of several seeds, the "
+        "factor of the head's output that a gate has learned, 0 if closed; for several seeds, the "
         "mean",
         kind="penalty",
         beside=("open_probability",),

@@ -39,7 +39,7 @@ def removable(orders: pd.DataFrame, choices: pd.DataFrame, metric: str) -> Heads
         metric: The score that decides.
 
     Returns:
-        By layer, as many heads as are tolerated; none if none is.
+        By layer, the largest set of heads within the tolerance; empty if there is none.
     """
     rows = choices[(choices["order"] == ABSOLUTE) & (choices["metric"] == metric)]
     return least_important_first(orders).first(int(rows["removed"].iloc[0]))

@@ -121,7 +121,7 @@ def importance_agreement(
 
 
 def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Rows of the gradients of MLPs beside their exact effects on the loss."""
+    """Rows of the gradients of MLPs beside their leave-one-out losses."""
     made, seed = definitions_of_mlps(found), draws["seed"]
     values = {name: estimates(found, each, name).T for name, each in made.items()}
     resampled = {name: drawn(found, each, name, RESAMPLES, seed) for name, each in made.items()}

@@ -43,7 +43,8 @@ _DEFINITION = Column(
     f"`{ABSOLUTE}`: E|∂L/∂ξ| (Michel et al., text); `{PER_TOKEN}`: absolute values of single "
     f"tokens (their code); `{ACCUMULATED}`: gradients never set to zero between batches (code of "
     f"Prasanna et al.), mean over orders of the examples; `{SIGNED}`: −E ∂L/∂ξ; `{INTEGRATED}`: −E "
-    f"∫ ∂L/∂ξ while all gates open together; `{EXACT}`: loss without the head, less that with it",
+    f"∫ ∂L/∂ξ while all gates open together; `{EXACT}`: leave-one-out loss, the loss "
+    "without the head minus that with it",
     values=DEFINITIONS,
 )
 
@@ -84,7 +85,8 @@ MLP_IMPORTANCE = Table(
         replace(
             _DEFINITION,
             meaning=f"`{ABSOLUTE}`: E|∂L/∂ξ| by a gate ξ on what the MLP adds to the hidden "
-            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: loss without the MLP, less that with it",
+            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: leave-one-out loss, the loss without the "
+            "MLP minus that with it",
             values=(ABSOLUTE, SIGNED, EXACT),
         ),
         LAYER,
@@ -173,11 +175,12 @@ _CHOSEN = (
         "examples `chosen_on` drops by at most `tolerance`",
         low=0,
     ),
-    Column("chosen_on", "integer", "training examples that made no order", low=0),
+    Column("chosen_on", "integer", "training examples that determined no order", low=0),
 )
 PRUNING_CHOICES = Table(
     "pruning_choices",
-    "How many heads of one model are removed in each order, by training examples that made none.",
+    "How many heads of one model are removed in each order, selected on training examples that "
+    "determined no order.",
     (replace(_ORDER, values=CHOOSING), METRIC, *_CHOSEN),
     key=("order", "metric"),
 )
@@ -185,8 +188,8 @@ PRUNING_CHOICES = Table(
 PRUNING_CURVES = replace(
     JOINT_ABLATION,
     name="pruning_curves",
-    meaning="Score against the number of removed heads. Training examples make the orders, all "
-    "validation examples score them.",
+    meaning="Score against the number of removed heads. Training examples determine the orders, "
+    "all validation examples score them.",
     columns=_with(
         JOINT_ABLATION,
         _ORDER,
@@ -206,8 +209,9 @@ PRUNED_HEADS = replace(
 )
 SMALLER_MODELS = Table(
     "smaller_models",
-    "The smallest model within the tolerance, in each order: training examples that made no order "
-    "choose how many heads are removed, all validation examples score what is left.",
+    "The smallest model within the tolerance, in each order. The number of removed heads is "
+    "selected on training examples that determined no order; all validation examples score the "
+    "model.",
     (
         *MODEL,
         METRIC,
@@ -222,8 +226,8 @@ SMALLER_MODELS = Table(
 )
 LAYER_NEEDS = Table(
     "layer_needs",
-    "Score if one layer keeps only some of its heads, those with the greatest exact effects on the "
-    "loss of training examples.",
+    "Score if one layer keeps only some of its heads, those with the greatest leave-one-out losses "
+    "on training examples.",
     (
         *MODEL,
         METRIC,
@@ -239,8 +243,9 @@ LAYER_NEEDS = Table(
 
 REMAINING_HEADS = Table(
     "remaining_heads",
-    "Which heads are left if as many are removed as the task's first metric tolerates "
-    f"(`tolerated` in `pruned_heads`), in every order but `{RANDOM}` and `{REVERSED}`.",
+    "Which heads remain when as many are removed as possible within the tolerance, by the task's "
+    "first metric (`tolerated` in `pruned_heads`), in every order except "
+    f"`{RANDOM}` and `{REVERSED}`.",
     (
         *MODEL,
         replace(METRIC, meaning="the task's first metric"),
@@ -264,8 +269,8 @@ REMAINING_HEADS = Table(
 
 IMPORTANT_HEADS = Table(
     "important_heads",
-    "Whether the heads that a task needs are those that do something recognisable: rank "
-    "correlation of importance with every measure of heads that the run has; means over seeds.",
+    "Whether important heads have a recognisable function: rank correlation of importance with "
+    "every measure of heads that the run has; means over seeds.",
     (
         TASK,
         replace(_DEFINITION, meaning=f"which importance (mode `{MODE}`)"),
@@ -351,8 +356,8 @@ HEAD_GATES = Table(
     every=names(LAYER, HEAD),
 )
 
+OF_PRUNING = (PRUNING_CURVES, PRUNED_HEADS, REMAINING_HEADS, SMALLER_MODELS, LAYER_NEEDS)
 TABLES = (
     *(HEAD_IMPORTANCE, MLP_IMPORTANCE, IMPORTANCE_AGREEMENT),
-    *(PRUNING_CURVES, PRUNED_HEADS, REMAINING_HEADS, SMALLER_MODELS, LAYER_NEEDS),
-    *(LEARNED_GATES, HEAD_GATES, IMPORTANT_HEADS),
+    *(*OF_PRUNING, LEARNED_GATES, HEAD_GATES, IMPORTANT_HEADS),
 )

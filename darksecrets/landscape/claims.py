@@ -8,15 +8,15 @@ import pandas as pd
 
 from darksecrets.landscape.flatness_means import learned
 from darksecrets.landscape.tables import FILTER, RESTORED, STATES, THIRD, TRAIN
+from darksecrets.stats.independent import ESTIMATE, minus
 
 _ACCURACY = "accuracy"
 _NAMES = ("lower", "middle", "upper")
 _MODEL = ["on", "state", "seed"]
-_ESTIMATE = ["value", "low", "high"]
 
 
 def thirds(restored: pd.DataFrame) -> pd.DataFrame:
-    """Effects of restoring a third of the layers on accuracy, or on a task's first metric.
+    """Effects of resetting a third of the layers on accuracy, or on a task's first metric.
 
     Args:
         restored: The table ``restored_layers``.
@@ -33,11 +33,11 @@ def thirds(restored: pd.DataFrame) -> pd.DataFrame:
     rows = rows[rows["metric"] == first.where(~has.astype(bool), _ACCURACY)]
     place = rows.groupby(_MODEL)["first_layer"].rank().astype(int) - 1
     rows = rows.assign(third=[_NAMES[number] for number in place])
-    return rows[[*_MODEL, "third", *_ESTIMATE]].reset_index(drop=True)
+    return rows[[*_MODEL, "third", *ESTIMATE]].reset_index(drop=True)
 
 
 def upper_over_lower(restored: pd.DataFrame) -> pd.DataFrame:
-    """The effect of restoring the upper third less that of restoring the lower third.
+    """The effect of resetting the upper third minus that of resetting the lower third.
 
     Returns:
         Columns ``on``, ``state``, ``seed``; ``value``, with ``low`` and ``high``: half-widths add
@@ -45,11 +45,7 @@ def upper_over_lower(restored: pd.DataFrame) -> pd.DataFrame:
     """
     every = thirds(restored)
     upper, lower = (every[every["third"] == name] for name in ("upper", "lower"))
-    swapped = lower.rename(columns={"low": "high", "high": "low"})
-    both = upper.merge(swapped, on=_MODEL, suffixes=("", "_lower"))
-    return both.assign(**{name: both[name] - both[f"{name}_lower"] for name in _ESTIMATE})[
-        [*_MODEL, *_ESTIMATE]
-    ]
+    return minus(upper, lower, _MODEL)[[*_MODEL, *ESTIMATE]]
 
 
 def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +85,7 @@ def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
         value=_relative(theirs["value"], ours["value"]),
         low=_relative(theirs["low"], ours["high"]),
         high=_relative(theirs["high"], ours["low"]),
-    )[["on", "state", "seed", "measure", *_ESTIMATE]]
+    )[["on", "state", "seed", "measure", *ESTIMATE]]
 
 
 def _relative(one: pd.Series[float], other: pd.Series[float]) -> npt.NDArray[np.float64]:

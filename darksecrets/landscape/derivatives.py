@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from darksecrets.landscape.directions import encoder_parameters
-from darksecrets.models.hooks import trial_inputs
+from darksecrets.models.session import trial_inputs
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def require_second(model: PreTrainedModel) -> None:
     if not wrong <= _WRONG:  # so that NaN is wrong
         raise InputError(
             f"{type(model).__name__}: a product with the Hessian is wrong by {wrong:.2g} of its "
-            "length; a part of this model has no right second derivative. Use a checkpoint of "
+            "length; a part of this model has no correct second derivative. Use a checkpoint of "
             "another encoder."
         )
 

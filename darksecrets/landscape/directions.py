@@ -25,7 +25,7 @@ _POOLER = "pooler"
 def encoder_parameters(model: PreTrainedModel) -> Weights:
     """The encoder's parameters by name, embeddings included, without pooler and classifier.
 
-    As where layers are restored, the pooler counts as classifier: many checkpoints lack one.
+    As where layers are reset, the pooler counts as classifier: many checkpoints lack one.
     """
     prefix = f"{model.base_model_prefix}."
     return {

@@ -76,7 +76,7 @@ def require_alike(results: Mapping[int, Followed], name: str) -> None:
     """Check that all seeds were followed at the same steps, on the same examples.
 
     Raises:
-        InputError: They were not.
+        InputError: Steps or examples differ between seeds.
     """
     (first, reference), *others = results.items()
     for seed, result in others:

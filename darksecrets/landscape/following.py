@@ -7,7 +7,7 @@ those in between are measured and forgotten.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Halves
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.extraction import (
     batches_for,
@@ -24,8 +25,9 @@ from darksecrets.attention.extraction import (
     read_sample,
 )
 from darksecrets.attention.kept import KeptMaps, keep
-from darksecrets.attention.store import HalfArray, Maps
+from darksecrets.attention.store import Maps
 from darksecrets.finetuning.snapshots import ROUNDING, Snapshots, apply
+from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.followed import Floats, Followed
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
@@ -40,51 +42,10 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from darksecrets.data.tasks import Task
     from darksecrets.patterns.classifier import Classifier
 
 _BATCH = 2**24  # bytes of a batch of maps in half precision
 _SINGLE = 2.0**-22  # relative rounding of a weight when a difference is added in float32
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is measured.
-
-    Attributes:
-        task: The task.
-        state: ``finetuned`` or ``finetuned-from-normal``.
-        seed: Seed of the fine-tuning.
-        examples: Sampled examples to measure, at most.
-        sample: Seed of their choice.
-        batch_size: Examples per batch on a CPU.
-        max_length: Longest sequence kept, in tokens.
-        std: Standard deviation of the normal distribution that ``finetuned-from-normal`` began in.
-        init_seed: Seed of what fine-tuning drew; None for that of the fine-tuning.
-        reinitialized_layers: How many of the top layers fine-tuning drew again.
-    """
-
-    task: Task
-    state: str
-    seed: int
-    examples: int
-    sample: int
-    batch_size: int
-    max_length: int
-    std: float
-    init_seed: int | None = None
-    reinitialized_layers: int = 0
-
-    @property
-    def start(self) -> Start:
-        """What the fine-tuning began with."""
-        return Start.of(
-            self.state,
-            self.seed,
-            std=self.std,
-            init_seed=self.init_seed,
-            layers=self.reinitialized_layers,
-        )
 
 
 @dataclass(frozen=True)
@@ -93,28 +54,38 @@ class Sources:
 
     Attributes:
         pretrained: The pre-trained encoder.
-        finetuned: The model that was made from it, or from random weights.
+        start: What the fine-tuning began with.
+        finetuned: The model that was made from it.
         snapshots: Its weights on the way.
         dataset: The task's data.
-        sample: CSV with the sampled examples.
+        sample: The ``idx`` of the sampled examples.
     """
 
     pretrained: Path
+    start: Start
     finetuned: Path
     snapshots: Path
     dataset: Path
-    sample: Path
+    sample: Sequence[int]
 
 
 def follow(
-    sources: Sources, classifier: Classifier, settings: Settings, *, threads: int
+    sources: Sources,
+    classifier: Classifier,
+    model: Finetuned,
+    *,
+    examples: int,
+    batch_size: int,
+    threads: int,
 ) -> tuple[Followed, dict[str, Any]]:
     """Measure the maps of every head at every snapshot.
 
     Args:
         sources: The models, snapshots and examples.
         classifier: The trained classifier of patterns.
-        settings: What to measure.
+        model: Which fine-tuning is followed.
+        examples: Sampled examples to measure, at most.
+        batch_size: Examples per batch on a CPU.
         threads: Number of CPU threads.
 
     Returns:
@@ -125,36 +96,36 @@ def follow(
     """
     start = time.perf_counter()
     torch.set_num_threads(threads)
-    snapshots, model = open_snapshots(sources, settings)
-    examples = choose(read_sample(sources.dataset, sources.sample), settings)
+    snapshots, own = open_snapshots(sources, model)
+    sampled = choose(read_sample(sources.dataset, sources.sample), examples, model.sample)
     tokenizer = load_tokenizer(sources.pretrained)
-    table, inputs = encode_longest_first(examples, tokenizer, settings.max_length)
+    table, inputs = encode_longest_first(sampled, tokenizer, model.max_length)
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_for(model, batches_of(len(table), settings.batch_size), lengths)
+    batches = batches_for(own, batches_of(len(table), batch_size), lengths)
 
     def maps() -> KeptMaps:
-        return keep(model, table, inputs, batches, tokenizer.pad_token_id)
+        return keep(own, table, inputs, batches, tokenizer.pad_token_id)
 
-    found = measure(snapshots, model, maps, classifier, settings.task.name)
+    found = measure(snapshots, own, maps, classifier, model.task.name)
     return found, {
         "snapshots": len(snapshots.listed),
         "rounding": max(each.error for each in snapshots.listed),
-        "device": str(model.device),
+        "device": str(own.device),
         "seconds": round(time.perf_counter() - start, 1),
     }
 
 
-def open_snapshots(sources: Sources, settings: Settings) -> tuple[Snapshots, PreTrainedModel]:
+def open_snapshots(sources: Sources, of: Finetuned) -> tuple[Snapshots, PreTrainedModel]:
     """Open the snapshots, and load the model that training began with, checked against them.
 
     Raises:
         InputError: They are not of the training from this start to this end.
     """
     snapshots = Snapshots(sources.snapshots)
-    model, _ = load_start(sources.pretrained, settings.task, settings.start)
-    expected = {"task": settings.task.name, "state": settings.state, "seed": settings.seed}
+    model, _ = load_start(sources.pretrained, of.task, sources.start)
+    expected = {"task": of.task.name, "state": of.state, "seed": of.seed}
     snapshots.check(model, **expected, model=fingerprint(sources.pretrained))
-    ended, _ = load_classifier(sources.finetuned, settings.task, settings.seed)
+    ended, _ = load_classifier(sources.finetuned, of.task, of.seed)
     require_end(snapshots, model, ended)
     return snapshots, devices.place(model)
 
@@ -163,7 +134,7 @@ def require_end(snapshots: Snapshots, start: PreTrainedModel, end: PreTrainedMod
     """Check that the last snapshot is a fine-tuned model, up to the rounding of differences.
 
     Raises:
-        InputError: It is not.
+        InputError: The last snapshot is not the fine-tuned model.
     """
     changes, ended = snapshots.at(snapshots.listed[-1].step), dict(end.named_parameters())
     for name, begun in start.named_parameters():
@@ -177,11 +148,10 @@ def require_end(snapshots: Snapshots, start: PreTrainedModel, end: PreTrainedMod
             raise InputError(_not_the_end(snapshots, f"{name} that differs by {wrong:.2g}"))
 
 
-def choose(columns: Mapping[str, list[Any]], settings: Settings) -> dict[str, list[Any]]:
+def choose(columns: Mapping[str, list[Any]], examples: int, seed: int) -> dict[str, list[Any]]:
     """A random choice of the sampled examples, in their order."""
     count = len(columns["idx"])
-    rng = np.random.default_rng(settings.sample)
-    rows = np.sort(rng.permutation(count)[: settings.examples])
+    rows = np.sort(np.random.default_rng(seed).permutation(count)[:examples])
     return {name: [values[row] for row in rows] for name, values in columns.items()}
 
 
@@ -253,7 +223,7 @@ def _at_the_end(
 def _between(first: Maps, now: Maps, end: Maps) -> tuple[Floats, Floats, Floats]:
     """Cosine with the first and last maps, and ⟨now − first, last − first⟩, see `Followed`."""
 
-    def along(half: HalfArray, rows: range) -> Floats:
+    def along(half: Halves, rows: range) -> Floats:
         begun = first.batch(rows).astype(np.float32)
         return _inner(half - begun, end.batch(rows) - begun)
 
@@ -265,7 +235,7 @@ def _cosine(one: Maps, other: Maps) -> Floats:
     if one is other:
         return np.ones((one.examples, one.layers, one.heads))
 
-    def of(half: HalfArray, rows: range) -> Floats:
+    def of(half: Halves, rows: range) -> Floats:
         second = other.batch(rows)
         lengths = np.sqrt(_inner(half, half) * _inner(second, second))
         return np.clip(_inner(half, second) / lengths, -1, 1)
@@ -273,7 +243,7 @@ def _cosine(one: Maps, other: Maps) -> Floats:
     return _by_batch(one, of)
 
 
-def _by_batch(maps: Maps, of: Callable[[HalfArray, range], Floats]) -> Floats:
+def _by_batch(maps: Maps, of: Callable[[Halves, range], Floats]) -> Floats:
     """[examples, ...] what a function makes of the batches of equal length."""
     return np.concatenate([of(half, rows) for rows, half in maps.batches(_BATCH)])
 
@@ -284,7 +254,7 @@ def _inner(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
     return found
 
 
-def _statistics(half: HalfArray, maps: Maps, rows: range) -> Floats:
+def _statistics(half: Halves, maps: Maps, rows: range) -> Floats:
     """[example, layer, head, statistic] of a batch."""
     weights, length = half.astype(np.float32), half.shape[-1]
     special = np.stack([maps.special(example) for example in rows])
@@ -299,7 +269,7 @@ def _statistics(half: HalfArray, maps: Maps, rows: range) -> Floats:
 
 
 def _patterns(maps: Maps, classifier: Classifier) -> npt.NDArray[np.int8]:
-    """[examples, layers, heads] numbers of patterns, in the wide reading."""
+    """[examples, layers, heads] numbers of patterns, under the lenient definition."""
     number = {name: place for place, name in enumerate(PATTERNS)}
     codes = [number[pattern] for pattern in classify(maps, classifier)["pattern"]]
     return np.array(codes, dtype=np.int8).reshape(maps.examples, maps.layers, maps.heads)

@@ -1,4 +1,4 @@
-"""Does a head's, or a layer's, change in fine-tuning predict what restoring it costs?
+"""Does a head's, or a layer's, change in fine-tuning predict what resetting it costs?
 
 Figure 5 shows how much fine-tuning changes the maps of each head. The maps of a layer also change
 with everything below it. So the change of a head's own weights is compared with the costs, too.
@@ -106,7 +106,7 @@ def _comparisons(
 
 
 def _restored(result: Restored, scope: str) -> Logits:
-    """[units, examples, outputs] with each head, or layer, restored alone."""
+    """[units, examples, outputs] with each head, or layer, reset alone."""
     if scope == HEADS:
         return result.heads.reshape(-1, *result.finetuned.shape)
     found: Logits = result.swapped[_alone(result)]
@@ -129,7 +129,7 @@ def _alone(result: Restored) -> Any:  # noqa: ANN401 - an index array
 def _costs(
     results: list[Restored], outputs: list[Logits], task: Task, resampling: Resampling
 ) -> Costs:
-    """What restoring costs, by all of `COSTS` that the task has."""
+    """What resetting costs, by all of `COSTS` that the task has."""
     found: dict[str, list[tuple[Floats, Floats]]] = {}
     for result, of_units in zip(results, outputs, strict=True):
         for name, values in _of_seed(result, of_units, task, resampling).items():

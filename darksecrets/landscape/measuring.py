@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
+import transformers
 
-from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.landscape.curvature import (
     Eigenvalue,
     Floats,
@@ -21,57 +21,32 @@ from darksecrets.landscape.curvature import (
     draws_of_trace,
     top_eigenvalue,
 )
+from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.objective import Objective
-from darksecrets.landscape.restoring import sample
+from darksecrets.landscape.settings import Flatness
 from darksecrets.landscape.sharpness import Farthest, balls, box, rises, sharpness
-from darksecrets.landscape.tables import FILTER, FLATNESS, PLAIN, RISE, SHARPNESS, TOP, TRACE
+from darksecrets.landscape.tables import FILTER, FLATNESS, PLAIN, RISE, SHARPNESS, TOP, TRACE, TRAIN
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
+from darksecrets.run.resuming import finish, resuming
 from darksecrets.run.tables import identify
 from darksecrets.stats import LEVEL
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is measured.
-
-    Attributes:
-        task: The task.
-        state: ``finetuned`` or ``finetuned-from-normal``.
-        seed: Seed of the fine-tuning.
-        splits: Splits of the data, one by one.
-        examples: Examples of a split, at most.
-        sample: Seed of the choice of examples.
-        max_length: Longest sequence kept, in tokens.
-        probes: Random vectors for the trace.
-        iterations: Lanczos vectors for the top eigenvalue, at most.
-        directions: Random directions for the mean rise.
-        radius: How far weights move in these, as a share of the lengths of their filters.
-        epsilon: Half the width of the box of Keskar et al., as a share of |weight| + 1.
-        filter_epsilon: The same for filters, as a share of their lengths.
-        ascent: Gradients for a sharpness, from each start, at most.
-    """
-
-    task: Task
-    state: str
-    seed: int
-    splits: Sequence[str]
-    examples: int
-    sample: int
-    max_length: int
-    probes: int
-    iterations: int
-    directions: int
-    radius: float
-    epsilon: float
-    filter_epsilon: float
-    ascent: int
+RADIUS = 0.25
+"""How far weights move in random directions, as a share of the lengths of their filters."""
+EPSILON = 0.0005
+"""Half the width of the box of Keskar et al., as a share of |weight| + 1."""
+FILTER_EPSILON = 0.01
+"""The same for filters, as a share of their lengths."""
 
 
 @dataclass(frozen=True)
@@ -94,74 +69,101 @@ class Estimate:
 
 
 def measure(
-    folder: Path, dataset: Path, settings: Settings, *, threads: int
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Measure one fine-tuned model.
+    models: Sequence[tuple[Finetuned, Path]],
+    dataset: Path,
+    settings: Flatness,
+    output: Path,
+    *,
+    threads: int,
+) -> dict[str, Any]:
+    """Measure fine-tuned models, write `FLATNESS`; finished models are kept beside it until then.
 
     Args:
-        folder: The model.
+        models: The models of a task, with their folders.
         dataset: The task's data, see the data contract.
-        settings: What to compute.
+        settings: How many examples, vectors and directions.
+        output: The table.
         threads: Number of CPU threads.
 
     Returns:
-        `FLATNESS` of the model; and for the provenance, what was moved and how long it took.
+        For the provenance, what was moved and how long it took.
 
     Raises:
-        InputError: The loss of the model is not finite.
+        InputError: The loss of a model is not finite.
     """
     start = time.perf_counter()
     torch.set_num_threads(threads)
-    tokenizer, task = load_tokenizer(folder), settings.task
-    model = devices.place(load_classifier(folder, task, settings.seed, attention="eager")[0])
+    identity = {
+        **asdict(settings),
+        "models": [(each.name, each.sample, fingerprint(folder)) for each, folder in models],
+        "data": fingerprint(dataset),
+        "device": devices.best().type,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
     tables = []
-    for name in settings.splits:
-        whole = load_split(dataset, name, tokenizer, task, settings.max_length)
-        split = sample(whole, settings.examples, settings.sample)
-        tables.append(flatness_of(model, split, settings).assign(split=name))
-    table = pd.concat(tables, ignore_index=True)
-    table = identify(table, task.name, f"{settings.state}/seed-{settings.seed}")
-    return table[list(FLATNESS.names)], {
+    with resuming(output, identity, "*.csv") as kept:
+        for each, folder in models:
+            file = kept / f"{each.state}-{each.seed}.csv"
+            if not file.is_file():
+                FLATNESS.write(_flatness(each, folder, dataset, settings), file)
+                finish(file)
+            tables.append(FLATNESS.read(file))
+        table = pd.concat(tables, ignore_index=True)
+        FLATNESS.write(table, output)
+    return {
         "parameters": int(table["parameters"].iloc[0]),
         "seconds": round(time.perf_counter() - start, 1),
     }
 
 
-def flatness_of(model: PreTrainedModel, split: EncodedSplit, settings: Settings) -> pd.DataFrame:
+def _flatness(model: Finetuned, folder: Path, dataset: Path, settings: Flatness) -> pd.DataFrame:
+    """`FLATNESS` of one model."""
+    loaded = load_classifier(folder, model.task, model.seed, attention="eager")[0]
+    examples = model.examples(dataset, TRAIN, load_tokenizer(folder), settings.examples)
+    table = flatness_of(devices.place(loaded), examples, model, settings).assign(split=TRAIN)
+    return identify(table, model.task.name, model.name)[list(FLATNESS.names)]
+
+
+def flatness_of(
+    model: PreTrainedModel, split: EncodedSplit, of: Finetuned, settings: Flatness
+) -> pd.DataFrame:
     """Rows of `FLATNESS` for some examples, without the columns that identify model and split.
 
     Args:
         model: The model, with ``eager`` attention, on the device to use.
         split: The examples.
-        settings: What to compute.
+        of: Which model it is.
+        settings: How many vectors and directions.
 
     Raises:
         InputError: The loss is not finite.
     """
-    objective = Objective(model, split, settings.task)
+    objective = Objective(model, split, of.task)
     slope = objective.gradient()
     about = {
         "examples": len(split),
         "parameters": len(slope),
         "loss": objective.value,
-        "constant_loss": constant_loss(settings.task, split.labels),
+        "constant_loss": constant_loss(of.task, split.labels),
         "gradient": float(torch.linalg.vector_norm(slope.double())),
     }
     rows = [
         {"scale": scale, "measure": name, **vars(found)}
-        for scale, name, found in _measures(objective, settings)
+        for scale, name, found in _measures(objective, of, settings)
     ]
     names = {"low": "ci_low", "high": "ci_high"}
     return pd.DataFrame(rows).rename(columns=names).assign(**about)
 
 
-def _measures(objective: Objective, settings: Settings) -> Iterator[tuple[str, str, Estimate]]:
+def _measures(
+    objective: Objective, of: Finetuned, settings: Flatness
+) -> Iterator[tuple[str, str, Estimate]]:
     """Scale, measure and estimate of everything that is measured."""
     kinds: dict[str, tuple[Product, Farthest]] = {
-        PLAIN: (objective.product, box(objective, settings.epsilon)),
-        FILTER: (objective.scaled_product, balls(objective, settings.filter_epsilon)),
+        PLAIN: (objective.product, box(objective, EPSILON)),
+        FILTER: (objective.scaled_product, balls(objective, FILTER_EPSILON)),
     }
-    draw = _generators(settings)
+    draw = _generators(of)
     with progress("Flatness", 3 * len(kinds) + 1, "numbers") as advance:
         for scale, (product, region) in kinds.items():
             draws = draws_of_trace(product, objective.start, settings.probes, draw())
@@ -174,7 +176,7 @@ def _measures(objective: Objective, settings: Settings) -> Iterator[tuple[str, s
             sharp = sharpness(objective, region, settings.ascent, starts)
             yield scale, SHARPNESS, Estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
             advance(1)
-        found = rises(objective, settings.radius, settings.directions, draw())
+        found = rises(objective, RADIUS, settings.directions, draw())
         yield FILTER, RISE, estimate(found)
         advance(1)
 
@@ -184,9 +186,9 @@ def _in_weights(objective: Objective, scale: str, vector: torch.Tensor) -> torch
     return objective.scale * vector if scale == FILTER else vector
 
 
-def _generators(settings: Settings) -> Callable[[], torch.Generator]:
+def _generators(of: Finetuned) -> Callable[[], torch.Generator]:
     """Sources of randomness, each for one number; those of two states are the same."""
-    sequence = np.random.SeedSequence((settings.sample, settings.seed))
+    sequence = np.random.SeedSequence((of.sample, of.seed))
 
     def draw() -> torch.Generator:
         (child,) = sequence.spawn(1)

@@ -12,7 +12,7 @@ def check_points(points: Sequence[float]) -> None:
     """Check that points of interpolations ascend from 0 to 1.
 
     Raises:
-        InputError: They do not.
+        InputError: The points do not ascend from 0 to 1.
     """
     ascending = all(one < other for one, other in itertools.pairwise(points))
     if not ascending or list(points[:1]) != [0] or list(points[-1:]) != [1]:

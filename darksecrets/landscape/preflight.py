@@ -1,18 +1,15 @@
-"""What restoring layers and flatness need of model and configuration, before the first job."""
+"""What resetting layers and flatness need of model and configuration, before the first job."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.landscape.grids import check_grid
 from darksecrets.landscape.points import check_points
 from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -45,7 +42,7 @@ def check_seeds(config: Mapping[str, Any]) -> None:
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:
-    """Why a run has to leave out restoring layers; empty if it can, or does not want to.
+    """Why a run has to leave out resetting layers; empty if it can, or does not want to.
 
     Args:
         config: A resolved configuration.
@@ -57,7 +54,7 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
 
 
 def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
-    """Check that layers can be restored, for runs that do so.
+    """Check that layers can be reset, for runs that do so.
 
     Of a model on the Hub only ``config.json`` is downloaded, unless it is in the cache.
 
@@ -66,7 +63,7 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
         left_out: Why the run has to leave it out, if it does.
 
     Raises:
-        InputError: They cannot; or the Hub does not have the model.
+        InputError: Layers cannot be reset, or the Hub does not have the model.
     """
     reason = left_out
     if not reason and (folder := known_folder(config["model"])):
@@ -74,7 +71,7 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     if reason:
         raise InputError(
             f"{reason} Everything else runs: set landscape.tasks to [], or leave out the tables "
-            "and figures of restored layers."
+            "and figures of layers reset to pre-trained weights."
         )
 
 
@@ -85,14 +82,9 @@ def check_derivatives(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: It has none; or the Hub does not have the model.
+        InputError: There are no second derivatives, or the Hub does not have the model.
     """
-
-    def require(model: PreTrainedModel) -> None:
-        from darksecrets.landscape.derivatives import require_second
-
-        require_second(model)
-
+    require = "darksecrets.landscape.derivatives.require_second"
     folder = known_folder(config["model"])
     if folder and (reason := refusal(folder, require)):
         raise InputError(
@@ -102,11 +94,5 @@ def check_derivatives(config: Mapping[str, Any]) -> None:
 
 
 def inseparable(folder: Path) -> str:
-    """Why the layers of a model cannot be restored; empty if they can, or if torch is missing."""
-
-    def require(model: PreTrainedModel) -> None:
-        from darksecrets.models.mixing import require_separable
-
-        require_separable(model)
-
-    return refusal(folder, require)
+    """Why the layers of a model cannot be reset; empty if they can, or if torch is missing."""
+    return refusal(folder, "darksecrets.models.mixing.require_separable")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,11 @@ import pandas as pd
 import torch
 
 from darksecrets.ablation.sweep import check_labels
-from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.finetuning.tables import predictions
+from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.results import Logits, Restored
 from darksecrets.landscape.running import heads_of, run
+from darksecrets.landscape.settings import Settings
 from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.models import devices
@@ -29,52 +29,11 @@ from darksecrets.models.starting import Start, load_start
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
+    from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
 
 
 _ROUNDING = 1e-3  # of outputs in float32, which other batches or another CPU may change
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is computed.
-
-    Attributes:
-        task: The task.
-        state: ``finetuned`` or ``finetuned-from-normal``.
-        seed: Seed of the fine-tuning.
-        points: Shares of the fine-tuned weights in the interpolations, ascending, from 0 to 1.
-        examples: Validation examples to score, at most; None for all.
-        training: Training examples that losses are measured on; all if there are fewer.
-        sample: Seed of the choice of examples.
-        max_length: Longest sequence kept, in tokens.
-        std: Standard deviation of the normal distribution that ``finetuned-from-normal`` began in.
-        init_seed: Seed of what fine-tuning drew; None for that of the fine-tuning.
-        reinitialized_layers: How many of the top layers fine-tuning drew again.
-    """
-
-    task: Task
-    state: str
-    seed: int
-    points: Sequence[float]
-    examples: int | None
-    training: int
-    sample: int
-    max_length: int
-    std: float
-    init_seed: int | None = None
-    reinitialized_layers: int = 0
-
-    @property
-    def start(self) -> Start:
-        """What the fine-tuning began with."""
-        return Start.of(
-            self.state,
-            self.seed,
-            std=self.std,
-            init_seed=self.init_seed,
-            layers=self.reinitialized_layers,
-        )
 
 
 def restore(
@@ -82,6 +41,8 @@ def restore(
     finetuned: Path,
     stored: Path,
     dataset: Path,
+    model: Finetuned,
+    start: Start,
     settings: Settings,
     *,
     threads: int,
@@ -91,10 +52,12 @@ def restore(
     Args:
         pretrained: The pre-trained encoder.
         finetuned: The model that was made from it, or from random weights.
-        stored: The predictions of this model that its run has stored: with nothing restored, the
+        stored: The predictions of this model that its run has stored: with nothing reset, the
             outputs are these, bit for bit.
         dataset: The task's data, see the data contract.
-        settings: What to compute.
+        model: Which model it is.
+        start: What its fine-tuning began with.
+        settings: Points between both models, and numbers of examples.
         threads: Number of CPU threads.
 
     Returns:
@@ -104,24 +67,22 @@ def restore(
         InputError: One model was not made from the other, its layers share their weights, or an
             output is not finite.
     """
-    start = time.perf_counter()
+    begun = time.perf_counter()
     torch.set_num_threads(threads)
-    tokenizer, task = load_tokenizer(finetuned), settings.task
-    train, validation = (
-        load_split(dataset, split, tokenizer, task, settings.max_length)
-        for split in ("train", "validation")
-    )
-    validation = sample(validation, settings.examples, settings.sample)
+    tokenizer, task = load_tokenizer(finetuned), model.task
+    validation = model.examples(dataset, "validation", tokenizer, settings.examples)
     check_labels(validation.labels, task, str(dataset))
-    mixture = load_mixture(pretrained, finetuned, settings)
-    train = sample(train, settings.training, settings.sample)
-    outputs = restored(mixture, validation, train, settings)
+    train = model.examples(dataset, "train", tokenizer, settings.training)
+    started, _ = load_start(pretrained, task, start)
+    ended, _ = load_classifier(finetuned, task, model.seed)
+    mixture = Mixture(devices.place(started), devices.place(ended))
+    outputs = restored(mixture, validation, train, task, settings.points)
     outputs, rounding = with_stored(outputs, read_stored(stored, task, outputs.idx), stored)
     return outputs, {
         "rounding": rounding,
         "models": len(outputs.swaps) + int(np.prod(outputs.heads.shape[:2])),
         "heads": int(np.prod(outputs.heads.shape[:2])),
-        "seconds": round(time.perf_counter() - start, 1),
+        "seconds": round(time.perf_counter() - begun, 1),
     }
 
 
@@ -168,24 +129,17 @@ def rounding_of(found: Logits, outputs: Logits, file: Path) -> float:
         raise InputError(
             f"{file}: found outputs that differ by {rounding:.2g} from those of the model, "
             "expected the same up to rounding. Model, data and predictions must be of one "
-            "run: run again what made the predictions."
+            "run: make the predictions again."
         )
     return rounding
 
 
-def load_mixture(pretrained: Path, finetuned: Path, settings: Settings) -> Mixture:
-    """Load what a fine-tuning began with, its classifier included, and what it made.
-
-    Raises:
-        InputError: See `restore`.
-    """
-    started, _ = load_start(pretrained, settings.task, settings.start)
-    ended, _ = load_classifier(finetuned, settings.task, settings.seed)
-    return Mixture(devices.place(started), devices.place(ended))
-
-
 def restored(
-    mixture: Mixture, validation: EncodedSplit, train: EncodedSplit, settings: Settings
+    mixture: Mixture,
+    validation: EncodedSplit,
+    train: EncodedSplit,
+    task: Task,
+    points: Sequence[float],
 ) -> Restored:
     """All outputs of two models; see `restore`.
 
@@ -193,17 +147,18 @@ def restored(
         mixture: The models.
         validation: Examples to score.
         train: Examples for losses.
-        settings: What to compute.
+        task: Their task.
+        points: Shares of the fine-tuned weights in the interpolations, ascending, from 0 to 1.
     """
-    layers, points = mixture.layers, settings.points
+    layers = mixture.layers
     exchanged, heads = swaps(layers), heads_of(mixture.end)
     mixes = [whole(layers, END), *(swap.mix(layers) for swap in exchanged)]
     parts = interpolations(layers)
     between = [interpolated(*part, share, layers) for part in parts for share in points]
     found = run(
         *(mixture, validation, [*mixes, *between], heads),
-        predicted=not settings.task.is_regression,
-        description=f"Restoring layers, {settings.task.name}",
+        predicted=not task.is_regression,
+        description=f"Resetting layers, {task.name}",
     )
     of_train = run(mixture, train, between, description="Interpolating, training examples")
     shape = shape_of(mixture.end)
@@ -222,22 +177,6 @@ def restored(
         points=np.array(points, dtype=np.float64),
         validation=of_curves.reshape(len(parts), len(points), *found.shape[1:]),
         train=of_train.reshape(len(parts), len(points), *of_train.shape[1:]),
-    )
-
-
-def sample(split: EncodedSplit, size: int | None, seed: int) -> EncodedSplit:
-    """A random sample of a split, in its order; all of it if it has no more, or without a size."""
-    rows = np.sort(np.random.default_rng(seed).permutation(len(split))[:size])
-    slices = [slice(split.starts[row], split.starts[row + 1]) for row in rows]
-    return dataclasses.replace(
-        split,
-        idx=split.idx[rows],
-        labels=split.labels[rows],
-        starts=np.cumsum([0, *split.lengths[rows]]),
-        inputs={
-            name: np.concatenate([flat[tokens] for tokens in slices])
-            for name, flat in split.inputs.items()
-        },
     )
 
 

@@ -31,7 +31,7 @@ class Restored:
         swaps: Rows of `tables.SWAPS`.
         finetuned: [examples, outputs] of the fine-tuned model, on the validation split.
         swapped: [swaps, examples, outputs] with the weights of each swap exchanged.
-        heads: [layers, heads, examples, outputs] with each head restored; no layers if heads share
+        heads: [layers, heads, examples, outputs] with each head reset; no layers if heads share
             their parameters.
         head_changes: [layers, heads] how far fine-tuning has moved their parameters.
         idx: [examples] numbers of the validation examples.
@@ -119,7 +119,7 @@ def require_alike(results: Mapping[int, Restored], task: Task) -> None:
     """Check that the results of all seeds are of the same examples and swaps.
 
     Raises:
-        InputError: They are not.
+        InputError: Examples or swaps differ between seeds.
     """
     (first, reference), *others = results.items()
     for seed, result in others:
@@ -131,7 +131,7 @@ def require_alike(results: Mapping[int, Restored], task: Task) -> None:
         if not same or not result.swaps[columns].equals(reference.swaps[columns]):
             raise InputError(
                 f"{task.name}: found different examples or exchanged layers in the results of "
-                f"seeds {first} and {seed}, expected the same. Restore the layers again."
+                f"seeds {first} and {seed}, expected the same. Run the rule restore_layers again."
             )
 
 

@@ -1,8 +1,8 @@
 """Outputs of many mixes of two classifiers, which share the layers that they have in common.
 
 All mixes go through the encoder together. After each layer, those that agree up to it are one node;
-nodes that enter the same version of a layer are one batch. A restored head changes the output of
-its layer's attention through its slice of the projection: all heads of a layer share one pass
+nodes that enter the same version of a layer are one batch. A head that is reset changes the output
+of its layer's attention through its slice of the projection: all heads of a layer share one pass
 through both versions of its attention, and leave the fine-tuned model there. The last layer is
 computed for the first token only.
 
@@ -49,7 +49,7 @@ CHUNK = {"cpu": 2**10, "gpu": 2**16}
 
 
 def heads_of(model: PreTrainedModel) -> list[Head]:
-    """Every head whose own parameters can be restored; none if heads share them."""
+    """Every head whose own parameters can be reset; none if heads share them."""
     shape = shape_of(model)
     layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
     return [(n, head) for n in layers for head in heads] if has_separate_heads(model) else []
@@ -72,7 +72,7 @@ def run(
         mixture: The two models, on the device to use.
         split: The examples.
         mixes: Any mixes.
-        heads: Heads to restore, each alone.
+        heads: Heads to reset, each alone.
         predicted: Whether the greatest output of each example counts: where rounding decides which
             it is, the outputs are those of the example alone.
         description: Text of the progress bar.
@@ -121,7 +121,7 @@ def _run(
 
 
 class Loop:
-    """Runs the model itself, once per mix and restored head; see `run`."""
+    """Runs the model itself, once per mix and reset head; see `run`."""
 
     def __init__(
         self, mixture: Mixture, split: EncodedSplit, mixes: Sequence[Mix], heads: Sequence[Head]
@@ -180,7 +180,7 @@ class _Node:
 
     Attributes:
         mix: Their mix, up to this layer.
-        head: Number of the head that is restored in them; None for none.
+        head: Number of the head that is reset in them; None for none.
     """
 
     mix: Mix
@@ -280,7 +280,7 @@ class Shared(Loop):
         Args:
             number: The layer.
             share: The shares of its attention and feed-forward part.
-            head: Number of a head in ``heads`` that is restored in it.
+            head: Number of a head in ``heads`` that is reset in it.
         """
         for pure, layers in ((START, self._starts), (END, self._ends)):
             if head is None and tuple(share) == (pure, pure):
@@ -311,7 +311,7 @@ class Shared(Loop):
     def _restore(
         self, number: int, own: Sequence[int], hidden: torch.Tensor, found: torch.Tensor
     ) -> None:
-        """Put the outputs of a fine-tuned layer with each of some heads restored in their places.
+        """Put the outputs of a fine-tuned layer with each of some heads reset in their places.
 
         Args:
             number: The layer, from 1.
@@ -331,7 +331,7 @@ class Shared(Loop):
         """[models, n, size] output of the last layer at the first token, by group."""
         number = self.mixture.layers
         place = {node: index for index, node in enumerate(before)}
-        # a head of the last layer is restored only there
+        # a head of the last layer is reset only there
         own = [
             node.head if node.head is not None and self.heads[node.head][0] == number else None
             for node in wanted

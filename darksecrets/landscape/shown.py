@@ -58,7 +58,8 @@ MODELS = (
         "How sharply the loss rises",
         _FLATNESS,
         "Greater is sharper. Filter-normalised: a step is as long as the weights that it moves, "
-        "so models can be compared. From normal: the same training, begun with random weights.",
+        "so models can be compared. From normal: the same training of a randomly initialized "
+        "model.",
         values=("value",),
         rows=("measure", "split"),
         across="state",
@@ -71,7 +72,7 @@ MODELS = (
         "Whether these models are at an optimum",
         _FLATNESS,
         "A model whose loss is not below that of constant output has not learned these examples. "
-        "The loss may be flat around it, but it is at no optimum.",
+        "The loss may be flat around it, but it is not at an optimum.",
         values=("loss", "constant_loss", "gradient"),
         rows=("state", "seed", "split"),
         where={"scale": FILTER, "measure": RISE},
@@ -83,7 +84,7 @@ MODELS = (
         "Loss of {kind}",
         _SURFACE,
         "The plane through the weights of three models; across: to the pre-trained model; up: to "
-        "the one fine-tuned from normal weights.",
+        "the model that was randomly initialized before fine-tuning.",
         values=("loss",),
         rows=("y",),
         across="x",

@@ -32,10 +32,10 @@ LOSS_SURFACES = Table(
             "plane",
             "text",
             f"`{MODELS}`: the plane of the three models of this seed, fine-tuned, pre-trained "
-            "(with the classifier of the state `pretrained`) and fine-tuned from normal weights; "
-            f"`{RANDOM}`: two random directions from the fine-tuned model, each row of a matrix as "
-            f"long as the model's, biases and layer norms unchanged; `{LINE}`: the line through "
-            "the pre-trained and the fine-tuned model, beyond both",
+            "(with the classifier of the state `pretrained`) and randomly initialized before "
+            f"fine-tuning; `{RANDOM}`: two random directions from the fine-tuned model, each row "
+            f"of a matrix as long as the model's, biases and layer norms unchanged; `{LINE}`: the "
+            "line through the pre-trained and the fine-tuned model, beyond both",
             values=PLANES,
         ),
         _SPLIT,
@@ -50,8 +50,8 @@ LOSS_SURFACES = Table(
         Column(
             "y",
             "number",
-            f"`{MODELS}`: share of the way from the fine-tuned model to that fine-tuned from "
-            f"normal weights; `{RANDOM}`: times the second direction; `{LINE}`: 0",
+            f"`{MODELS}`: share of the way from the fine-tuned model to the one that was randomly "
+            f"initialized before fine-tuning; `{RANDOM}`: times the second direction; `{LINE}`: 0",
         ),
         Column("loss", "number", "mean loss of the examples: cross-entropy, or squared error"),
         *interval("loss"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,14 @@ import torch
 import transformers
 
 from darksecrets.ablation.sweep import check_labels
-from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
 from darksecrets.finetuning.snapshots import Snapshots
+from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.grids import along, around, between
 from darksecrets.landscape.projection import project, put_changed
-from darksecrets.landscape.restoring import read_stored, rounding_of, sample
+from darksecrets.landscape.restoring import read_stored, rounding_of
 from darksecrets.landscape.results import Logits, losses
+from darksecrets.landscape.settings import Surface as Settings
 from darksecrets.landscape.surface import Grid, Points, Surface
 from darksecrets.landscape.surface_tables import (
     CORNERS,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
+    from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
     from darksecrets.landscape.vectors import Frame
 
@@ -62,31 +64,8 @@ BATCH_SIZE = 16
 """On a CPU in bfloat16, where small batches pay: they have less padding."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a surface depends on, besides its files, the device and library versions.
-
-    Attributes:
-        task: The task.
-        seed: Seed of the fine-tuning.
-        grid: Points of an axis, odd.
-        radius: Greatest multiple of a random direction.
-        examples: Validation examples, at most.
-        training: Training examples, at most.
-        sample: Seed of the choice of examples, and of the random directions.
-        max_length: Longest sequence kept, in tokens.
-        precision: One of `darksecrets.models.precision.PRECISIONS`.
-    """
-
-    task: Task
-    seed: int
-    grid: int
-    radius: float
-    examples: int
-    training: int
-    sample: int
-    max_length: int
-    precision: str
+RADIUS = 1.0
+"""Greatest multiple of a random direction."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +88,8 @@ class Losses:
         model: A model whose weights may be changed.
         vectors: Vectors of its shape.
         splits: The examples, by name, in the order of `SPLITS`.
-        settings: What to compute.
+        task: Their task.
+        fast: Whether points are computed in bfloat16.
 
     Attributes:
         vectors: The same.
@@ -120,10 +100,12 @@ class Losses:
         model: PreTrainedModel,
         vectors: Vectors,
         splits: Mapping[str, EncodedSplit],
-        settings: Settings,
+        task: Task,
+        *,
+        fast: bool = False,
     ) -> None:
-        self.model, self.vectors, self.splits, self.task = model, vectors, splits, settings.task
-        self.fast = precision.resolve(settings.precision) == "bfloat16"
+        self.model, self.vectors, self.splits = model, vectors, splits
+        self.task, self.fast = task, fast
 
     def at(self, weights: Weights, *, exact: bool = False) -> Floats:
         """[2, splits] mean losses and their standard errors at a point, in float32 if `exact`."""
@@ -157,7 +139,7 @@ class Losses:
                 raise InputError(
                     f"{self.task.name}: found a loss that is not finite on the {name} examples, "
                     "expected a number everywhere on the plane. A model has diverged: train it "
-                    "again, or lower landscape.surface.radius."
+                    "again."
                 )
             error = of_examples.std(ddof=1) / np.sqrt(len(of_examples))
             columns.append((of_examples.mean(), error))
@@ -167,21 +149,25 @@ class Losses:
 def measure(
     models: Mapping[str, Model],
     dataset: Path,
+    of: Finetuned,
     settings: Settings,
     output: Path,
     *,
     snapshots: Path | None = None,
     threads: int,
+    in_precision: str = "auto",
 ) -> tuple[Surface, dict[str, Any]]:
     """Compute the losses on all planes; finished rows are kept beside the output until then.
 
     Args:
         models: The models that span the plane, by `CORNERS`.
         dataset: The task's data, see the data contract.
-        settings: What to compute.
+        of: The fine-tuned model.
+        settings: Points of an axis, and numbers of examples.
         output: The file that is made from the result.
         snapshots: Weights on the way of the fine-tuning, if they were kept.
         threads: Number of CPU threads.
+        in_precision: One of `darksecrets.models.precision.PRECISIONS`.
 
     Returns:
         The surface; and for the provenance, the precision, its errors, and the time.
@@ -192,25 +178,32 @@ def measure(
     """
     start = time.perf_counter()
     torch.set_num_threads(threads)
-    splits = _samples(models[FINETUNED].folder, dataset, settings)
+    tokenizer = load_tokenizer(models[FINETUNED].folder)
+    splits = {
+        name: of.examples(dataset, name, tokenizer, size)
+        for name, size in zip(SPLITS, (settings.examples, settings.training), strict=True)
+    }
+    for split in splits.values():
+        check_labels(split.labels, of.task, str(dataset))
     identity = {
-        **asdict(settings),
-        "task": settings.task.name,
+        **{"grid": settings.grid, "task": of.task.name, "seed": of.seed, "sample": of.sample},
         "models": {name: fingerprint(model.folder) for name, model in models.items()},
         "snapshots": fingerprint(snapshots) if snapshots else None,
         "data": [split.fingerprint() for split in splits.values()],
-        "precision": precision.resolve(settings.precision),
+        "precision": precision.resolve(in_precision),
         "device": devices.best().type,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
     with resuming(output, identity, _ROWS) as folder:
-        losses_at, steps = _load(models, splits, settings, folder, snapshots)
-        of = f"{settings.task.name}, seed {settings.seed}"
-        vectors = losses_at.vectors
-        frame = frame_of(vectors, (PRETRAINED, FROM_NORMAL), FINETUNED, f"{of}: three models")
-        frame_of(vectors, DIRECTIONS, None, f"{of}: random directions")
+        vectors = Vectors(folder)
+        model, steps = _load(models, of, vectors, snapshots)
+        fast = identity["precision"] == "bfloat16"
+        losses_at = Losses(model, vectors, splits, of.task, fast=fast)
+        name = f"{of.task.name}, seed {of.seed}"
+        frame = frame_of(vectors, (PRETRAINED, FROM_NORMAL), FINETUNED, f"{name}: three models")
+        frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
         corners, rounding = _corners(losses_at, models, frame)
-        grids, checked = _survey(losses_at, settings, folder, corners)
+        grids, checked = _survey(losses_at, settings.grid, folder, corners)
         surface = Surface(grids, corners, _path(losses_at, frame, steps), checked)
         surface.save(output)
     return surface, {
@@ -221,41 +214,20 @@ def measure(
     }
 
 
-def _samples(model: Path, dataset: Path, settings: Settings) -> dict[str, EncodedSplit]:
-    """Samples of both splits."""
-    tokenizer, task = load_tokenizer(model), settings.task
-    found = {}
-    for name, size in zip(SPLITS, (settings.examples, settings.training), strict=True):
-        split = load_split(dataset, name, tokenizer, task, settings.max_length)
-        found[name] = sample(split, size, settings.sample)
-        check_labels(found[name].labels, task, str(dataset))
-    return found
-
-
 def _load(
-    models: Mapping[str, Model],
-    splits: Mapping[str, EncodedSplit],
-    settings: Settings,
-    folder: Path,
-    snapshots: Path | None,
-) -> tuple[Losses, Steps]:
-    """Keep all models and directions in a folder, and the last of them in memory."""
+    models: Mapping[str, Model], of: Finetuned, vectors: Vectors, snapshots: Path | None
+) -> tuple[PreTrainedModel, Steps]:
+    """Keep all models and directions as vectors, and the last of the models in memory."""
     steps: Steps = iter(())
-    vectors = Vectors(folder)
     for name in CORNERS:
-        model, _ = load_classifier(models[name].folder, settings.task, settings.seed)
+        model, _ = load_classifier(models[name].folder, of.task, of.seed)
         vectors.keep(name, model)
         if name == PRETRAINED and snapshots:
-            steps = _steps(snapshots, model, settings)
-    random_directions(vectors, FINETUNED, DIRECTIONS, settings.sample)
-    return Losses(devices.place(model), vectors, splits, settings), steps
-
-
-def _steps(folder: Path, start: PreTrainedModel, settings: Settings) -> Steps:
-    """Snapshots of the training that began with a model; those of another run are refused."""
-    kept = Snapshots(folder)
-    kept.check(start, task=settings.task.name, state=FINETUNED, seed=settings.seed)
-    return kept.read()
+            kept = Snapshots(snapshots)
+            kept.check(model, task=of.task.name, state=FINETUNED, seed=of.seed)
+            steps = kept.read()
+    random_directions(vectors, FINETUNED, DIRECTIONS, of.sample)
+    return devices.place(model), steps
 
 
 def _corners(
@@ -304,20 +276,20 @@ def _path(losses_at: Losses, frame: Frame, steps: Steps) -> Points:
 
 
 def _survey(
-    losses_at: Losses, settings: Settings, folder: Path, corners: Points
+    losses_at: Losses, points: int, folder: Path, corners: Points
 ) -> tuple[dict[str, Grid], Floats]:
     """Losses on all grids, and those that were checked in float32; finished rows are read."""
     grids, checked = {}, [*_checked_corners(losses_at, corners)]
-    axes = axes_of(settings)
+    axes = axes_of(points)
     nodes = sum(len(x) * len(y) for x, y in axes.values())
-    with progress(f"Loss surface, {settings.task.name}", nodes, "points") as advance:
+    with progress(f"Loss surface, {losses_at.task.name}", nodes, "points") as advance:
         for plane, (x, y) in axes.items():
             rows = []
             for row, place in enumerate(y):
                 file = folder / f"{plane}-{row + 1}.npz"
                 if not file.is_file():
-                    points = [weights_of(plane, each, place) for each in x]
-                    found = [_at(losses_at, point, corners) for point in points]
+                    of_row = [weights_of(plane, each, place) for each in x]
+                    found = [_at(losses_at, point, corners) for point in of_row]
                     _keep(file, np.array(found))
                 rows.append(read_arrays(file, "losses")["losses"])
                 advance(len(x))
@@ -361,11 +333,11 @@ def _checked_ends(losses_at: Losses, plane: str, grid: Grid) -> Iterator[Floats]
             yield np.stack([given, exact], axis=-1)
 
 
-def axes_of(settings: Settings) -> dict[str, tuple[Floats, Floats]]:
-    """Places of the columns and rows of every grid."""
-    shares, radii = between(settings.grid), around(settings.grid, settings.radius)
+def axes_of(points: int) -> dict[str, tuple[Floats, Floats]]:
+    """Places of the columns and rows of every grid, given the points of an axis."""
+    shares, radii = between(points), around(points, RADIUS)
     planes = {MODELS: (shares, shares), RANDOM: (radii, radii)}
-    return {**planes, LINE: (along(settings.grid), np.zeros(1))}
+    return {**planes, LINE: (along(points), np.zeros(1))}
 
 
 def weights_of(plane: str, x: float, y: float) -> Weights:

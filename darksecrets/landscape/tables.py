@@ -1,4 +1,4 @@
-"""Tables of what fine-tuning does: layers and heads restored, and paths between two models."""
+"""Tables of layers and heads reset to pre-trained weights, and of paths between two models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, interval
 
 STATES = ("finetuned", columns.FROM_NORMAL)
-"""States of models that something can be restored in."""
+"""States of models whose weights can be reset to those that fine-tuning began with."""
 DIFFERENCE = "difference"
 
 DIRECTIONS = RESTORED, TRANSFERRED = ("restored", "transferred")
@@ -39,16 +39,16 @@ _OF_MODEL = (TASK, _STATE, columns.SEED)
 _DIRECTION = Column(
     "direction",
     "text",
-    f"`{RESTORED}`: weights that fine-tuning began with are put into the fine-tuned model; "
-    f"`{TRANSFERRED}`: fine-tuned weights are put into the encoder that it began with. The "
-    "classifier, and the pooler, are always the fine-tuned ones",
+    f"`{RESTORED}`: parts of the fine-tuned model are reset to the weights that fine-tuning began "
+    f"with; `{TRANSFERRED}`: parts of the encoder that it began with get fine-tuned weights. "
+    "Classifier and pooler are always the fine-tuned ones",
     values=DIRECTIONS,
 )
 _WHAT = (
     Column(
         "kind",
         "text",
-        f"what is put in: `{EMBEDDINGS}`; `{UP_TO}`: these and layers 1 to `last_layer`; "
+        f"what is exchanged: `{EMBEDDINGS}`; `{UP_TO}`: these and layers 1 to `last_layer`; "
         f"`{FROM}`: layers `first_layer` to the last; `{LAYER}`: one layer; `{THIRD}` of the "
         f"layers; `{ATTENTION}` or `{MLP}` of these layers",
         values=KINDS,
@@ -78,7 +78,7 @@ _FLIPS = Column(
 )
 _LOSS = (
     Column("loss_delta", "number", "what it adds to the mean loss of the validation examples"),
-    *interval("loss_delta", "loss_low", "loss_high"),
+    *interval("loss_delta", "loss"),
 )
 _CHANGE = Column(
     "weight_change",
@@ -91,15 +91,16 @@ RESTORED_LAYERS = Table(
     "restored_layers",
     "Score and loss with weights of some layers exchanged between a fine-tuned model and what "
     "fine-tuning began with (Hao et al. 2019): the pre-trained encoder, or for "
-    f"`{columns.FROM_NORMAL}` the weights drawn from a normal distribution.",
+    f"`{columns.FROM_NORMAL}` the randomly initialized encoder.",
     (*_OF_MODEL, _DIRECTION, *_WHAT, METRIC, *_EFFECT, _FLIPS, *_LOSS, _CHANGE),
     key=names(*_OF_MODEL, _DIRECTION, *_WHAT, METRIC),
 )
 
 RESTORED_HEADS = Table(
     "restored_heads",
-    "The same with the own parameters of one head restored: its rows of queries, keys and values, "
-    "and its columns of the output projection. No rows for encoders whose heads share them.",
+    "Score and loss with the own parameters of one head reset to pre-trained weights: its rows of "
+    "queries, keys and values, and its columns of the output projection. No rows for encoders "
+    "whose heads share them.",
     (
         *_OF_MODEL,
         columns.LAYER,
@@ -164,12 +165,7 @@ INTERPOLATION = Table(
             "examples: those scored of `validation`, or `landscape.training` of `train`",
             values=SPLITS,
         ),
-        Column(
-            "quantity",
-            "text",
-            f"`{LOSS}`, or a metric, × 100",
-            values=(LOSS, *METRIC.values),
-        ),
+        Column("quantity", "text", f"`{LOSS}`, or a metric, × 100", values=(LOSS, *METRIC.values)),
         _SEEDS,
         Column("value", "number", "mean over the seeds"),
         Column("difference", "number", "`value` − that of the fine-tuned models, at α = 1"),
@@ -197,12 +193,12 @@ _RHO = Column(
 
 CHANGE_AND_COST = Table(
     "change_and_cost",
-    "Whether what fine-tuning changes most costs most if it is restored: rank correlations over "
-    "heads, and over layers.",
+    "Whether resetting costs most where fine-tuning changes most: rank correlations over heads, "
+    "and over layers.",
     (
         TASK,
         _STATE,
-        Column("scope", "text", "what is restored, one by one", values=SCOPES),
+        Column("scope", "text", "what is reset to pre-trained weights, one by one", values=SCOPES),
         Column(
             "change",
             "text",
@@ -213,7 +209,7 @@ CHANGE_AND_COST = Table(
         Column(
             "cost",
             "text",
-            "what restoring adds to the validation `loss`, or takes from the `score` (the task's "
+            "what resetting adds to the validation `loss`, or takes from the `score` (the task's "
             "first metric), or the share of predictions that it `flips`",
             values=COSTS,
         ),
@@ -271,8 +267,8 @@ _MEASURE = Column(
     "text",
     f"`{SHARPNESS}` (Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss nearby "
     f"− loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
-    f"`landscape.flatness.radius`, both ways; `{TRACE}` of the Hessian (Hutchinson 1990); its "
-    f"`{TOP}`, with its sign (Lanczos 1950)",
+    f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson 1990); "
+    f"its `{TOP}`, with its sign (Lanczos 1950)",
     values=MEASURES,
 )
 

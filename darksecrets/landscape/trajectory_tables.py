@@ -10,11 +10,7 @@ from darksecrets.run import columns
 from darksecrets.run.columns import HEAD, LAYER, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, interval
 
-VERDICTS = LATER, EARLIER, NO_ORDER = (
-    "upper layers later",
-    "upper layers earlier",
-    "no order",
-)
+VERDICTS = LATER, EARLIER, NO_ORDER = ("upper layers later", "upper layers earlier", "no order")
 """What a run says about the order in which layers change."""
 
 _STATE = replace(STATE, values=STATES)
@@ -51,9 +47,9 @@ HEAD_TRAJECTORIES = Table(
         HEAD,
         _SHARE,
         _COSINE,
-        *interval("cosine_to_start", "start_low", "start_high", bounds=(0, 1), optional=True),
+        *interval("cosine_to_start", "start", bounds=(0, 1), optional=True),
         _TO_END,
-        *interval("cosine_to_end", "end_low", "end_high", bounds=(0, 1), optional=True),
+        *interval("cosine_to_end", "end", bounds=(0, 1), optional=True),
         Column(
             "progress",
             "number",
@@ -176,7 +172,7 @@ HALFWAY_ORDER = Table(
             high=1,
             optional=True,
         ),
-        *interval("spearman", "spearman_low", "spearman_high", bounds=(-1, 1), optional=True),
+        *interval("spearman", "spearman", bounds=(-1, 1), optional=True),
         replace(
             P_VALUE,
             optional=True,

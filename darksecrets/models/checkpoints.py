@@ -109,7 +109,7 @@ def check_hub(source: Mapping[str, Any]) -> None:
     """If the source is the Hub, check that the checkpoint can be downloaded or is in the cache.
 
     Raises:
-        InputError: If it cannot.
+        InputError: The checkpoint cannot be downloaded.
     """
     if source["source"] == "hub":
         hub.check(source["id"], source["revision"], HUB_PATTERNS, "model")
@@ -327,8 +327,8 @@ def _too_long(folder: Path, model: PreTrainedModel, tokens: int) -> Exception | 
 
 def _check_reach(folder: Path, model: PreTrainedModel, max_length: int) -> None:
     """Check that local attention, if any, is known: from masks, not only as weights of 0."""
-    from darksecrets.models.hooks import is_reachable
     from darksecrets.models.reach import windows_of
+    from darksecrets.models.session import is_reachable
 
     windows_of(model, max_length)
     if not is_reachable(model) and any((m[0] == 0).any() for m in _trial_maps(model, max_length)):
@@ -372,7 +372,7 @@ def _trial_maps(model: PreTrainedModel, length: int) -> list[torch.Tensor]:
     """Attention maps of a trial model for a text of this length and a padded one."""
     import torch
 
-    from darksecrets.models.hooks import observe, trial_inputs
+    from darksecrets.models.session import observe, trial_inputs
 
     with torch.inference_mode(), observe(model, maps=True) as seen:
         model(**trial_inputs(model, length))

@@ -8,13 +8,14 @@ as in checkpoints without one, it is trained, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from darksecrets.data.batches import by_length
-from darksecrets.models.hooks import trial_inputs
+from darksecrets.models.session import trial_inputs
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -54,17 +55,14 @@ class FrozenEncoder:
         """
         caught: list[torch.Tensor] = []
         done: list[int] = []
-        handle = self.entry.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
-        try:
-            with torch.no_grad(), progress(description, len(split), "examples") as advance:
-                for rows in by_length(split.lengths, batch_size):
-                    batch = split.batch(rows)
-                    del batch["labels"]
-                    self.model(**{k: tensor.to(self.model.device) for k, tensor in batch.items()})
-                    done += rows
-                    advance(len(rows))
-        finally:
-            handle.remove()
+        catch = self.entry.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
+        with catch, torch.no_grad(), progress(description, len(split), "examples") as advance:
+            for rows in by_length(split.lengths, batch_size):
+                batch = split.batch(rows)
+                del batch["labels"]
+                self.model(**{k: tensor.to(self.model.device) for k, tensor in batch.items()})
+                done += rows
+                advance(len(rows))
         return torch.cat(caught)[torch.from_numpy(np.argsort(done)).to(self.model.device)]
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
@@ -72,25 +70,16 @@ class FrozenEncoder:
 
         The model runs on a few tokens, whose features are replaced by those given.
         """
-        handle = self.entry.register_forward_pre_hook(lambda *_: (features,))
-        try:
-            logits: torch.Tensor = self.model(**self.trial).logits
-        finally:
-            handle.remove()
-        return logits
+        with self.entry.register_forward_pre_hook(lambda *_: (features,)):
+            return self.model(**self.trial).logits
 
     def _first(self, names: set[str]) -> torch.nn.Module:
         """The first of some modules to run."""
         order: list[torch.nn.Module] = []
-
-        def note(module: torch.nn.Module, _: Any) -> None:  # noqa: ANN401 - a module's inputs
-            order.append(module)
-
-        handles = [self.model.get_submodule(n).register_forward_pre_hook(note) for n in names]
-        try:
-            with torch.no_grad():
-                self.model(**self.trial)
-        finally:
-            for handle in handles:
-                handle.remove()
+        with torch.no_grad(), ExitStack() as hooks:
+            for name in names:
+                module = self.model.get_submodule(name)
+                note = module.register_forward_pre_hook(lambda each, _: order.append(each))
+                hooks.enter_context(note)
+            self.model(**self.trial)
         return order[0]

@@ -1,4 +1,4 @@
-"""Load models (section 3): pre-trained, with a new classifier, or with random normal weights.
+"""Load models (section 3): pre-trained, with a new classifier, or randomly initialized.
 
 Mismatches that would make results silently wrong are errors: parameters of the encoder that the
 checkpoint lacks, which would stay random, and encoder parameters of the checkpoint that are unused.
@@ -6,14 +6,15 @@ checkpoint lacks, which would stay random, and encoder parameters of the checkpo
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from darksecrets.models import checkpoints, weights
+from darksecrets.models.quietly import quiet
 from darksecrets.models.size import read_size
+from darksecrets.run.columns import RANDOM
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint
 
@@ -227,9 +228,17 @@ class Draw(NamedTuple):
     seed: int
     std: float
 
+    @classmethod
+    def of(cls, model: str, std: float) -> Draw | None:
+        """How the weights of a model such as ``random/seed-1`` are drawn; None for others."""
+        state, _, seed = model.partition("/seed-")
+        return cls(int(seed), std) if state == RANDOM else None
 
-def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
-    """Draw all weights of a model from a normal distribution, in place (section 4.3).
+
+def draw_from_normal(
+    model: PreTrainedModel, seed: int, std: float, names: Container[str] | None = None
+) -> None:
+    """Draw weights of a model from a normal distribution, in place (section 4.3).
 
     Weights are the matrices of linear layers and the embeddings, the classifier's and the padding
     token's included: mean 0, standard deviation ``std``. Biases become 0 and layer-norm scales 1,
@@ -238,12 +247,20 @@ def draw_from_normal(model: PreTrainedModel, seed: int, std: float) -> None:
 
     The draw depends only on ``seed`` and the shapes. With one seed, an encoder without a classifier
     gets the weights that the encoder of `finetuned-from-normal` has before its training.
+
+    Args:
+        model: The model.
+        seed: Seed of the draw.
+        std: Standard deviation.
+        names: Parameters to draw; None for all.
     """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
+            if names is not None and name not in names:
+                continue
             if parameter.dim() >= 2:
                 parameter.normal_(0.0, std, generator=generator)
             else:
@@ -374,20 +391,3 @@ def _check_vocabulary(
             f"{folder}: the tokenizer has {len(tokenizer)} word pieces, the model embeddings for "
             f"{config.vocab_size}. Expected the tokenizer that the model was trained with."
         )
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Silence progress bars and loading reports of transformers; their content is checked here."""
-    from transformers.utils import logging as transformers_logging
-
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

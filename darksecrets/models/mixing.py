@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from darksecrets.models.hooks import shape_of
+from darksecrets.models.session import shape_of
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -163,10 +163,9 @@ def require_separable(model: PreTrainedModel) -> None:
     """
     if not _layers(model):
         raise InputError(
-            f"{type(model).__name__}: the layers of this model cannot be restored one by one, "
-            "because they share their weights or are not in a list. Use a checkpoint of BERT, "
-            "RoBERTa, DistilBERT, ModernBERT or another encoder whose layers have weights of "
-            "their own."
+            f"{type(model).__name__}: the layers of this model cannot be reset one by one, because "
+            "they share their weights or are not in a list. Use a checkpoint of BERT, RoBERTa, "
+            "DistilBERT, ModernBERT or another encoder whose layers have weights of their own."
         )
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
-from darksecrets.models.hooks import Call, Intervention, intervene, trial_inputs
+from darksecrets.models.session import (
+    Call,
+    Intervention,
+    evaluating,
+    intervene_on_heads,
+    trial_inputs,
+)
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -135,19 +142,12 @@ def _find(model: PreTrainedModel) -> list[LinearMaps] | str:
 
 def _trace(model: PreTrainedModel) -> _Trace:
     """Run a model on two texts and see which linear maps are called."""
-    trace, training = _Trace(), model.training
-    handles: list[Any] = []
-    model.train(False)
-    try:
-        with torch.inference_mode(), intervene(model, trace):
-            for module in model.base_model.modules():
-                handles.append(module.register_forward_pre_hook(trace.begin))
-                handles.append(module.register_forward_hook(trace.end))
-            model(**trial_inputs(model, 6))
-    finally:
-        for handle in handles:
-            handle.remove()
-        model.train(training)
+    trace = _Trace()
+    with ExitStack() as hooks, evaluating(model), intervene_on_heads(model, trace):
+        for module in model.base_model.modules():
+            hooks.enter_context(module.register_forward_pre_hook(trace.begin))
+            hooks.enter_context(module.register_forward_hook(trace.end))
+        model(**trial_inputs(model, 6))
     return trace
 
 

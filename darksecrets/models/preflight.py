@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.data import hub
 from darksecrets.models import checkpoints, loading
 from darksecrets.models.size import config_file
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -79,18 +76,20 @@ def known_folder(model: Mapping[str, Any]) -> Path | None:
     return hub.download(model["id"], model["revision"], ["config.json"], "model")
 
 
-def refusal(folder: Path, require: Callable[[PreTrainedModel], object]) -> str:
+def refusal(folder: Path, require: str) -> str:
     """Why something cannot be done with a checkpoint; empty if it can, or if torch is missing.
 
     Args:
         folder: The checkpoint; ``config.json`` is enough.
-        require: Raises an `InputError` for a model with which it cannot be done. It gets a small
-            random model of the checkpoint's architecture, and may import torch.
+        require: Module and name of a function that raises an `InputError` for a model with which it
+            cannot be done; it gets a small random model of the checkpoint's architecture. By name,
+            because its module imports torch, which slows plans.
     """
     if importlib.util.find_spec("torch") is None:
         return ""
+    module, _, name = require.rpartition(".")
     try:
-        require(checkpoints.trial_model(folder))
+        getattr(importlib.import_module(module), name)(checkpoints.trial_model(folder))
     except InputError as error:
         return f"{folder}: {error}"
     return ""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def windows_of(model: PreTrainedModel, tokens: int) -> tuple[int | None, ...]:
     """
     import torch
 
-    from darksecrets.models.hooks import is_reachable, observe, trial_inputs
+    from darksecrets.models.session import is_reachable, observe, trial_inputs
 
     if not is_reachable(model):
         return (None,) * int(model.config.num_hidden_layers)
@@ -46,7 +46,7 @@ def windows_of(model: PreTrainedModel, tokens: int) -> tuple[int | None, ...]:
     )
 
 
-def _window(reach: npt.NDArray[np.bool_], layer: int, model: PreTrainedModel) -> int | None:
+def _window(reach: Flags, layer: int, model: PreTrainedModel) -> int | None:
     """The window of a layer, from which of [query, key] it reaches."""
     if reach.all():
         return None

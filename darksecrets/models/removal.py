@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
-from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import is_known
 from darksecrets.models.selectors import Heads
+from darksecrets.models.session import shape_of
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
 
@@ -68,8 +68,7 @@ class _NoMlp(torch.nn.Module):
         self.LayerNorm = norm
 
     def forward(self, _: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
-        normalised: torch.Tensor = self.LayerNorm(attended)
-        return normalised
+        return self.LayerNorm(attended)
 
 
 def remove_mlps(model: PreTrainedModel, layers: Collection[int]) -> None:
@@ -101,7 +100,7 @@ def require_removable(model: PreTrainedModel) -> None:
     """Check that heads and MLPs can be taken out of the layers of a classifier.
 
     Raises:
-        InputError: They cannot.
+        InputError: Heads or MLPs cannot be taken out.
     """
     if not is_known(model):
         raise InputError(
@@ -196,8 +195,7 @@ class _Logits(torch.nn.Module):
         self.model, self.names = model, names
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.model(**dict(zip(self.names, inputs, strict=True))).logits
-        return logits
+        return self.model(**dict(zip(self.names, inputs, strict=True))).logits
 
 
 def _longest(model: PreTrainedModel) -> int:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn import functional as F
 
-from darksecrets.models.hooks import shape_of
+from darksecrets.models import precision
 from darksecrets.models.layers import is_known
+from darksecrets.models.session import shape_of
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LARGEST = 127
 """Largest whole number that a weight or an input becomes; the smallest is -127."""
 _TINY = torch.finfo(torch.float32).tiny
+_EXACT = 2**24 // LARGEST**2
+"""Products of that many whole numbers have a sum that float32 holds exactly."""
 
 
 def copy(model: PreTrainedModel) -> PreTrainedModel:
@@ -165,6 +168,18 @@ def whole_numbers(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.round(rows / units).to(torch.int8), units
 
 
+def product_of_whole_numbers(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """[rows, inputs] times [outputs, inputs], int8 from -127 to 127, as [rows, outputs] in int32.
+
+    Where 8-bit products overflow, it is computed in float32, so much of it at a time that nothing
+    is rounded: slower, but equal.
+    """
+    if one.device.type != "cpu" or precision.int8_is_exact():
+        return torch._int_mm(one, other.T)
+    parts = zip(*(torch.split(each.float(), _EXACT, dim=1) for each in (one, other)), strict=True)
+    return torch.stack([(a @ b.T).int() for a, b in parts]).sum(dim=0, dtype=torch.int32)
+
+
 class Linear8(torch.nn.Module):
     """A linear map whose weights have 8 bits, with a unit for every output.
 
@@ -182,7 +197,7 @@ class Linear8(torch.nn.Module):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """[..., inputs] to [..., outputs]."""
         numbers, units = whole_numbers(inputs.reshape(-1, inputs.shape[-1]))
-        product = torch._int_mm(numbers, self.weight.T) * (units * self.units)
+        product = product_of_whole_numbers(numbers, self.weight) * (units * self.units)
         if self.bias is not None:
             product = product + self.bias
         return product.reshape(*inputs.shape[:-1], -1)

@@ -34,7 +34,7 @@ class Start:
         seed: Seed of everything that is drawn.
         std: Standard deviation of the normal distribution that all weights are drawn from; None if
             the fine-tuning begins with the pre-trained ones.
-        layers: How many of the top layers are drawn again, and with them the pooler.
+        layers: How many of the top layers are reinitialized, and with them the pooler.
     """
 
     seed: int
@@ -50,7 +50,7 @@ class Start:
             seed: Seed of the fine-tuning.
             std: Standard deviation of the normal distribution.
             init_seed: Seed of what is drawn; None for that of the fine-tuning.
-            layers: How many of the top layers are drawn again.
+            layers: How many of the top layers are reinitialized.
         """
         drawn = seed if init_seed is None else init_seed
         return cls(drawn, std if state == FROM_NORMAL else None, layers)
@@ -98,21 +98,11 @@ def redraw_top(model: PreTrainedModel, layers: int, seed: int) -> list[str]:
         InputError: The model has fewer layers, its layers share weights, or its configuration does
             not say how pre-training draws them.
     """
-    import torch
-
     if not layers:
         return []
     names, std = _top(model, layers), _std(model)
     state = np.random.SeedSequence([seed, _STREAM]).generate_state(1, np.uint64)
-    generator = torch.Generator().manual_seed(int(state[0] >> 1))
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name not in names:
-                continue
-            if parameter.dim() >= 2:
-                parameter.normal_(0.0, std, generator=generator)
-            else:
-                parameter.fill_(0.0 if name.endswith("bias") else 1.0)
+    draw_from_normal(model, int(state[0] >> 1), std, names)
     return sorted(names)
 
 
@@ -121,8 +111,8 @@ def _top(model: PreTrainedModel, layers: int) -> set[str]:
     every = layers_by_name(model)
     if not every:
         raise InputError(
-            f"{type(model).__name__}: the top layers of this model cannot be drawn again, because "
-            "its layers share their weights or are not in a list. Set "
+            f"{type(model).__name__}: the top layers of this model cannot be reinitialized, "
+            "because its layers share their weights or are not in a list. Set "
             "fine_tuning.reinitialized_layers to 0."
         )
     if layers > len(every):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from darksecrets.norms.tables import FREQUENT, OTHER
-from darksecrets.stats.independent import mean_of_independent
+from darksecrets.stats.independent import ESTIMATE, means_of_independent, minus, named
 
-_ESTIMATE = ["value", "low", "high"]
+_KEY = ["state", "seed", "kind"]
 
 
 def kept(levels: pd.DataFrame) -> pd.DataFrame:
@@ -19,23 +19,24 @@ def kept(levels: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``state``, ``seed``, ``kind``; ``value``, with ``low`` and ``high``.
     """
-    return _over_tasks(_named(levels, "kept"))
+    return means_of_independent(_of_encoder(levels, "kept"), _KEY)
 
 
 def norm_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
     """The share of norm of each kind of token, minus that under uniform attention; see `kept`."""
-    named = _named(levels, "norm")
-    return _over_tasks(named.assign(**{name: named[name] - named["uniform"] for name in _ESTIMATE}))
+    rows = _of_encoder(levels, "norm")
+    over = rows.assign(**{name: rows[name] - rows["uniform"] for name in ESTIMATE})
+    return means_of_independent(over, _KEY)
 
 
 def norm_over_control(levels: pd.DataFrame) -> pd.DataFrame:
     """The share of norm of each kind of token, minus that with random lengths; see `kept`."""
-    return _over_tasks(_named(levels, "over_control"))
+    return means_of_independent(_of_encoder(levels, "over_control"), _KEY)
 
 
 def correlations(levels: pd.DataFrame) -> pd.DataFrame:
     """The correlation of weight and length of each kind of token; see `kept`."""
-    return _over_tasks(_named(levels, "correlation"))
+    return means_of_independent(_of_encoder(levels, "correlation"), _KEY)
 
 
 def length_of_frequent_words(levels: pd.DataFrame) -> pd.DataFrame:
@@ -48,24 +49,11 @@ def length_of_frequent_words(levels: pd.DataFrame) -> pd.DataFrame:
         As `kept`; the interval of the difference adds the half-widths of both, which is valid for
         any dependence.
     """
-    key, named = ["task", "state", "seed"], _named(levels, "length")
-    frequent, other = (
-        named[named["kind"] == kind].set_index(key)[_ESTIMATE] for kind in (FREQUENT, OTHER)
-    )
-    other = other.rename(columns={"low": "high", "high": "low"})
-    return _over_tasks((frequent - other[_ESTIMATE]).reset_index().assign(kind=FREQUENT))
+    rows = _of_encoder(levels, "length")
+    frequent, other = (rows[rows["kind"] == kind] for kind in (FREQUENT, OTHER))
+    return means_of_independent(minus(frequent, other, ["task", "state", "seed"]), _KEY)
 
 
-def _named(levels: pd.DataFrame, column: str) -> pd.DataFrame:
+def _of_encoder(levels: pd.DataFrame, column: str) -> pd.DataFrame:
     """Rows of the whole encoder, with a column and its interval as ``value``, ``low``, ``high``."""
-    names = {column: "value", f"{column}_low": "low", f"{column}_high": "high"}
-    return levels[levels["layer"].isna()].rename(columns=names)
-
-
-def _over_tasks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over tasks, which do not depend on each other."""
-    found = [
-        (*key, *mean_of_independent(*(part[name] for name in _ESTIMATE)))
-        for key, part in rows.groupby(["state", "seed", "kind"], sort=False, dropna=False)
-    ]
-    return pd.DataFrame(found, columns=["state", "seed", "kind", *_ESTIMATE])
+    return named(levels[levels["layer"].isna()], column)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,8 @@ import torch
 
 from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.attention.extraction import batches_for, batches_of, encode_longest_first, pad
-from darksecrets.models.devices import place
 from darksecrets.models.hooks import Observation, observe, require_projections
-from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
+from darksecrets.models.reading import Reading
 from darksecrets.norms.kinds import Flags, kinds_of
 from darksecrets.run.progress import progress
 
@@ -93,40 +91,26 @@ class Tokens:
     orders: torch.Tensor
 
 
-def measure(
-    model_folder: str | Path,
-    examples: Mapping[str, Sequence[Any]],
-    *,
-    max_length: int,
-    batch_size: int,
-    seed: int,
-    draw: Draw | None = None,
-) -> Measured:
+def measure(reading: Reading, examples: Mapping[str, Sequence[Any]], seed: int) -> Measured:
     """Measure a model on some examples.
 
     Args:
-        model_folder: Hugging Face folder of an encoder, with or without a classifier.
+        reading: The model.
         examples: Columns ``idx``, ``sentence1`` and, for pairs, ``sentence2``.
-        max_length: Longest sequence kept, in tokens.
-        batch_size: Batch size on a CPU.
         seed: Seed of the random assignments of lengths.
-        draw: How to draw all weights anew; None to keep them.
 
     Raises:
         InputError: The model's values cannot be observed.
     """
-    tokenizer = load_tokenizer(Path(model_folder))
-    table, inputs = encode_longest_first(examples, tokenizer, max_length)
+    tokenizer = reading.tokenizer()
+    table, inputs = encode_longest_first(examples, tokenizer, reading.max_length)
     kinds, numbers = kinds_of(table, examples), table["idx"].tolist()
-    model = load_encoder(Path(model_folder))
-    if draw is not None:
-        draw_from_normal(model, draw.seed, draw.std)
-    model = place(model)
+    model = reading.load()
     require_projections(model)
     sizes = [len(flags) for flags in kinds]
     parts: list[dict[str, Floats]] = []
     with progress("Norms", len(numbers), "examples") as advance:
-        for batch in batches_for(model, batches_of(len(numbers), batch_size), sizes):
+        for batch in batches_for(model, batches_of(len(numbers), reading.batch_size), sizes):
             of_batch = slice(batch.start, batch.stop)
             tokens = _tokens(kinds[of_batch], numbers[of_batch], seed)
             parts.append(_of_batch(model, pad(inputs, batch, tokenizer.pad_token_id), tokens))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:
@@ -35,7 +32,7 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
         left_out: Why the run has to leave them out, if it does.
 
     Raises:
-        InputError: They cannot; or the Hub does not have the model.
+        InputError: Values cannot be observed, or the Hub does not have the model.
     """
     if left_out:
         raise InputError(
@@ -46,17 +43,11 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
     if folder and (reason := unobserved(folder)):
         without = "" if config["text"] is None else " without the key `text`"
         raise InputError(
-            f"{reason} Start the run again{without}: norms, second opinions and faithfulness are "
-            "then left out from the start, and everything else runs."
+            f"{reason} Start the run again{without}: the analyses that need value vectors are then "
+            "left out from the start, and everything else runs."
         )
 
 
 def unobserved(folder: Path) -> str:
     """Why the values of a model cannot be observed; empty if they can, or if torch is missing."""
-
-    def require(model: PreTrainedModel) -> None:
-        from darksecrets.models.hooks import require_projections
-
-        require_projections(model)
-
-    return refusal(folder, require)
+    return refusal(folder, "darksecrets.models.hooks.require_projections")

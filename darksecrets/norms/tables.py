@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.columns import (
-    FIRST,
-    LAYER,
-    MAPS,
-    PUNCTUATION,
-    SEPARATOR,
-    names,
-    per_head,
-)
+from darksecrets.run.columns import FIRST, LAYER, MAPS, PUNCTUATION, SEPARATOR, names, per_head
 from darksecrets.run.tables import Column, Table, interval
 
 SPECIAL, FREQUENT, OTHER = "special", "frequent word", "other word"
@@ -24,9 +16,8 @@ _SHARE = Column("weight", "number", "", "share", low=0, high=1)
 
 def _with_ends(column: Column, bounds: tuple[float, float]) -> tuple[Column, ...]:
     """A column and the ends of its interval, which needs 6 examples."""
-    low, high = (f"{column.name}_{end}" for end in ("low", "high"))
-    ends = interval(column.name, low, high, unit=column.unit, bounds=bounds, optional=True)
-    return column, *ends
+    name, unit = column.name, column.unit
+    return column, *interval(name, name, unit=unit, bounds=bounds, optional=True)
 
 
 _KIND = Column(

@@ -1,7 +1,7 @@
 """Agreement of two passes over the same maps: Cohen's kappa, agreement per class, confusions.
 
-Passes are compared in the class, in both readings, and in each second answer; over all maps, for
-each model, and for each state of a model.
+Passes are compared in the class, under both definitions, and in each second answer; over all maps,
+for each model, and for each state of a model.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.patterns.classes import (
     KINDS,
     NO_COLUMN,
@@ -35,7 +35,7 @@ RESAMPLES = 2000
 
 
 def _strict(labels: pd.DataFrame) -> pd.Series[str]:
-    """The class in the strict reading, of labels with second answers.
+    """The class under the strict definition, of labels with second answers.
 
     Without them it is known for some classes only; their agreement alone would mislead.
     """
@@ -84,7 +84,7 @@ class Agreement:
     maps_of: str
     question: str
     values: tuple[str, ...]
-    confusion: npt.NDArray[np.int64]
+    confusion: Integers
     kappa: float
     interval: tuple[float, float]
 
@@ -98,7 +98,7 @@ class Agreement:
         """Share of maps that got the same value."""
         return float(np.trace(self.confusion) / self.maps)
 
-    def per_value(self) -> npt.NDArray[np.float64]:
+    def per_value(self) -> Floats:
         """[value] share of the labels with a value that the other pass confirms."""
         return positive_agreement(self.confusion)
 
@@ -193,10 +193,7 @@ def _compare(
 
 
 def _agreement(
-    names: tuple[str, str, str, str],
-    values: tuple[str, ...],
-    confusion: npt.NDArray[np.int64],
-    seed: int,
+    names: tuple[str, str, str, str], values: tuple[str, ...], confusion: Integers, seed: int
 ) -> Agreement:
     # Drawing maps with replacement is drawing cells of the confusion matrix, weighted by counts.
     resampled = multinomial_weights(RESAMPLES, confusion.ravel(), np.random.default_rng(seed))
@@ -224,14 +221,14 @@ def describe(found: Sequence[Agreement]) -> str:
         f"  same label     {wide.share:.1%}",
         f"  Cohen's kappa  {_kappa(wide)} (95% interval, bootstrap over maps)",
         "",
-        "Cohen's kappa of the class in both readings and of second answers:",
+        "Cohen's kappa of the class under both definitions and of second answers:",
         *(
             line
             for name in shown
             for line in (f" {name}", kappas[name].dropna().rename_axis(None).to_string())
         ),
         "",
-        f"Labels of {wide.first} (rows) and {wide.second} (columns), {WIDE} reading:",
+        f"Labels of {wide.first} (rows) and {wide.second} (columns), lenient definition:",
         counts.to_string(),
         "",
         "Of the labels that name a class, the share that the other pass confirms:",

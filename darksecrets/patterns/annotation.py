@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Integers
 from darksecrets.patterns.classes import Answers
 from darksecrets.patterns.mapset import (
     EARLIER,
@@ -208,7 +208,7 @@ def _mend(path: Path) -> None:
         _replace(path, "\n".join([*kept, ""]))
 
 
-def order_of(count: int, annotator: str, number: int) -> npt.NDArray[np.int64]:
+def order_of(count: int, annotator: str, number: int) -> Integers:
     """The order in which an annotator sees ``count`` maps; it differs between passes."""
     return np.random.default_rng([number, *annotator.encode()]).permutation(count)
 
@@ -234,7 +234,7 @@ class Pass:
         if not names:
             raise InputError(
                 f"There is nothing to settle in pass {SETTLED}: earlier passes agree on the class "
-                "of every map, in both readings."
+                "of every map, under both definitions."
             )
         own = mapset.labels.query("annotator == @self.annotator and `pass` == @number")
         labelled = [name for name in own["map"] if name in set(names)]

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves, Integers
 from darksecrets.patterns import archive
 from darksecrets.patterns.classes import PATTERNS, WIDE, Reading
 from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
@@ -19,6 +20,8 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 SHIPPED = RESOURCES / "patterns"
+SHIPPED_FOLDS = 88
+"""Examples of its rarest class, and so the most folds: a set that is known need not be read."""
 """The labelled set that ships with the project."""
 BORDERLINE = SHIPPED / "borderline"
 """A few border-line maps with the answers that the rules give, for annotators to see first."""
@@ -30,14 +33,14 @@ class Annotations:
 
     Attributes:
         table: A row per map: the columns of a set's table; the settled answers ``label``,
-            ``columns``, ``number``, ``diagonal``; ``strict``, the class in the strict reading,
-            empty if unknown; and ``agreed``, whether all labels given to the map are the same in
-            both readings.
+            ``columns``, ``number``, ``diagonal``; ``strict``, the class under the strict
+            definition, empty if unknown; and ``agreed``, whether all labels given to the map are
+            the same under both definitions.
         maps: [maps] arrays [query, key] in half precision; rows sum to 1.
     """
 
     table: pd.DataFrame
-    maps: Sequence[npt.NDArray[np.float16]]
+    maps: Sequence[Halves]
 
     @property
     def labels(self) -> list[str]:
@@ -45,10 +48,10 @@ class Annotations:
         return list(self.table["label"])
 
     def read_as(self, reading: Reading) -> Annotations:
-        """The same maps with their class in a reading as ``label``.
+        """The same maps with their class under a definition as ``label``.
 
         Raises:
-            InputError: The strict reading of a map is unknown.
+            InputError: The class of a map under the strict definition is unknown.
         """
         if reading == WIDE:
             return self
@@ -57,7 +60,7 @@ class Annotations:
             raise InputError(
                 f"Found {len(unknown)} maps without an answer to what their columns are, such as "
                 f"{unknown.iloc[0]}; expected one of every map with columns, for the strict "
-                "reading. Label them again (docs/labelling.md)."
+                "definition. Label them again (docs/labelling.md)."
             )
         return Annotations(self.table.assign(label=self.table["strict"]), self.maps)
 
@@ -68,7 +71,7 @@ class Annotations:
         return np.array([encoder_of(*pair) for pair in pairs], dtype=object)
 
     @property
-    def groups(self) -> npt.NDArray[np.int64]:
+    def groups(self) -> Integers:
         """[maps] group of each map, for cross-validation: examples that share a sentence are one.
 
         Two maps are in one group if they are of the same example (whatever the layer, head and
@@ -91,8 +94,8 @@ class Annotations:
 def encoder_of(model: str, state: str) -> str:
     """Name of the encoder that maps are of.
 
-    A model's states share weights, except where all weights were drawn from a normal distribution:
-    these are encoders of their own.
+    A model's states share weights, except randomly initialized ones, which are encoders of their
+    own.
     """
     return f"{model}, {state}" if state in (RANDOM, FROM_NORMAL) else model
 
@@ -181,6 +184,8 @@ def check(names: Sequence[str], folds: int) -> None:
         InputError: A set cannot be read, there are fewer than two classes, or a class has maps of
             fewer examples than there are folds.
     """
+    if not names and folds <= SHIPPED_FOLDS:
+        return
     sources = folders(names)
     found = load(sources)
     where = ", ".join(map(str, sources))

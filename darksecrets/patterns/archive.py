@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import COLUMNS, SETTLED, MapSet, label_table
 from darksecrets.run.errors import InputError
@@ -96,7 +96,7 @@ def _merge(name: str, where: str) -> str:
     return label
 
 
-def _read_map(path: Path) -> npt.NDArray[np.float16]:
+def _read_map(path: Path) -> Halves:
     """Read one array and crop its padding: last columns that no token attends to."""
     try:
         array = np.load(path, allow_pickle=False)
@@ -118,8 +118,7 @@ def _read_map(path: Path) -> npt.NDArray[np.float16]:
             f"{path}: found weights below 0 or rows that do not sum to 1; expected an attention "
             "map after softmax."
         )
-    half: npt.NDArray[np.float16] = weights.astype(np.float16)
-    return half
+    return weights.astype(np.float16)
 
 
 def _describe(model: str, number: int, name: str, length: int) -> dict[str, object]:

@@ -10,7 +10,7 @@ from darksecrets.patterns.quality import of_classifier
 
 
 def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the classes among the labelled maps, in the strict reading.
+    """Shares of the classes among the labelled maps, under the strict definition.
 
     Args:
         predictions: The table ``pattern_predictions``.

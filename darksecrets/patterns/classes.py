@@ -1,9 +1,9 @@
-"""The five classes of self-attention maps, what else is asked about a map, and the two readings.
+"""The five classes of self-attention maps, what else is asked about a map, and the two definitions.
 
 Section 4.1 of the paper calls a map vertical if it shows "mainly attention to special tokens". By
-eye, a map has dark columns, and their tokens come second. So annotators give the class in the wide
-reading, whichever tokens the dark columns are, and name these tokens beside it (`Answers`). The
-strict reading, the paper's words, follows from both (`strict_reading`).
+eye, a map has dark columns, and their tokens come second. So annotators give the class under the
+lenient definition, whichever tokens the dark columns are, and name these tokens beside it
+(`Answers`). The strict definition, the paper's, follows from both (`strict_reading`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PATTERNS: dict[str, str] = {
         "mottled all over."
     ),
 }
-"""Name and definition of every class, in the order of the paper's Figure 1, in the wide reading."""
+"""Name and (lenient) definition of every class, in the order of the paper's Figure 1."""
 
 RULES: tuple[str, ...] = (
     "A column counts when it is clearly darker than what is beside it in about two thirds of the "
@@ -86,7 +86,7 @@ class Answers:
     """What an annotator says of a map.
 
     Attributes:
-        label: The class in the wide reading.
+        label: The class under the lenient definition.
         columns: Which tokens the dark columns are: letters of `KINDS`, the strongest first, or
             `NO_COLUMN`; empty if this and the next two were not asked.
         number: How many such columns there are, of `NUMBERS`.
@@ -100,7 +100,7 @@ class Answers:
 
     @property
     def strict(self) -> str:
-        """The class in the strict reading, see `strict_reading`."""
+        """The class under the strict definition, see `strict_reading`."""
         return strict_reading(self.label, self.columns, self.diagonal)
 
     def check(self) -> None:
@@ -141,13 +141,13 @@ class Answers:
 
 
 def strict_reading(label: str, columns: str, diagonal: int | None) -> str:
-    """The class in the strict reading: vertical means columns of special tokens only.
+    """The class under the strict definition: vertical means columns of special tokens only.
 
     A vertical map with another column is heterogeneous. Of vertical and diagonal, the diagonal is
     left if it is plain, and a heterogeneous map if it is not. Other classes are the same.
 
     Args:
-        label: The class in the wide reading.
+        label: The class under the lenient definition.
         columns: Tokens of the dark columns, see `Answers`; empty if unknown.
         diagonal: How plainly a diagonal is seen; None if unknown.
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.attention.store import HalfArray, Maps
+from darksecrets.arrays import Halves, Singles
+from darksecrets.attention.store import Maps
 from darksecrets.models import devices
 from darksecrets.patterns.classes import PATTERNS, READINGS
 from darksecrets.patterns.classifier import Classifier
@@ -44,9 +45,9 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
             only.
 
     Returns:
-        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1); in the wide
-        reading ``pattern`` and its ``probability``, in the strict reading ``strict`` and
-        ``strict_probability``.
+        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1); under the
+        lenient definition ``pattern`` and its ``probability``, under the strict definition
+        ``strict`` and ``strict_probability``.
     """
     classifier = devices.place(classifier)
     device = devices.best()
@@ -77,11 +78,11 @@ def _classified(
     classifier: Classifier,
     store: Maps,
     examples: range,
-    maps: HalfArray,
+    maps: Halves,
     batch_size: int,
     device: torch.device,
 ) -> Iterator[list[torch.Tensor]]:
-    """Probabilities of maps [example, layer, head, L, L] under every reading, batch by batch."""
+    """Probabilities of maps [example, layer, head, L, L] under every definition, batch by batch."""
     flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
     special, segments = (
         torch.from_numpy(np.stack([of(example) for example in examples])).to(device)
@@ -96,9 +97,7 @@ def _classified(
         yield [classifier.read(of_kinds, reading) for reading in READINGS]
 
 
-def _table(
-    store: Maps, patterns: npt.NDArray[np.int8], sure: npt.NDArray[np.float32]
-) -> pd.DataFrame:
+def _table(store: Maps, patterns: npt.NDArray[np.int8], sure: Singles) -> pd.DataFrame:
     examples, layers, heads = np.indices(patterns.shape[1:])
     wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(READINGS), -1)]
     return pd.DataFrame(

@@ -165,7 +165,7 @@ class Classifier(nn.Module):
         return outputs
 
     def read(self, outputs: torch.Tensor, reading: Reading) -> torch.Tensor:
-        """Calibrated probabilities under a reading.
+        """Calibrated probabilities under a definition.
 
         Args:
             outputs: [maps, kinds] as `forward` gives them.

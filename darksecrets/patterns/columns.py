@@ -6,20 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers, Reals
 from darksecrets.patterns.tables import SPECIAL, STRIPE_KINDS, STRIPE_TOKENS, WITH_COLUMNS
 from darksecrets.run.columns import FIRST, MAPS, SEPARATOR, TOKEN_KINDS, names
 from darksecrets.run.errors import InputError
 from darksecrets.stats import ratios
 
-Floats = npt.NDArray[np.float64]
 
-
-def stripe_tokens(
-    maps: pd.DataFrame,
-    idx: npt.NDArray[np.int64],
-    tokens: npt.NDArray[np.floating],
-    columns: npt.NDArray[np.floating],
-) -> pd.DataFrame:
+def stripe_tokens(maps: pd.DataFrame, idx: Integers, tokens: Reals, columns: Reals) -> pd.DataFrame:
     """Count the kinds of the strongest columns in one model's maps with columns.
 
     Intervals are over examples, see `darksecrets.stats.ratios`.
@@ -51,9 +45,7 @@ def stripe_tokens(
     return table[kept].reset_index(drop=True)
 
 
-def _patterns(
-    maps: pd.DataFrame, idx: npt.NDArray[np.int64], heads: tuple[int, ...]
-) -> npt.NDArray[np.object_]:
+def _patterns(maps: pd.DataFrame, idx: Integers, heads: tuple[int, ...]) -> npt.NDArray[np.object_]:
     """[examples, layers, heads] the pattern of every map."""
     numbers = pd.Index(idx).get_indexer(pd.Index(maps["idx"]))
     wanted = len(idx) * heads[0] * heads[1]
@@ -67,7 +59,7 @@ def _patterns(
     return shown
 
 
-def _with_special(values: npt.NDArray[np.floating]) -> Floats:
+def _with_special(values: Reals) -> Floats:
     """[..., STRIPE_KINDS] from [..., TOKEN_KINDS]: the special tokens together are added."""
     of = {name: values[..., number].astype(np.float64) for number, name in enumerate(TOKEN_KINDS)}
     of[SPECIAL] = of[FIRST] + of[SEPARATOR]

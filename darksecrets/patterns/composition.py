@@ -72,7 +72,7 @@ def compose(data: Annotations, seed: int) -> Composed:
 
 
 def _kind(row: Mapping[Hashable, Any]) -> tuple[str, str] | None:
-    """Wide and strict class of what is composed of a map; None if nothing is."""
+    """Lenient and strict class of what is composed of a map; None if nothing is."""
     if row["label"] == "diagonal":
         return "vertical+diagonal", "vertical+diagonal"
     if row["label"] == "vertical" and row["strict"] in _DIAGONAL_ON:

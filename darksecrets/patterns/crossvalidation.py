@@ -63,10 +63,7 @@ def folds(annotations: Annotations, count: int, seed: int) -> Integers:
 
 
 def cross_validate(
-    annotations: Annotations,
-    count: int,
-    training: cnn.Training,
-    repetitions: int = REPETITIONS,
+    annotations: Annotations, count: int, training: cnn.Training, repetitions: int = REPETITIONS
 ) -> pd.DataFrame:
     """Classify every labelled map by classifiers that were not trained on its example, or encoder.
 
@@ -79,7 +76,7 @@ def cross_validate(
 
     Returns:
         The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
-        at least two classes. A reading has rows for the maps whose class in it is known.
+        at least two classes. A definition has rows for the maps whose class under it is known.
     """
     prepared = classifier.Prepared.of(annotations, training.seed)
     parts = {
@@ -192,7 +189,7 @@ _IMPOSSIBLE = -30.0  # log probability of a kind that was not learned
 
 
 def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.DataFrame:
-    """Calibrated predictions of one classifier under all readings."""
+    """Calibrated predictions of one classifier under all definitions."""
     known = data.table[["map", "state", "label", "strict"]]
     known = known.assign(encoder=data.encoders, example=data.groups)
     tables = []
@@ -205,7 +202,7 @@ def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.Da
 
 
 def _read(rows: pd.DataFrame, outputs: Floats, reading: Reading, degrees: float) -> pd.DataFrame:
-    """Predictions under one reading, for the maps whose class in it is known."""
+    """Predictions under one definition, for the maps whose class under it is known."""
     chances = softmax(of_classes(outputs, reading) / degrees)
     table = rows.assign(reading=reading)
     table["label"] = table["strict"] if reading == STRICT else table["label"]
@@ -255,7 +252,7 @@ def temperature(outputs: Floats, labels: Sequence[str]) -> float:
 def _temperatures(outputs: Floats, known: pd.DataFrame, splits: Sequence[Split]) -> list[float]:
     """The temperature for the test maps of every split, fitted to those of the other splits.
 
-    It is fitted in the wide reading, in which every labelled map has a class.
+    It is fitted under the lenient definition, in which every labelled map has a class.
     """
     read, labels = of_classes(outputs, WIDE), known["label"].to_numpy()
     tested = [rows for _, rows in splits]

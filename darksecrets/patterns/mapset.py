@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves
 from darksecrets.patterns.classes import Answers
 from darksecrets.patterns.tables import EARLIER_LABELS, LABELLED_MAPS
 from darksecrets.patterns.tables import LABELS as LABELS_TABLE
@@ -64,7 +65,7 @@ class MapSet:
     """
 
     table: pd.DataFrame
-    maps: Sequence[npt.NDArray[np.float16]]
+    maps: Sequence[Halves]
     labels: pd.DataFrame
     earlier: pd.DataFrame = field(default_factory=_no_earlier_labels)
 
@@ -99,13 +100,13 @@ class MapSet:
     def settled(self) -> pd.DataFrame:
         """The settled answers: of maps that are not disputed, or that pass ``SETTLED`` decided.
 
-        Where passes agree on the class in both readings, they may still differ in a second answer.
-        All answers are then those of one label, so that they fit together: of the most frequent
-        one, and among equally frequent ones, the one of the earliest pass.
+        Where passes agree on the class under both definitions, they may still differ in a second
+        answer. All answers are then those of one label, so that they fit together: of the most
+        frequent one, and among equally frequent ones, the one of the earliest pass.
 
         Returns:
-            Columns ``map``, ``ANSWERS`` and ``strict``, the class in the strict reading (empty if
-            unknown); disputed maps that were not settled are left out.
+            Columns ``map``, ``ANSWERS`` and ``strict``, the class under the strict definition
+            (empty if unknown); disputed maps that were not settled are left out.
         """
         final = self.labels[self.labels["pass"] == SETTLED].drop_duplicates("map", keep="last")
         left_out = {*final["map"], *self.disputed()}
@@ -116,7 +117,7 @@ class MapSet:
         return both.assign(strict=strict_labels(both)).sort_values("map", ignore_index=True)
 
     def disputed(self) -> list[str]:
-        """The maps whose class passes before ``SETTLED`` disagree on, in one of the readings.
+        """The maps whose class passes before ``SETTLED`` disagree on, under one of the definitions.
 
         Settled or not, in set order.
         """
@@ -137,7 +138,7 @@ def answers(labels: pd.DataFrame) -> list[Answers]:
 
 
 def strict_labels(labels: pd.DataFrame) -> pd.Series[str]:
-    """The class of each row in the strict reading; empty if unknown."""
+    """The class of each row under the strict definition; empty if unknown."""
     strict = [given.strict for given in answers(labels)]
     return pd.Series(strict, index=labels.index, dtype="str")
 
@@ -158,7 +159,7 @@ def _header(path: Path) -> str:
         return stream.readline().rstrip("\r\n")
 
 
-def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[npt.NDArray[np.float16]]:
+def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[Halves]:
     """Split the flat array into maps; their length is the number of tokens."""
     values = _read_array(folder / MAPS, "values")
     lengths = table["special"].str.len().to_numpy()
@@ -183,8 +184,7 @@ def _read_array(path: Path, name: str) -> npt.NDArray[Any]:
         with np.load(path, allow_pickle=False) as arrays:
             found = [*getattr(arrays, "files", [])]
             if name in found:
-                array: npt.NDArray[Any] = arrays[name]
-                return array
+                return arrays[name]
     except (AttributeError, EOFError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{path}: found {path.stat().st_size} bytes that are not a complete file of arrays "

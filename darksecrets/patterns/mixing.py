@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves
 from darksecrets.patterns.mapset import COLUMNS, MapSet, no_labels
 from darksecrets.patterns.tables import EARLIER_LABELS
 from darksecrets.run.errors import InputError
@@ -19,16 +19,14 @@ _LETTERS = 6  # of base 32: among 1,000 maps, two have the same with a probabili
 _ORIGIN = ("model", "task", "state", "seed", "idx", "layer", "head")
 
 
-def identities(
-    rows: Sequence[Mapping[str, Any]], maps: Sequence[npt.NDArray[np.float16]], seed: int
-) -> list[str]:
+def identities(rows: Sequence[Mapping[str, Any]], maps: Sequence[Halves], seed: int) -> list[str]:
     """Short names such as ``m7f3akx``, which say nothing of a map's model, task or place.
 
     They are digests of a map, its origin and the seed, so that the maps of two samples have
     different names, and the same call gives the same names.
 
     Args:
-        rows: The maps' origins, with the columns `COLUMNS` but for ``map``.
+        rows: The maps' origins, with the columns `COLUMNS` except for ``map``.
         maps: Their weights.
         seed: Another seed gives other names.
 

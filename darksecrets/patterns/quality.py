@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import PERCENT
 from darksecrets.patterns.classes import PATTERNS, Reading
 from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV, SHIPPED
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.resampling import cluster_weights, interval
-
-Floats = npt.NDArray[np.float64]
 
 ALL = "all"
 BINS = 10  # of probabilities, for the calibration
@@ -47,7 +45,7 @@ def unseen(encoder: str) -> str:
     return f"unseen {encoder}"
 
 
-def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = None) -> Floats:
+def confusion(table: pd.DataFrame, weights: Values | None = None) -> Floats:
     """Maps by label and predicted class.
 
     Args:
@@ -61,8 +59,7 @@ def confusion(table: pd.DataFrame, weights: npt.NDArray[np.generic] | None = Non
     labels, predicted = (table[column].map(names.index).to_numpy() for column in _COLUMNS)
     cells = np.eye(len(names) ** 2)[labels * len(names) + predicted]
     counts = cells.sum(axis=0) if weights is None else np.asarray(weights, np.float64) @ cells
-    matrix: Floats = counts.reshape(*counts.shape[:-1], len(names), len(names))
-    return matrix
+    return counts.reshape(*counts.shape[:-1], len(names), len(names))
 
 
 _COLUMNS = ("label", "predicted")
@@ -98,14 +95,14 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[list(PATTERN_CV.names)]
 
 
-Resample = Callable[[npt.NDArray[np.generic]], npt.NDArray[np.int64]]
+Resample = Callable[[Values], Integers]
 
 
 def _resampler(resamples: int, seed: int) -> Resample:
     """A function that draws resamples of examples; the same for the same examples, drawn once."""
-    known: dict[bytes, npt.NDArray[np.int64]] = {}
+    known: dict[bytes, Integers] = {}
 
-    def resample(examples: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+    def resample(examples: Values) -> Integers:
         key = examples.tobytes()
         if key not in known:
             known[key] = cluster_weights(resamples, examples, np.random.default_rng(seed))
@@ -145,9 +142,7 @@ def _keys(rows: pd.DataFrame) -> list[tuple[str, str, int]]:
     return [*((metric, "", len(rows)) for metric in OVERALL), *single]
 
 
-def _values(
-    rows: pd.DataFrame, weights: npt.NDArray[np.generic], *, calibration: bool = True
-) -> Floats:
+def _values(rows: pd.DataFrame, weights: Values, *, calibration: bool = True) -> Floats:
     """[resamples, scores] in the order of `_keys`; the score of a class without maps is 0.
 
     Without ``calibration``, its error, which takes half of the time, is NaN.
@@ -168,7 +163,7 @@ def _values(
     return np.concatenate([np.stack(overall, axis=-1), precision, recall, f1], axis=-1)
 
 
-def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats, Floats, Floats]:
+def bins(table: pd.DataFrame, weights: Values) -> tuple[Floats, Floats, Floats]:
     """Number, confidence and accuracy of maps, binned by the probability of the predicted class.
 
     Args:
@@ -190,7 +185,7 @@ def bins(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> tuple[Floats,
     return numbers, sums, hits
 
 
-def calibration_error(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> Floats:
+def calibration_error(table: pd.DataFrame, weights: Values) -> Floats:
     """[resamples] expected calibration error; NaN without probabilities.
 
     This is the mean absolute difference between confidence and accuracy over `BINS` bins of the
@@ -199,5 +194,4 @@ def calibration_error(table: pd.DataFrame, weights: npt.NDArray[np.generic]) -> 
     if table.filter(like="probability_").isna().to_numpy().any():
         return np.full(len(weights), np.nan)
     numbers, sums, hits = bins(table, weights)
-    error: Floats = np.abs(sums - hits).sum(axis=-1) / numbers.sum(axis=-1)
-    return error
+    return np.abs(sums - hits).sum(axis=-1) / numbers.sum(axis=-1)

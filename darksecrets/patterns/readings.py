@@ -1,8 +1,8 @@
-"""The kinds of maps that tell the two readings of the classes apart (section 4.1).
+"""The kinds of maps that tell the two definitions of the classes apart (section 4.1).
 
-Every map has a class in the wide reading and one in the strict reading, see `classes`. The
-classifier tells kinds of maps apart: a kind is a pair of both. The probabilities of either reading
-are sums over kinds.
+Every map has a class under the lenient definition and one under the strict definition, see
+`classes`. The classifier tells kinds of maps apart: a kind is a pair of both. The probabilities
+under either definition are sums over kinds.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MAP_KINDS = (
     ("block", "block"),
     ("heterogeneous", "heterogeneous"),
 )
-"""Wide and strict class of every kind of map."""
+"""Lenient and strict class of every kind of map."""
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
 def members(reading: Reading) -> Floats:
-    """[kinds, classes] 1 where a kind has a class under a reading, else 0."""
+    """[kinds, classes] 1 where a kind has a class under a definition, else 0."""
     place = READINGS.index(reading)
     return np.array([[float(kind[place] == name) for name in PATTERNS] for kind in MAP_KINDS])
 
@@ -40,9 +40,9 @@ def possible(labels: Sequence[str], strict: Sequence[str]) -> Flags:
     """Which kinds a labelled map may be.
 
     Args:
-        labels: [maps] classes under the wide reading.
-        strict: [maps] classes under the strict reading; empty where it is unknown. Then all kinds
-            of the wide class are possible.
+        labels: [maps] classes under the lenient definition.
+        strict: [maps] classes under the strict definition; empty where it is unknown. Then all
+            kinds of the lenient class are possible.
 
     Returns:
         [maps, kinds].

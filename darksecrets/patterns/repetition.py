@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.tables import OF_SEEDS, OF_TASKS, PATTERN_AGREEMENT
 from darksecrets.stats.agreement import cohens_kappa
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.ranks import Draws, Floats, Indices
+from darksecrets.stats.ranks import Draws, Indices
 from darksecrets.stats.resampling import interval, interval_of_known
 
 PERMUTATIONS = 999

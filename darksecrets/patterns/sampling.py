@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Integers
 from darksecrets.patterns.mapset import COLUMNS, MapSet, no_labels
 from darksecrets.patterns.mixing import identities
 from darksecrets.run.errors import InputError
@@ -102,7 +102,7 @@ def _places(store: AttentionStore, rng: np.random.Generator) -> Iterator[tuple[i
         yield int(example), layer, int(heads[layer, head])
 
 
-def _spread(lengths: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _spread(lengths: Integers, rng: np.random.Generator) -> Integers:
     """All examples of at most `LONGEST` tokens, so ordered that each stretch has all lengths.
 
     Each round takes one example of each range of lengths that still has some; the order of the

@@ -8,23 +8,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.patterns import quality
 from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
 from darksecrets.patterns.tables import EXAMPLE, MODEL
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import cluster_weights, interval, multinomial_weights
 
-Floats = npt.NDArray[np.float64]
-
 OTHERS = "other models"
 """Whose confusions shares are corrected for if no maps of the run's encoder were labelled."""
 PRIOR = 10
 """Maps that the confusions of all encoders count for, beside an encoder's own."""
 COLUMNS_OF: dict[Reading, str] = {WIDE: "pattern", STRICT: "strict"}
-"""Column of classified maps with the class in each reading."""
+"""Column of classified maps with the class under each definition."""
 _RIDGE = 1e-12  # for classes that are confused exactly alike, whose shares are not determined
 _TRACE = 1e-6  # of every map, so that no class is missing in a resample
 _FEASIBLE = -1e-9  # a share may be below 0 by rounding
@@ -68,11 +66,10 @@ def correct(shares: Floats, rates: Floats) -> Floats:
             if not len(pending):
                 break
     best = best.clip(min=0)
-    corrected: Floats = (best / best.sum(axis=-1, keepdims=True)).reshape(shape)
-    return corrected
+    return (best / best.sum(axis=-1, keepdims=True)).reshape(shape)
 
 
-def _solve(shares: Floats, rates: Floats, some: npt.NDArray[np.int64]) -> Floats:
+def _solve(shares: Floats, rates: Floats, some: Integers) -> Floats:
     """The optimal shares of some classes with sum 1, possibly negative (Lagrange multipliers)."""
     size = len(some)
     products = rates @ np.swapaxes(rates, -1, -2)
@@ -96,8 +93,7 @@ def by_example(maps: pd.DataFrame) -> Floats:
     """
     counts = pd.crosstab(maps["idx"], maps["pattern"]).reindex(columns=list(PATTERNS), fill_value=0)
     numbers = counts.to_numpy(dtype=np.float64)
-    shares: Floats = numbers / numbers.sum(axis=1, keepdims=True)
-    return shares
+    return numbers / numbers.sum(axis=1, keepdims=True)
 
 
 def encoders_of(encoder: str, labelled: Iterable[str]) -> list[str]:
@@ -122,7 +118,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labelled maps as the classifier predicts them, under one reading.
+    """Labelled maps as the classifier predicts them, under one definition.
 
     Attributes:
         table: A row per map: ``encoder``, ``state``, ``example``, ``label``.
@@ -131,7 +127,7 @@ class Labelled:
     """
 
     table: pd.DataFrame
-    predicted: npt.NDArray[np.int64]
+    predicted: Integers
 
     @classmethod
     def of(cls, predictions: pd.DataFrame, left_out: str, reading: Reading) -> Labelled:
@@ -143,7 +139,7 @@ class Labelled:
         predicted = np.stack(places) if places else np.zeros((1, 0), dtype=np.int64)
         return cls(table.reset_index(drop=True), predicted)
 
-    def counts(self, repetition: int, weights: npt.NDArray[np.generic]) -> Counted:
+    def counts(self, repetition: int, weights: Values) -> Counted:
         """Count maps by encoder, state, label and prediction of one repetition.
 
         Args:
@@ -207,13 +203,12 @@ class Counted:
         """[..., encoder, class] share of a class among labels, less its share as classified."""
         by_encoder = self.numbers.sum(axis=-3)
         totals = by_encoder.sum(axis=(-2, -1))[..., None]
-        found: Floats = (by_encoder.sum(axis=-1) - by_encoder.sum(axis=-2)) / totals
-        return found
+        return (by_encoder.sum(axis=-1) - by_encoder.sum(axis=-2)) / totals
 
 
 @dataclass(frozen=True)
 class Known:
-    """Confusions of labelled maps under one reading, for all models of a run.
+    """Confusions of labelled maps under one definition, for all models of a run.
 
     Attributes:
         once: For each repetition of the training.
@@ -242,8 +237,7 @@ def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
     if towards is not None:
         numbers = numbers + PRIOR * towards
     totals = numbers.sum(axis=-1, keepdims=True)
-    rates: Floats = np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
-    return rates
+    return np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
 
 
 def count(predictions: pd.DataFrame, resamples: int, seed: int) -> dict[tuple[str, Reading], Known]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Singles
 from darksecrets.patterns.annotation import LabelFile, Row, check_annotator, row
 from darksecrets.patterns.classes import (
     KEYS,
@@ -26,7 +26,8 @@ from darksecrets.patterns.classes import (
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.tables import SHOWN
 from darksecrets.plotting.attention_map import draw_map, saturation
-from darksecrets.plotting.style import INK, style
+from darksecrets.plotting.colours import BAND, BLUE, INK, ORANGE
+from darksecrets.plotting.style import style
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
@@ -39,7 +40,7 @@ ORDER = "order.txt"
 PER_SHEET = 9
 _SIZE, _RESOLUTION = (15, 15.6), 100
 """Width and height of a sheet in inches, and its pixels per inch."""
-COLOURS = {SPECIAL: "#0072B2", PUNCTUATION: "#E69F00", WORD: "#D0D0D0"}
+COLOURS = {SPECIAL: BLUE, PUNCTUATION: ORANGE, WORD: BAND}
 """Colour of every kind of token: blue and orange of Okabe and Ito's colour-blind safe scheme."""
 _STRIP = 0.025
 """Height of the strip that shows kinds of tokens, as a share of the map's."""
@@ -112,7 +113,7 @@ def _key(colour: str, name: str) -> Patch:
     return Patch(color=colour, label=name)
 
 
-def _draw(axes: Axes, weights: npt.NDArray[np.float32], row: pd.Series[Any]) -> None:
+def _draw(axes: Axes, weights: Singles, row: pd.Series[Any]) -> None:
     """Draw a map, the kinds of its tokens below it, and where the second sentence starts."""
     from matplotlib.colors import to_rgb
 

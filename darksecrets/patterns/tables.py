@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.patterns.classes import NUMBERS, PATTERNS, READINGS, STRENGTHS
 from darksecrets.run.columns import (
     FIRST,
@@ -20,7 +18,7 @@ from darksecrets.run.columns import (
     WORD,
     names,
 )
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 CLASSIFIERS = SHIPPED, NETWORK, COMBINED, MAJORITY, AGAIN = (
     "hand-made features",
@@ -43,24 +41,24 @@ TOKENS = SHOWN, HIDDEN = "shown", "hidden"
 """Whether an annotator saw the tokens of a map."""
 
 _CLASSES = tuple(PATTERNS)
-_PATTERN = Column("pattern", "text", "class of the map", values=_CLASSES)
-_SHARE = Column("share", "number", "", "share of maps", low=0, high=1)
-_MAP = Column("map", "text", "identity of the map, unique in its set")
-_LABEL = Column("label", "text", "class that an annotator gave", values=_CLASSES)
-_CLASSIFIER = Column("classifier", "text", "what classified", values=CLASSIFIERS)
+_PATTERN = text("pattern", "class of the map", values=_CLASSES)
+_SHARE = share("share", "", "share of maps")
+_MAP = text("map", "identity of the map, unique in its set")
+_LABEL = text("label", "class that an annotator gave", values=_CLASSES)
+_CLASSIFIER = text("classifier", "what classified", values=CLASSIFIERS)
 
 _ORIGIN = (
     _MAP,
-    Column("model", "text", "pre-trained model, in words"),
-    Column("task", "text", "task; empty if unknown, like the next two", optional=True),
-    replace(STATE_OF_MAPS, optional=True),
-    replace(MAPS[-1], optional=True),
-    replace(IDX, meaning="number of the example in the validation split"),
-    replace(LAYER, meaning="layer, from 1; 0 if unknown", low=0),
-    replace(HEAD, meaning="head of the layer, from 1; 0 if unknown", low=0),
-    Column("tokens", "text", "tokens, separated by spaces"),
-    Column("segments", "text", "a digit per token: sentence 0 or 1"),
-    Column("special", "text", "a digit per token: 1 for special tokens such as [CLS] and [SEP]"),
+    text("model", "pre-trained model, in words"),
+    text("task", "task; empty if unknown, like the next two", optional=True),
+    like(STATE_OF_MAPS, optional=True),
+    like(MAPS[-1], optional=True),
+    like(IDX, "number of the example in the validation split"),
+    like(LAYER, "layer, from 1; 0 if unknown", low=0),
+    like(HEAD, "head of the layer, from 1; 0 if unknown", low=0),
+    text("tokens", "tokens, separated by spaces"),
+    text("segments", "a digit per token: sentence 0 or 1"),
+    text("special", "a digit per token: 1 for special tokens such as [CLS] and [SEP]"),
 )
 """Where a labelled map comes from."""
 
@@ -70,9 +68,8 @@ LABELLED_MAPS = Table(
     "column is read, too.",
     (
         *_ORIGIN,
-        Column(
+        text(
             "earlier",
-            "text",
             "identity under which the map was labelled before; empty if it was not",
             optional=True,
         ),
@@ -82,31 +79,28 @@ LABELLED_MAPS = Table(
 )
 
 _GIVEN = (
-    Column("annotator", "text", "name of the annotator"),
-    Column("pass", "integer", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
+    text("annotator", "name of the annotator"),
+    integer("pass", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
 )
-_TIME = Column("time", "text", "when it was given (UTC)")
+_TIME = text("time", "when it was given (UTC)")
 _ANSWERS = (
-    replace(_LABEL, meaning="class in the wide reading"),
-    Column(
+    like(_LABEL, "class under the lenient definition"),
+    text(
         "columns",
-        "text",
         "tokens of the columns that run dark through about two thirds of the rows, the strongest "
         "first: `s` special tokens, `p` punctuation, `w` other words or word pieces; `-`: no such "
         "column; empty if not asked, like the next two",
         optional=True,
     ),
-    Column(
+    integer(
         "number",
-        "integer",
         "how many such columns: " + ", ".join(f"{n} {name}" for n, name in NUMBERS.items()),
         low=min(NUMBERS),
         high=max(NUMBERS),
         optional=True,
     ),
-    Column(
+    integer(
         "diagonal",
-        "integer",
         "how plain a diagonal is: " + ", ".join(f"{n} {name}" for n, name in STRENGTHS.items()),
         low=min(STRENGTHS),
         high=max(STRENGTHS),
@@ -122,9 +116,8 @@ LABELS = Table(
         _MAP,
         *_ANSWERS,
         *_GIVEN,
-        Column(
+        text(
             "tokens",
-            "text",
             "whether the annotator saw the tokens; empty if unknown",
             values=TOKENS,
             optional=True,
@@ -144,13 +137,13 @@ EARLIER_LABELS = Table(
 )
 
 _PAIR = (
-    Column("first", "text", "annotator and pass"),
-    Column("second", "text", "annotator and pass compared with it"),
-    Column("maps_of", "text", "`all`, a model, or a model and its state"),
-    Column(
+    text("first", "annotator and pass"),
+    text("second", "annotator and pass compared with it"),
+    text("maps_of", "`all`, a model, or a model and its state"),
+    text(
         "question",
-        "text",
-        "the class in a reading, or a second answer (of `columns`, whichever is the strongest)",
+        "the class under a definition, or a second answer (of `columns`, whichever is the "
+        "strongest)",
         values=(*READINGS, "columns", "number", "diagonal"),
     ),
 )
@@ -160,25 +153,20 @@ AGREEMENT = Table(
     "Agreement of two labelling passes.",
     (
         *_PAIR,
-        Column(
+        text(
             "value",
-            "text",
             "`all`; an answer; or two classes, such as `vertical and block`: over the maps that "
             "both passes gave one of the two",
         ),
-        Column("maps", "integer", "maps that both labelled; for one answer: labels with it", low=0),
-        Column(
+        integer("maps", "maps that both labelled; for one answer: labels with it"),
+        share(
             "agreement",
-            "number",
             "share of maps with the same answer; for one answer: share of its labels that the "
             "other pass confirms; empty if neither used it",
-            low=0,
-            high=1,
             optional=True,
         ),
-        Column(
+        number(
             "kappa",
-            "number",
             "Cohen's kappa; empty for one answer, or if both passes gave all maps the same",
             low=-1,
             high=1,
@@ -194,17 +182,16 @@ CONFUSION = Table(
     "Answers that two labelling passes confuse; only those that occur.",
     (
         *_PAIR,
-        Column("value_first", "text", "answer of the first pass"),
-        Column("value_second", "text", "answer of the second pass"),
-        Column("maps", "integer", "maps with these two answers", low=1),
+        text("value_first", "answer of the first pass"),
+        text("value_second", "answer of the second pass"),
+        integer("maps", "maps with these two answers", low=1),
     ),
     key=("first", "second", "maps_of", "question", "value_first", "value_second"),
 )
 
-_READING = Column(
+_READING = text(
     "reading",
-    "text",
-    "`wide`: columns count whichever tokens they are; `strict`: special tokens only",
+    "`wide`, lenient: columns count whichever tokens they are; `strict`: special tokens only",
     values=READINGS,
 )
 
@@ -213,47 +200,33 @@ PATTERN_PREDICTIONS = Table(
     "Predictions of the cross-validated classifiers for every labelled map.",
     (
         _CLASSIFIER,
-        Column(
+        text(
             "left_out",
-            "text",
             "left out of the training: `example`, the maps of the same fold; `model`, all maps of "
             "the encoder",
             values=LEFT_OUT,
         ),
-        Column(
+        integer(
             "repetition",
-            "integer",
             "training with other composed maps, from 1; only of `hand-made features`",
             low=1,
         ),
         _READING,
-        Column("fold", "integer", "maps that were tested together, from 1", low=1),
+        integer("fold", "maps that were tested together, from 1", low=1),
         _MAP,
-        Column(
-            "encoder",
-            "text",
-            "pre-trained model, in words; where weights were drawn from a normal distribution, "
-            "with the state",
+        text(
+            "encoder", "pre-trained model, in words; with the state if it was randomly initialized"
         ),
-        replace(STATE_OF_MAPS, optional=True),
-        Column("example", "integer", "group of examples that share sentences", low=0),
-        replace(_LABEL, meaning="class under this reading; for `second labelling`, the first one"),
-        replace(_LABEL, name="predicted", meaning="class that the classifier predicts"),
+        like(STATE_OF_MAPS, optional=True),
+        integer("example", "group of examples that share sentences"),
+        like(_LABEL, "class by this definition; for `second labelling`, the first one"),
+        like(_LABEL, "class that the classifier predicts", name="predicted"),
         *(
-            Column(
-                f"probability_{name}",
-                "number",
-                "calibrated probability",
-                low=0,
-                high=1,
-                decimals=4,
-                optional=True,
-            )
+            share(f"probability_{name}", "calibrated probability", decimals=4, optional=True)
             for name in PATTERNS
         ),
-        Column(
+        number(
             "temperature",
-            "number",
             "divided the log probabilities to calibrate them; fitted to other maps",
             low=0,
             decimals=4,
@@ -267,26 +240,23 @@ PATTERN_CV = Table(
     "pattern_cv",
     "Scores of the cross-validated classifiers.",
     (
-        Column(
+        text(
             "maps_of",
-            "text",
             "`all`; if the maps are of several encoders, each; "
             "`unseen <encoder>`: after training on the other encoders' maps only",
         ),
         _READING,
         _CLASSIFIER,
-        Column("metric", "text", "score", values=(*OVERALL, *BY_CLASS)),
-        replace(_PATTERN, meaning="class; empty for all together", optional=True),
-        Column("score", "number", "value of the score", "× 100", low=0, high=100),
+        text("metric", "score", values=(*OVERALL, *BY_CLASS)),
+        like(_PATTERN, "class; empty for all together", optional=True),
+        number("score", "value of the score", "× 100", low=0, high=100),
         *interval("score", unit="× 100", bounds=(0, 100), optional=True),
-        Column("maps", "integer", "maps that the score is about", low=0),
+        integer("maps", "maps that the score is about"),
     ),
     key=("maps_of", "reading", "classifier", "metric", "pattern"),
 )
 
-_PROBABILITY = Column(
-    "probability", "number", "calibrated probability of that class", low=0, high=1, decimals=4
-)
+_PROBABILITY = share("probability", "calibrated probability of that class", decimals=4)
 
 PATTERN_MAPS = Table(
     "pattern_maps",
@@ -296,10 +266,10 @@ PATTERN_MAPS = Table(
         IDX,
         LAYER,
         HEAD,
-        replace(_PATTERN, meaning="class in the wide reading"),
+        like(_PATTERN, "class under the lenient definition"),
         _PROBABILITY,
-        replace(_PATTERN, name="strict", meaning="class in the strict reading"),
-        replace(_PROBABILITY, name="strict_probability"),
+        like(_PATTERN, "class under the strict definition", name="strict"),
+        like(_PROBABILITY, name="strict_probability"),
     ),
     key=names(*MAPS, IDX, LAYER, HEAD),
     every=("layer", "head"),
@@ -313,19 +283,16 @@ PATTERN_SHARES = Table(
         *MAPS,
         _READING,
         _PATTERN,
-        replace(_SHARE, meaning="as classified"),
+        like(_SHARE, "as classified"),
         *interval("share", unit="share of maps", bounds=(0, 1)),
-        replace(
+        like(
             _SHARE,
+            "corrected for the classifier's confusions; as classified for `other models`",
             name="corrected",
-            meaning="corrected for the classifier's confusions; as classified for `other models`",
         ),
-        *interval(
-            "corrected", "corrected_low", "corrected_high", unit="share of maps", bounds=(0, 1)
-        ),
-        Column(
+        *interval("corrected", "corrected", unit="share of maps", bounds=(0, 1)),
+        text(
             "confusions_of",
-            "text",
             "the run's encoder, as labelled maps name it; `other models`: none of its maps is "
             "labelled",
         ),
@@ -335,8 +302,8 @@ PATTERN_SHARES = Table(
 
 PATTERN_HEADS = Table(
     "pattern_heads",
-    "Shares of the patterns in the maps of every head, in the wide reading.",
-    (*MAPS, LAYER, HEAD, _PATTERN, replace(_SHARE, meaning="as classified")),
+    "Shares of the patterns in the maps of every head, under the lenient definition.",
+    (*MAPS, LAYER, HEAD, _PATTERN, like(_SHARE, "as classified")),
     key=(*names(*MAPS, LAYER, HEAD), "pattern"),
     every=("layer", "head"),
 )
@@ -353,44 +320,34 @@ STRIPE_TOKENS = Table(
     "greatest mean weight from the other tokens, in maps classified as having columns.",
     (
         *MAPS,
-        replace(LAYER, meaning="layer, from 1; empty for all layers", optional=True),
-        replace(_PATTERN, values=WITH_COLUMNS),
-        Column(
+        like(LAYER, "layer, from 1; empty for all layers", optional=True),
+        like(_PATTERN, values=WITH_COLUMNS),
+        text(
             "kind",
-            "text",
             f"kind of token: `{FIRST}`, the special token that inputs start with ([CLS], `<s>`); "
             f"`{SEPARATOR}`, all other special tokens ([SEP], `</s>`); `{SPECIAL}`, both together",
             values=STRIPE_KINDS,
         ),
-        Column("maps", "integer", "maps with the pattern", low=0),
-        Column("examples", "integer", "examples that have such maps", low=0),
-        replace(
+        integer("maps", "maps with the pattern"),
+        integer("examples", "examples that have such maps"),
+        like(
             _SHARE,
-            meaning="of these maps, those whose strongest column is of this kind; equally strong "
+            "of these maps, those whose strongest column is of this kind; equally strong "
             "columns share a map; empty without maps",
             optional=True,
         ),
         *interval("share", unit="share of maps", bounds=(0, 1), optional=True),
-        replace(
+        like(
             _SHARE,
+            "the same of random columns: the share of tokens of this kind, mean over maps",
             name="control",
-            meaning="the same of random columns: the share of tokens of this kind, mean over maps",
             control_of="share",
             optional=True,
         ),
-        Column(
-            *("over_control", "number", "`share` − `control`", "share of maps"),
-            low=-1,
-            high=1,
-            optional=True,
+        number(
+            "over_control", "`share` − `control`", "share of maps", low=-1, high=1, optional=True
         ),
-        *interval(
-            "over_control",
-            "over_control_low",
-            "over_control_high",
-            unit="share of maps",
-            optional=True,
-        ),
+        *interval("over_control", "over_control", unit="share of maps", optional=True),
     ),
     key=(*names(*MAPS), "layer", "pattern", "kind"),
 )
@@ -402,72 +359,61 @@ COMPARED = OF_TASKS, OF_SEEDS = "tasks", "seeds"
 def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
     """A p-value and its false discovery rate."""
     return (
-        replace(
+        like(
             P_VALUE,
+            f"p-value of no agreement beyond chance, one-sided: heads permuted {where}",
             name=name,
-            meaning=f"p-value of no agreement beyond chance, one-sided: heads permuted {where}",
         ),
-        replace(
+        like(
             Q_VALUE,
-            name=q_name,
-            meaning=f"false discovery rate of `{name}` over the rows with the same `state` and "
+            f"false discovery rate of `{name}` over the rows with the same `state` and "
             "`compared`; empty for the mean",
+            name=q_name,
             optional=True,
         ),
     )
 
 
-_CHANCE = Column(*("expected", "number", "", "probability"), low=0, high=1, control_of="agreement")
+_CHANCE = share("expected", "", "probability", control_of="agreement")
 
 PATTERN_AGREEMENT = Table(
     "pattern_agreement",
     "Whether heads keep their patterns on other tasks and with other seeds.",
     (
         STATE_OF_MAPS,
-        Column(
+        text(
             "compared",
-            "text",
             f"what the models differ in: `{OF_TASKS}`, with all seeds of both; `{OF_SEEDS}` of "
             "one task",
             values=COMPARED,
         ),
-        replace(TASK, meaning="task of the models; empty for the mean of the rows", optional=True),
-        replace(TASK, name="other_task", meaning="task compared with it", optional=True),
-        Column("pairs", "integer", "pairs of models whose mean it is", low=1),
-        Column(
-            *("seeds", "integer", "seeds of each task, the fewest; empty for `pretrained`"),
-            low=1,
-            optional=True,
+        like(TASK, "task of the models; empty for the mean of the rows", optional=True),
+        like(TASK, "task compared with it", name="other_task", optional=True),
+        integer("pairs", "pairs of models whose mean it is", low=1),
+        integer(
+            "seeds", "seeds of each task, the fewest; empty for `pretrained`", low=1, optional=True
         ),
-        Column("heads", "integer", "heads of the model", low=1),
-        Column(
+        integer("heads", "heads of the model", low=1),
+        share(
             "agreement",
-            "number",
             "probability that two maps of a head, one of each model, have the same pattern; mean "
             "over heads",
             "probability",
-            low=0,
-            high=1,
         ),
         *interval("agreement", unit="probability", bounds=(0, 1)),
-        replace(_CHANCE, meaning="the same for two random heads"),
-        replace(
-            _CHANCE,
-            name="expected_within_layers",
-            meaning="the same for two random heads of a layer",
-        ),
+        like(_CHANCE, "the same for two random heads"),
+        like(_CHANCE, "the same for two random heads of a layer", name="expected_within_layers"),
         *_permuted("p_value", "q_value", "over all layers"),
         *_permuted("p_within_layers", "q_within_layers", "within their layers"),
-        Column(
+        number(
             "kappa",
-            "number",
             "Cohen's kappa of the heads' most frequent patterns, mean over pairs of models; empty "
             "if all heads have the same one",
             low=-1,
             high=1,
             optional=True,
         ),
-        *interval("kappa", "kappa_low", "kappa_high", bounds=(-1, 1), optional=True),
+        *interval("kappa", "kappa", bounds=(-1, 1), optional=True),
     ),
     key=("state", "compared", "task", "other_task"),
     may_be_empty=True,
@@ -479,8 +425,8 @@ TYPICAL_MAPS = Table(
     (
         *_ORIGIN,
         _LABEL,
-        Column("agreed", "flag", "whether all of its labels are the same"),
-        Column("probability", "number", "cross-validated probability of that class", low=0, high=1),
+        flag("agreed", "whether all of its labels are the same"),
+        share("probability", "cross-validated probability of that class"),
     ),
     key=("label",),
 )

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves
 from darksecrets.patterns.annotations import Annotations
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.tables import TYPICAL_MAPS
@@ -62,7 +62,7 @@ def save(chosen: pd.DataFrame, annotations: Annotations, path: Path) -> None:
         np.savez_compressed(temporary, **arrays)
 
 
-def read(table: pd.DataFrame, path: Path) -> list[npt.NDArray[np.float16]]:
+def read(table: pd.DataFrame, path: Path) -> list[Halves]:
     """Read the arrays of the maps of a table.
 
     Raises:

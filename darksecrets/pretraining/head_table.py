@@ -112,10 +112,7 @@ def head_table(
     for example in examples:
         ids, segments = (np.array(example[key]) for key in ("input_ids", "token_type_ids"))
         with torch.inference_mode(), observe(model, maps=True) as seen:
-            model(
-                input_ids=torch.tensor(ids)[None],
-                token_type_ids=torch.tensor(segments)[None],
-            )
+            model(input_ids=torch.tensor(ids)[None], token_type_ids=torch.tensor(segments)[None])
         maps = seen.maps.stack()[0].numpy()
         special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
         total += measure(maps, ids, segments, *special)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.pretraining.head_table import NAMED, PLACES
 from darksecrets.run.columns import HEAD, LAYER
-from darksecrets.run.tables import Column, Table
+from darksecrets.run.tables import Column, Table, integer, like, number, share, text
 
-_SHARE = Column("", "number", "", "share of attention", low=0, high=1)
-_ENTROPY = Column("entropy", "number", "entropy of a word's attention", "nats", low=0)
+_SHARE = share("", "", "share of attention")
+_ENTROPY = number("entropy", "entropy of a word's attention", "nats", low=0)
 
 HEADS = Table(
     "heads",
@@ -17,13 +15,11 @@ HEADS = Table(
     (
         LAYER,
         HEAD,
-        *(replace(_SHARE, name=name, meaning=f"to `{name}`") for name in PLACES),
-        replace(_SHARE, name="same_piece", meaning="to equal word pieces elsewhere"),
+        *(like(_SHARE, f"to `{name}`", name=name) for name in PLACES),
+        like(_SHARE, "to equal word pieces elsewhere", name="same_piece"),
         _ENTROPY,
-        replace(_ENTROPY, name="relative_entropy", unit="", meaning="relative to a uniform map"),
-        Column(
-            "kind", "text", "what the head mostly attends to", values=(*NAMED, "spread", "mixed")
-        ),
+        like(_ENTROPY, "relative to a uniform map", name="relative_entropy", unit=""),
+        text("kind", "what the head mostly attends to", values=(*NAMED, "spread", "mixed")),
     ),
     key=("layer", "head"),
     every=("layer", "head"),
@@ -31,14 +27,14 @@ HEADS = Table(
 
 
 def _held_out(name: str, meaning: str, high: float) -> Column:
-    return Column(name, "number", f"{meaning}, held-out documents", low=0, high=high)
+    return number(name, f"{meaning}, held-out documents", low=0, high=high)
 
 
 LOG = Table(
     "pretraining_log",
     "Learning curve of the pre-training of the tiny BERT.",
     (
-        Column("step", "integer", "optimizer steps so far", low=0),
+        integer("step", "optimizer steps so far"),
         _held_out("mlm_loss", "masked language modelling loss", float("inf")),
         _held_out("nsp_loss", "next sentence prediction loss", float("inf")),
         _held_out("mlm_accuracy", "masked language modelling accuracy", 1),

@@ -248,8 +248,7 @@ def pair_lengths(text: Text, pairs: Pairs, max_length: int) -> np.ndarray:
     starts = text.sentences
     a = starts[pairs.a_last] - starts[pairs.a_first]
     b = starts[pairs.b_last] - starts[pairs.b_first]
-    lengths: np.ndarray = np.minimum(a + b + SPECIALS_OF_A_PAIR, max_length)
-    return lengths
+    return np.minimum(a + b + SPECIALS_OF_A_PAIR, max_length)
 
 
 def order_by_length(
@@ -482,10 +481,7 @@ def learning_curve(history: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def heldout_batches(
-    text: Text,
-    tokenizer: PreTrainedTokenizerBase,
-    configuration: Configuration,
-    seed: int,
+    text: Text, tokenizer: PreTrainedTokenizerBase, configuration: Configuration, seed: int
 ) -> list[dict[str, torch.Tensor]]:
     """Draw pairs of held-out text and mask them, once for the whole run."""
     rng = np.random.default_rng([seed, 1])

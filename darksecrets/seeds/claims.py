@@ -42,7 +42,7 @@ def best_of_several(maxima: pd.DataFrame) -> pd.DataFrame:
 
 
 def contributions(variances: pd.DataFrame) -> pd.DataFrame:
-    """Tests of the effects of start and order.
+    """Tests of the effects of initialization and data order.
 
     Args:
         variances: The table ``seed_variance``.
@@ -55,7 +55,7 @@ def contributions(variances: pd.DataFrame) -> pd.DataFrame:
 
 
 def start_against_order(variances: pd.DataFrame) -> pd.DataFrame:
-    """How much more of the variance is of the start than of the order.
+    """How much more of the variance is of the initialization than of the data order.
 
     Args:
         variances: The table ``seed_variance``.
@@ -77,17 +77,17 @@ def start_against_order(variances: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared_starts(grid: pd.DataFrame) -> pd.DataFrame:
-    """Whether the same starts are good on all tasks: a permutation test.
+    """Whether the same initializations are good on all tasks: a permutation test.
 
-    Of each task, the starts' mean scores are standardised; the statistic is the variance over
-    starts of their sums over tasks. Starts are permuted within each task.
+    Of each task, the mean scores of the initializations are standardised; the statistic is the
+    variance over initializations of their sums over tasks. They are permuted within each task.
 
     Args:
         grid: The table ``seed_grid``.
 
     Returns:
-        One row with the column ``value``, the p-value; none if fewer than two tasks have starts in
-        common whose scores differ.
+        One row with the column ``value``, the p-value; none if fewer than two tasks have
+        initializations in common whose scores differ.
     """
     rows = _main(grid)
     final = rows[rows["epoch"] == rows.groupby("on")["epoch"].transform("max")]
@@ -130,7 +130,7 @@ def _agreement(values: Floats) -> float:
 
 
 def _permuted(values: Floats) -> Iterator[Floats]:
-    """[starts, tasks] with starts in other orders in all tasks but the first, itself among them."""
+    """[initializations, tasks], these permuted in all tasks but the first; unpermuted included."""
     starts, tasks = values.shape
     if math.factorial(starts) ** (tasks - 1) <= _PERMUTATIONS:
         orders = list(itertools.permutations(range(starts)))

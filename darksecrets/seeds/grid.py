@@ -1,4 +1,4 @@
-"""The fine-tunings of a grid: predictions and scores of each start with each order."""
+"""The fine-tunings of a grid: predictions and scores of each initialization and data order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from darksecrets.finetuning.tables import LEARNING_CURVES, predictions
 from darksecrets.run.errors import InputError
 
 Floats = npt.NDArray[np.float64]
-Cell = tuple[int, int]
-"""A seed of the start and one of the order."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +23,11 @@ class Grid:
 
     Attributes:
         task: The task, with the metrics to score.
-        inits: Seeds of the start.
-        orders: Seeds of the order.
+        inits: Seeds of the initialization.
+        orders: Seeds of the data order.
         labels: [examples].
-        predictions: [runs, examples]; runs in the order of starts, for each all orders.
-        scores: By metric, [starts, orders, epochs] scores on all examples, × 100.
+        predictions: [runs, examples]; for each initialization all data orders.
+        scores: By metric, [initializations, orders, epochs] scores on all examples, × 100.
     """
 
     task: Task
@@ -41,11 +39,11 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of starts and orders."""
+        """Numbers of initializations and data orders."""
         return len(self.inits), len(self.orders)
 
     def final(self, metric: str) -> Floats:
-        """[starts, orders] scores of the final models."""
+        """[initializations, orders] scores of the final models."""
         final: Floats = self.scores[metric][..., -1]
         return final
 
@@ -70,9 +68,9 @@ def read(
 
     Args:
         task: The task, with the metrics to score.
-        inits: Seeds of the start.
-        orders: Seeds of the order.
-        files: Predictions and curve of each run, starts first.
+        inits: Seeds of the initialization.
+        orders: Seeds of the data order.
+        files: Predictions and curve of each run, in the order of `predictions` above.
 
     Raises:
         InputError: Runs are of different examples or different numbers of epochs.

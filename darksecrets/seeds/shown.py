@@ -20,12 +20,12 @@ MODELS = (
         "Variance of the final score",
         _GROUP,
         "Components of the variance, in points², and the standard deviation (SD) of each, in "
-        "points. A negative estimate means that the grid sees no effect.",
+        "points. A negative estimate means that no effect is found.",
         values=("sd", "variance", "share", "q_value"),
         rows=("component",),
         words={
-            INIT: "start",
-            ORDER: "order, dropout",
+            INIT: "initialization",
+            ORDER: "data order, dropout",
             "sd": "SD",
             "q_value": "corrected p",
         },
@@ -34,7 +34,7 @@ MODELS = (
         EXPECTED_MAXIMUM,
         "The best of n fine-tunings",
         _GROUP,
-        "Expected score of the best. Held out: one half of the examples chooses it and the other "
+        "Expected score of the best. Held out: one half of the examples selects it and the other "
         "scores it.",
         values=("expected", "held_out"),
         rows=("drawn",),
@@ -44,8 +44,8 @@ MODELS = (
         EARLY_STOPPING,
         "Stopping bad fine-tunings early",
         _GROUP,
-        "How scores after an epoch agree with the final ones (Spearman), and what it saves and "
-        "loses, in points, to stop those that are behind.",
+        "Correlation of the scores after an epoch with the final ones (Spearman), and what "
+        "stopping the worse runs saves, and loses in points.",
         values=("spearman", "q_value", "stopped", "saved", "lost", "lost_at_random"),
         rows=("epoch",),
         words={"spearman": "Spearman", "q_value": "corrected p"},
@@ -54,12 +54,13 @@ MODELS = (
         SEED_GRID,
         "Final score of every fine-tuning",
         _GROUP,
-        "A row for every seed of the start, a column for every seed of the order and of dropout.",
+        "A row for every seed of the initialization, a column for every seed of the data order and "
+        "of dropout.",
         values=("score",),
         rows=("init_seed",),
         across="order_seed",
         last="epoch",
-        words={"init_seed": "start ↓ order →"},
+        words={"init_seed": "initialization ↓ data order →"},
     ),
 )
 """What the atlas shows of whole models."""

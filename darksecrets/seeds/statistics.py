@@ -87,7 +87,7 @@ def _variance(grid: Grid) -> pd.DataFrame:
 
 
 def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """The best of 1 to all runs; intervals resample starts and orders (Owen 2007)."""
+    """The best of 1 to all runs; intervals resample both kinds of seeds (Owen 2007)."""
     starts, orders = grid.shape
     drawn = (
         rng.integers(starts, size=(resamples, starts, 1)),
@@ -122,14 +122,14 @@ def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFra
 def _gains(chosen_by: Floats, scored_by: Floats, shape: tuple[int, int]) -> tuple[Floats, Floats]:
     """[runs] what the best of 1 to all runs gains over one run, and the lower ends of intervals.
 
-    The variance is that of a jackknife over starts plus that of one over orders. What depends on
-    both is in both, so that the lower ends are rather too low. There are no upper ends: grids
+    The variance is that of a jackknife over initializations plus that of one over data orders. The
+    interaction is in both, so the lower ends are rather too low. There are no upper ends: grids
     without one of the rare runs that fail would put them far too low.
 
     Args:
-        chosen_by: [splits, runs] scores that choose; runs in the order of starts.
+        chosen_by: [splits, runs] scores that select; for each initialization all data orders.
         scored_by: [splits, runs] scores of the same runs by other examples.
-        shape: Numbers of starts and orders.
+        shape: Numbers of initializations and data orders.
     """
     draws = range(1, chosen_by.shape[1] + 1)
 

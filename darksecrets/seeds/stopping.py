@@ -46,12 +46,12 @@ def stop(early: Floats, final: Floats, rng: np.random.Generator) -> Stopped:
 def predictive(early: Floats, final: Floats, rng: np.random.Generator) -> tuple[float, float]:
     """Rank correlation of scores part-way and in the end, and its one-sided p-value.
 
-    Rows and columns of ``early`` are permuted as a whole, since runs of one start, or one order,
-    are alike even if scores part-way say nothing about the end.
+    Rows and columns of ``early`` are permuted as a whole, since runs of one initialization, or one
+    data order, are alike even if scores part-way do not predict the final ones.
 
     Args:
-        early: [starts, orders].
-        final: [starts, orders].
+        early: [initializations, orders].
+        final: [initializations, orders].
         rng: Draws permutations if there are many.
 
     Returns:

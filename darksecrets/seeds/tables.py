@@ -1,4 +1,4 @@
-"""Tables of a grid of fine-tunings: seeds of the start × seeds of the order."""
+"""Tables of a grid of fine-tunings: seeds of the initialization × seeds of the data order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from darksecrets.run.tables import Column, Table, interval
 
 COMPONENTS = INIT, ORDER, RESIDUAL = ("init", "order", "residual")
 
-_INIT_SEED = Column("init_seed", "integer", "seed of the parameters that are drawn", low=0)
-_ORDER_SEED = Column("order_seed", "integer", "seed of the examples' order and of dropout", low=0)
+_INIT_SEED = Column("init_seed", "integer", "seed of the randomly initialized parameters", low=0)
+_ORDER_SEED = Column("order_seed", "integer", "seed of the data order and of dropout", low=0)
 _RUNS = Column("runs", "integer", "fine-tunings of the grid", low=4)
 
 SEED_GRID = Table(
     "seed_grid",
-    "Scores on the validation split of every fine-tuning of a grid: each start with each order of "
-    "the examples (Dodge et al. 2020), after every epoch.",
+    "Scores on the validation split of every fine-tuning of a grid, after every epoch: each "
+    "initialization with each data order (Dodge et al. 2020).",
     (
         TASK,
         _INIT_SEED,
@@ -32,15 +32,15 @@ SEED_GRID = Table(
 SEED_VARIANCE = Table(
     "seed_variance",
     "Components of the variance of final scores over the grid: two random effects, one run per "
-    "cell. All runs are scored on the same examples: what other examples would give is not in it.",
+    "cell. All runs are scored on the same examples; the variance over examples is not included.",
     (
         TASK,
         METRIC,
         Column(
             "component",
             "text",
-            f"`{INIT}`: seeds of the start; `{ORDER}`: seeds of the order; `{RESIDUAL}`: what is "
-            "left, the interaction of both included",
+            f"`{INIT}`: seeds of the initialization; `{ORDER}`: seeds of the data order; "
+            f"`{RESIDUAL}`: the rest, with the interaction of both",
             values=COMPONENTS,
         ),
         Column("degrees", "integer", "degrees of freedom of its mean square", low=1),
@@ -80,7 +80,7 @@ EXPECTED_MAXIMUM = Table(
         Column(
             "expected",
             "number",
-            "mean of the greatest score; the examples that choose the run also score it",
+            "mean of the greatest score; the examples that select the run also score it",
             "× 100",
             high=100,
         ),
@@ -89,7 +89,7 @@ EXPECTED_MAXIMUM = Table(
         Column(
             "held_out",
             "number",
-            "the same if one half of the examples chooses the run and the other scores it, mean "
+            "the same if one half of the examples selects the run and the other scores it, mean "
             "over random halves",
             "× 100",
             high=100,
@@ -98,13 +98,15 @@ EXPECTED_MAXIMUM = Table(
         Column(
             "gain",
             "number",
-            "`held_out` less that of one run: what choosing the best of n gains on other examples",
+            "`held_out` minus that of one run: the gain of selecting the best of n, on held-out "
+            "examples",
             "× 100",
         ),
         Column(
             "gain_low",
             "number",
-            "lower end of the 95% interval of `gain`, over starts and orders (jackknife)",
+            "lower end of the 95% interval of `gain`, over initializations and data orders "
+            "(jackknife)",
             "× 100",
             interval_of="gain",
         ),
@@ -124,7 +126,7 @@ EARLY_STOPPING = Table(
     "early_stopping",
     "Whether bad runs can be stopped early (Dodge et al. 2020, section 5). A rule stops the runs "
     "whose score after an epoch is below that of the run that ends best; one half of the runs "
-    "chooses the threshold, the other tries it. Trainings of one epoch have no rows.",
+    "determines the threshold, the other tests it. Trainings of one epoch have no rows.",
     (
         TASK,
         METRIC,
@@ -140,8 +142,8 @@ EARLY_STOPPING = Table(
         ),
         replace(
             P_VALUE,
-            meaning="one-sided test that it is positive: seeds of the start and of the order "
-            "permuted, so that runs that share one stay together",
+            meaning="one-sided test that it is positive: seeds of the initialization and of the "
+            "data order permuted, so that runs that share one stay together",
             optional=True,
         ),
         replace(

@@ -7,15 +7,15 @@ attending word, of the word attended to, and of the distance between them.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Cells = npt.NDArray[np.int64]
+from darksecrets.arrays import Flags, Floats, Integers
+
+Cells = Integers
 
 _ROUNDING = 1e-8  # of a projection of a vector of ones and zeros
 
 
-def additive_contrasts(cells: Cells, targets: Cells) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def additive_contrasts(cells: Cells, targets: Cells) -> tuple[Floats, Flags]:
     """Weights with which the values of some cells predict those of others by least squares.
 
     Args:

@@ -7,10 +7,10 @@ thousands of tables. Tests compare the two.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from darksecrets.arrays import Floats, Integers
+
+Counts = Integers
 
 
 def cohens_kappa(confusion: Counts) -> Floats:

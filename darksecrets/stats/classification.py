@@ -11,11 +11,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Floats, Values
 from darksecrets.stats.correlation import ratio
-
-Floats = npt.NDArray[np.float64]
 
 
 class Counts(NamedTuple):
@@ -36,9 +34,7 @@ Score = Callable[[Counts], Floats]
 """Maps counts [..., classes] to scores [...]."""
 
 
-def count(
-    predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic], classes: int
-) -> Counts:
+def count(predictions: Values, labels: Values, classes: int) -> Counts:
     """Count the classes of one set of predictions.
 
     Args:
@@ -51,7 +47,7 @@ def count(
     return Counts(*(np.bincount(kind, minlength=classes).astype(np.float64) for kind in kinds))
 
 
-def classes_of(*numbers: npt.NDArray[np.generic]) -> int:
+def classes_of(*numbers: Values) -> int:
     """How many classes predictions and labels have, at least two."""
     return max(2, *(int(values.max(initial=0)) + 1 for values in numbers))
 
@@ -139,10 +135,10 @@ def _f1s(counts: Counts) -> Floats:
     return ratio(2 * counts.hits, counts.predicted + counts.gold)
 
 
-def _known(counts: Counts) -> npt.NDArray[np.bool_]:
+def _known(counts: Counts) -> Flags:
     return counts.predicted + counts.gold > 0
 
 
-def _mean(values: Floats, kept: npt.NDArray[np.bool_]) -> Floats:
+def _mean(values: Floats, kept: Flags) -> Floats:
     """Mean over the last axis of the values that are kept."""
     return ratio(np.where(kept, values, 0.0).sum(-1), kept.sum(-1))

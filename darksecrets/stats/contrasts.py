@@ -12,11 +12,11 @@ contrasts also hold where most weights are 0.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Cells = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from darksecrets.arrays import Flags, Floats, Integers
+
+Cells = Integers
+Mask = Flags
 
 SIGNS = np.array([1, -1, 1, -1, 1, -1])
 """Signs of the six cells."""
@@ -58,8 +58,7 @@ def over_sum(six: Floats) -> Floats:
     Returns:
         [...] signed sums; 0 if the weights are sums of effects.
     """
-    result: Floats = six @ SIGNS
-    return result
+    return six @ SIGNS
 
 
 def over_product(six: Floats) -> Floats:
@@ -73,5 +72,4 @@ def over_product(six: Floats) -> Floats:
         products, even if some are 0. Its mean is 0, too, if their errors are exchangeable factors.
     """
     plus, minus = (np.cbrt(six[..., start::2].prod(axis=-1)) for start in (0, 1))
-    result: Floats = plus - minus
-    return result
+    return plus - minus

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from darksecrets.arrays import Flags, Floats, Integers
 
 
 def pairs_at_the_same_distance(
-    pairs: npt.NDArray[np.int64],
-    usable: npt.NDArray[np.bool_],
+    pairs: Integers,
+    usable: Flags,
     draws: int,
     rng: np.random.Generator,
     *,
-    keys: npt.NDArray[np.bool_] | None = None,
-) -> npt.NDArray[np.int64]:
+    keys: Flags | None = None,
+) -> Integers:
     """Replace every pair by random pairs at the same distance, in the same order.
 
     A head that attends to a fixed offset gives high weights to any pair at that offset, so
@@ -44,8 +45,8 @@ def pairs_at_the_same_distance(
 
 
 def tokens_at_likely_places(
-    count: int, chances: npt.NDArray[np.float64], draws: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+    count: int, chances: Floats, draws: int, rng: np.random.Generator
+) -> Integers:
     """Draw sets of distinct tokens by given weights, without replacement.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from darksecrets.arrays import Floats
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
@@ -20,5 +20,4 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     from scipy.stats import false_discovery_control
 
     values = np.asarray(p, dtype=np.float64)
-    q: Floats = false_discovery_control(values, axis=None).reshape(values.shape)
-    return q
+    return false_discovery_control(values, axis=None).reshape(values.shape)

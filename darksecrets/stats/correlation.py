@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from darksecrets.arrays import Flags, Floats, Integers, Values
 
 EQUAL = 1e-6
 """Values differ only by float32 rounding if their range is at most this share of the largest."""
 
 
-def is_constant(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+def is_constant(values: Values) -> Flags:
     """[...] whether the values along the last axis are equal up to rounding, see `EQUAL`."""
     numbers = np.asarray(values, dtype=np.float64)
-    constant: npt.NDArray[np.bool_] = np.ptp(numbers, axis=-1) <= EQUAL * np.abs(numbers).max(-1)
-    return constant
+    return np.ptp(numbers, axis=-1) <= EQUAL * np.abs(numbers).max(-1)
 
 
-def without_rounding(values: npt.NDArray[np.generic]) -> Floats:
+def without_rounding(values: Values) -> Floats:
     """[rows, examples] in double precision; rows that are constant up to rounding become 0."""
     numbers = np.array(values, dtype=np.float64)
     numbers[is_constant(numbers)] = 0.0
     return numbers
 
 
-def standardized(values: npt.NDArray[np.generic]) -> Floats:
+def standardized(values: Values) -> Floats:
     """Scale to mean 0 and mean square 1, so that a correlation is a mean product.
 
     Args:
@@ -47,10 +45,9 @@ def correlation(covariance: Floats, variance: Floats, other_variance: Floats) ->
     return np.where(varies, np.clip(covariance / size, -1.0, 1.0), 0.0)
 
 
-def ratio(over: Floats, under: Floats | npt.NDArray[np.int64]) -> Floats:
+def ratio(over: Floats, under: Floats | Integers) -> Floats:
     """Divide; 0 where the divisor is not positive."""
-    quotients: Floats = np.divide(over, under, out=np.zeros_like(over), where=under > 0)
-    return quotients
+    return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
 def permuted_correlation(

@@ -15,14 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.resampling import resampled_means
 from darksecrets.stats.weighted import pearson
-
-Floats = npt.NDArray[np.float64]
 
 FEWEST_UNITS = 4
 """Correlations of fewer units are anywhere between -1 and 1."""
@@ -81,8 +79,7 @@ def of_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floa
     normal = rng.normal(size=(resamples, models))
     normal -= normal.mean(axis=1, keepdims=True)
     size = np.sqrt(models * rng.chisquare(models - 1, size=(resamples, 1)))
-    deviations: Floats = np.tensordot(normal / size, own - own[0], axes=1)
-    return deviations
+    return np.tensordot(normal / size, own - own[0], axes=1)
 
 
 def of_new_examples(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
@@ -111,8 +108,7 @@ def of_new_examples(values: Floats, resamples: int, rng: np.random.Generator) ->
     curved = np.abs(skewness) > _STRAIGHT
     divisor = np.where(curved, skewness, 1)
     removed = np.where(curved, 3 * (np.cbrt(1 + divisor * shifted) - 1) / divisor, shifted)
-    deviations: Floats = -removed * error
-    return deviations
+    return -removed * error
 
 
 def drawn_correlations(
@@ -160,5 +156,4 @@ def probability_greatest(drawn: Floats, tolerance: float) -> Floats:
     """
     known = np.where(np.isnan(drawn), -np.inf, drawn)
     best = (known >= known.max(axis=2, keepdims=True) - tolerance).all(axis=0)
-    result: Floats = (best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0)
-    return result
+    return (best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0)

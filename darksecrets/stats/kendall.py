@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from darksecrets.arrays import Floats, Singles
 from darksecrets.stats import LEVEL
-
-Floats = npt.NDArray[np.float64]
 
 
 def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
@@ -40,7 +39,7 @@ def least_significant(items: int) -> float:
     return float(norm.isf(LEVEL / 2) * np.sqrt(variance))
 
 
-def _signs(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def _signs(values: npt.ArrayLike) -> Singles:
     """[..., pairs] which of two items is the greater: 1, 0 or -1."""
     numbers = np.asarray(values, dtype=np.float64)
     first, second = np.triu_indices(numbers.shape[-1], 1)

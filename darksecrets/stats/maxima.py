@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from darksecrets.arrays import Floats
 
 
 def chances(number: int, draws: int) -> Floats:
     """[number] the chance of every score, from the smallest, to be the greatest of some draws."""
     places = np.arange(number + 1) / number
-    result: Floats = np.diff(places**draws)
-    return result
+    return np.diff(places**draws)
 
 
 def expected_maximum(scores: Floats, draws: int) -> tuple[Floats, Floats]:
@@ -58,5 +56,4 @@ def expected_of_chosen(chosen_by: Floats, scored_by: Floats, draws: Sequence[int
     scores = [np.bincount(place.ravel(), shared, number + 1) for place in (upper, lower)]
     places = np.arange(number + 1) / number
     powers = places ** np.asarray(draws)[:, None]
-    result: Floats = powers @ (scores[0] - scores[1])
-    return result
+    return powers @ (scores[0] - scores[1])

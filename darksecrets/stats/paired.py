@@ -1,6 +1,6 @@
 """Paired tests of mean differences, and tests against several controls at once.
 
-A head stands out only if it exceeds every control. The null hypothesis is then a union, that it
+A head counts only if it exceeds every control. The null hypothesis is then a union, that it
 fails to exceed at least one of them, and the largest of the p-values tests it (intersection–union
 test, Berger 1982).
 """
@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import Groups, group_sums, interval_of_known, resampled_means
-
-Floats = npt.NDArray[np.float64]
 
 _TIE = 1e-9  # relative to a statistic of order 1; sums of the same numbers in another order
 _BLOCK = 2**22  # largest number of elements in a block of draws
@@ -103,8 +101,7 @@ def sign_bound(sums: Floats, squares: Floats) -> Floats:
     from scipy.stats import norm
 
     scaled = sums / np.sqrt(np.where(squares > 0, squares, 1))
-    p: Floats = np.where(squares > 0, np.minimum(1, _WORST * norm.sf(scaled)), 1.0)
-    return p
+    return np.where(squares > 0, np.minimum(1, _WORST * norm.sf(scaled)), 1.0)
 
 
 def intersection_union(p: Floats) -> Floats:
@@ -112,8 +109,7 @@ def intersection_union(p: Floats) -> Floats:
 
     It keeps the family-wise error if ``p`` is corrected over all effects of all tests together.
     """
-    largest: Floats = p.max(axis=0)
-    return largest
+    return p.max(axis=0)
 
 
 def mean_of_known(values: Floats, axis: int = -1) -> Floats:
@@ -166,7 +162,7 @@ class Student:
     p: Floats
 
 
-def student(sums: Floats, squares: Floats, units: npt.NDArray[np.int64]) -> Student:
+def student(sums: Floats, squares: Floats, units: Integers) -> Student:
     """Test mean differences from sums, where there are too many differences to keep.
 
     If all differences are the same up to rounding, they have no spread to compare their mean with:

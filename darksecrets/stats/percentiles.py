@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Floats, Reals
 from darksecrets.stats import LEVEL
 
 PERCENTILE = 99.0
 """Heads above this percentile of all heads are marked, as in the paper (section 4.2)."""
 
 
-def above_percentile(
-    values: npt.NDArray[np.floating], percentile: float = PERCENTILE
-) -> npt.NDArray[np.bool_]:
+def above_percentile(values: Reals, percentile: float = PERCENTILE) -> Flags:
     """Mark values that are greater than a percentile of all of them.
 
     Percentiles are interpolated linearly: of 144 distinct values, the two highest are above the
@@ -27,13 +25,10 @@ def above_percentile(
     Returns:
         [...].
     """
-    above: npt.NDArray[np.bool_] = values > np.percentile(values, percentile)
-    return above
+    return values > np.percentile(values, percentile)
 
 
-def share_below(
-    values: npt.NDArray[np.floating], others: npt.NDArray[np.floating]
-) -> npt.NDArray[np.float64]:
+def share_below(values: Reals, others: Reals) -> Floats:
     """Share of the other values that are smaller; equal ones count half (mid-rank percentile).
 
     Args:
@@ -44,15 +39,14 @@ def share_below(
         [values] in [0, 1].
     """
     differences = np.sign(values[:, None] - others)
-    share: npt.NDArray[np.float64] = (1 + differences.mean(axis=1)) / 2
-    return share
+    return (1 + differences.mean(axis=1)) / 2
 
 
 FEWEST = 6
 """Values that an interval of a median needs: the ends of fewer leave it out more often."""
 
 
-def median_interval(values: npt.NDArray[np.floating]) -> tuple[float, float]:
+def median_interval(values: Reals) -> tuple[float, float]:
     """95% interval of a median: two of the values, for any distribution.
 
     Args:

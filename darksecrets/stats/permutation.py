@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.stats.classification import Counts, Score, classes_of, count
 from darksecrets.stats.correlation import correlation
 from darksecrets.stats.weighted import Weighted
-
-Floats = npt.NDArray[np.float64]
 
 ROUNDING = 1e-12  # differences of scores closer than this count as equal
 
@@ -27,7 +26,7 @@ _REMAINDER = 4 * math.exp(-(_DEVIATIONS**2) / 2)
 _BLOCK = 2**22  # largest number of elements in a matrix of random permutations
 
 
-def mcnemar(right: npt.NDArray[np.bool_]) -> Floats:
+def mcnemar(right: Flags) -> Floats:
     """McNemar's exact test of accuracies: a two-sided binomial test of examples won and lost.
 
     Args:
@@ -38,13 +37,10 @@ def mcnemar(right: npt.NDArray[np.bool_]) -> Floats:
     """
     won, lost = (right & ~right[0]).sum(axis=1), (~right & right[0]).sum(axis=1)
     tail = binom.cdf(np.minimum(won, lost), won + lost, 0.5)
-    p: Floats = np.minimum(1.0, 2 * tail)
-    return p
+    return np.minimum(1.0, 2 * tail)
 
 
-def f1_permutation(
-    first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]
-) -> float:
+def f1_permutation(first: Flags, second: Flags, gold: Flags) -> float:
     """Exact paired permutation test of the difference of two F1 scores.
 
     Only examples on which the models differ matter. If their predictions are swapped at random, the
@@ -65,7 +61,7 @@ def f1_permutation(
     agreed = [int((kept & kind).sum()) for kind in kinds]
     at_stake = [int((differ & kind).sum()) for kind in kinds]
 
-    def difference(hits: npt.NDArray[np.int64], misses: npt.NDArray[np.int64]) -> Floats:
+    def difference(hits: Integers, misses: Integers) -> Floats:
         """F1 of the second minus the first, if the first gets these examples at stake."""
         rest = _f1(agreed[0] + at_stake[0] - hits, agreed[1] + at_stake[1] - misses, gold)
         return rest - _f1(agreed[0] + hits, agreed[1] + misses, gold)
@@ -77,15 +73,12 @@ def f1_permutation(
     return min(1.0, float(hit_mass @ extreme @ miss_mass) + _REMAINDER)
 
 
-def _f1(
-    hits: npt.NDArray[np.int64], misses: npt.NDArray[np.int64], gold: npt.NDArray[np.bool_]
-) -> Floats:
+def _f1(hits: Integers, misses: Integers, gold: Flags) -> Floats:
     """F1 from the numbers of correct and wrong predictions of class 1."""
-    positives: Floats = 2 * hits / np.maximum(hits + misses + gold.sum(), 1)
-    return positives
+    return 2 * hits / np.maximum(hits + misses + gold.sum(), 1)
 
 
-def _binomial(count: int) -> tuple[npt.NDArray[np.int64], Floats]:
+def _binomial(count: int) -> tuple[Integers, Floats]:
     """Values of a fair binomial within ten standard deviations, with their probabilities."""
     reach = math.ceil(_DEVIATIONS * math.sqrt(count) / 2)
     values = np.arange(max(0, count // 2 - reach), min(count, count // 2 + 1 + reach) + 1)
@@ -126,7 +119,7 @@ def classes_permutation(
         hits = predicted * np.eye(classes)[gold]
 
         def differences(
-            swaps: npt.NDArray[np.int64],
+            swaps: Integers,
             pair: tuple[Counts, Counts] = (counts[0], counts[number]),
             changes: tuple[Floats, Floats] = (hits, predicted),
         ) -> Floats:
@@ -211,9 +204,7 @@ def correlation_permutation(
     return extreme / (permutations + 1)
 
 
-def swaps(
-    permutations: int, examples: int, rng: np.random.Generator
-) -> Iterator[npt.NDArray[np.int64]]:
+def swaps(permutations: int, examples: int, rng: np.random.Generator) -> Iterator[Integers]:
     """Draw which examples swap their predictions, in blocks of bounded memory.
 
     Yields:
@@ -257,7 +248,7 @@ def permutation_p(differences: Floats) -> float:
 
 
 def nearer_within_groups(
-    distances: Floats, groups: npt.NDArray[np.int64], permutations: int, rng: np.random.Generator
+    distances: Floats, groups: Integers, permutations: int, rng: np.random.Generator
 ) -> float:
     """Test whether items of one group are nearer to each other than random items are.
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.stats.correlation import standardized
 from darksecrets.stats.resampling import interval
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+Indices = Integers
 
 _TIE = 1e-9  # rounding of a mean of products of standardized ranks
 

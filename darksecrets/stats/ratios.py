@@ -10,11 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.stats import LEVEL
-
-Floats = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-9  # shares this close to 0 or 1 are 0 or 1
 
@@ -51,7 +49,7 @@ class Sums:
 
     sums: Floats = field(default_factory=lambda: np.zeros(()))
     sizes: Floats = field(default_factory=lambda: np.zeros(()))
-    clusters: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((), np.int64))
+    clusters: Integers = field(default_factory=lambda: np.zeros((), np.int64))
     squares: Floats = field(default_factory=lambda: np.zeros(()))
 
     def add(self, sums: Floats, sizes: Floats) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.stats import LEVEL
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-Groups = npt.NDArray[np.int64]
+Counts = Integers
+Groups = Integers
 
 _BLOCK = 2**22  # largest number of elements in a block of weights
 
@@ -52,13 +52,10 @@ def multinomial_weights(resamples: int, counts: Counts, rng: np.random.Generator
         of observations.
     """
     total = int(counts.sum())
-    drawn: Counts = rng.multinomial(total, counts / total, size=resamples)
-    return drawn
+    return rng.multinomial(total, counts / total, size=resamples)
 
 
-def cluster_weights(
-    resamples: int, clusters: npt.NDArray[np.generic], rng: np.random.Generator
-) -> Counts:
+def cluster_weights(resamples: int, clusters: Values, rng: np.random.Generator) -> Counts:
     """Draw whole clusters with replacement, for observations that depend on each other.
 
     Args:
@@ -80,8 +77,7 @@ def interval(resampled: Floats, level: float = LEVEL) -> Floats:
         resampled: [resamples, ...] a statistic of each bootstrap sample.
         level: Share of the resamples outside the interval, both sides together.
     """
-    ends: Floats = np.quantile(resampled, (level / 2, 1 - level / 2), axis=0)
-    return ends
+    return np.quantile(resampled, (level / 2, 1 - level / 2), axis=0)
 
 
 def feasible(ends: npt.ArrayLike, lowest: float, highest: float) -> Floats:
@@ -96,12 +92,11 @@ def feasible(ends: npt.ArrayLike, lowest: float, highest: float) -> Floats:
         lowest: Smallest possible value: of a difference of two scores from 0 to 100, -100.
         highest: Largest possible value.
     """
-    clipped: Floats = np.clip(np.asarray(ends, dtype=np.float64), lowest, highest)
-    return clipped
+    return np.clip(np.asarray(ends, dtype=np.float64), lowest, highest)
 
 
 def interval_of_known(resampled: Floats) -> Floats:
-    """The same of the values that are not NaN; NaN where all are."""
+    """Percentile interval of values, ignoring NaN; NaN where all values are NaN."""
     missing = np.isnan(resampled)
     if not missing.any():
         return interval(resampled)
@@ -111,7 +106,7 @@ def interval_of_known(resampled: Floats) -> Floats:
     return ends
 
 
-def widened(ends: Floats, estimate: Floats, units: npt.NDArray[np.int64]) -> Floats:
+def widened(ends: Floats, estimate: Floats, units: Integers) -> Floats:
     """Percentile intervals of means, as wide as Student's t makes those of so few units.
 
     A bootstrap takes the spread of the units for that of all, √(n / (n - 1)) too small, and its
@@ -128,8 +123,7 @@ def widened(ends: Floats, estimate: Floats, units: npt.NDArray[np.int64]) -> Flo
     free = np.maximum(units, 2) - 1
     student = stats.t.ppf(1 - LEVEL / 2, free) / stats.norm.ppf(1 - LEVEL / 2)
     factor = np.where(units < 2, 1.0, student * np.sqrt((free + 1) / free))
-    moved: Floats = estimate + factor * (ends - estimate)
-    return moved
+    return estimate + factor * (ends - estimate)
 
 
 def resampled_means(
@@ -184,7 +178,7 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
         yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
 
 
-def stratified_halves(strata: npt.NDArray[np.generic], rng: np.random.Generator) -> Counts:
+def stratified_halves(strata: Values, rng: np.random.Generator) -> Counts:
     """Split examples once into random halves that have equally many of every stratum.
 
     Args:

@@ -27,12 +27,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats
 from darksecrets.stats import LEVEL
 from darksecrets.stats.correlation import ratio
-
-Floats = npt.NDArray[np.float64]
 
 _LEAST = -500.0  # logarithm of the smallest p-value
 

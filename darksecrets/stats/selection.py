@@ -35,11 +35,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats
 from darksecrets.stats import LEVEL
-
-Floats = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-12  # gains closer than this count as equal
 
@@ -95,8 +93,7 @@ def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
 def _chosen(gains: Floats) -> Floats:
     """[splits, candidates] 1 for the best candidate of each split, in parts if several tie."""
     best = gains >= gains.max(axis=1, keepdims=True) - _ROUNDING
-    parts: Floats = best / best.sum(axis=1, keepdims=True)
-    return parts
+    return best / best.sum(axis=1, keepdims=True)
 
 
 def _standard_error(chosen: Floats, choices: Floats, deviations: Floats) -> float:

@@ -6,11 +6,9 @@ import itertools
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.stats.correlation import standardized
-
-Floats = npt.NDArray[np.float64]
 
 _TIE = 1e-6  # relative to the greatest value: rounding errors of means
 _EXACT = 5040  # permutations that are all tried
@@ -31,7 +29,7 @@ def rank_trends(profiles: Floats) -> Floats:
     return np.clip(result, -1, 1)
 
 
-def permuted_places(places: int, draws: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def permuted_places(places: int, draws: int, rng: np.random.Generator) -> Integers:
     """[permutations, places] all orders if there are at most `_EXACT`, else random ones."""
     if math.factorial(places) <= _EXACT:
         return np.array(list(itertools.permutations(range(places))), dtype=np.int64)
@@ -57,8 +55,7 @@ def trend_test(profiles: Floats, draws: int, rng: np.random.Generator) -> Floats
     observed = np.abs(ranks @ line)
     extreme = (np.abs(ranks @ line[orders].T) >= observed[..., None] - 1e-9).sum(axis=-1)
     every = math.factorial(profiles.shape[-1]) == len(orders)
-    p: Floats = extreme / len(orders) if every else (1 + extreme) / (1 + len(orders))
-    return p
+    return extreme / len(orders) if every else (1 + extreme) / (1 + len(orders))
 
 
 def _scaled_ranks(profiles: Floats) -> Floats:
@@ -69,5 +66,4 @@ def _scaled_ranks(profiles: Floats) -> Floats:
     below = profiles.max(axis=-1, keepdims=True) - profiles
     steps = np.divide(-below, _TIE * size, out=np.zeros_like(profiles), where=size > 0)
     ranks = standardized(rankdata(np.round(steps), axis=-1))
-    scaled: Floats = ranks / profiles.shape[-1]
-    return scaled
+    return ranks / profiles.shape[-1]

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats
 from darksecrets.stats import LEVEL
-
-Floats = npt.NDArray[np.float64]
 
 _POSSIBLE = 20_000  # mean squares drawn
 _ROUNDING = 1e-20  # a mean square this small a share of the squared values is 0
@@ -95,10 +93,7 @@ def balance(
     of_rows = possible(columns * row + residual, rows - 1)
     of_columns = possible(rows * column + residual, columns - 1)
     rest = possible(residual, (rows - 1) * (columns - 1))
-    effects = (
-        np.maximum(0.0, of_rows - rest) / columns,
-        np.maximum(0.0, of_columns - rest) / rows,
-    )
+    effects = (np.maximum(0.0, of_rows - rest) / columns, np.maximum(0.0, of_columns - rest) / rows)
     low = float(np.quantile(_balance(*effects, undefined=-1.0), LEVEL / 2))
     high = float(np.quantile(_balance(*effects, undefined=1.0), 1 - LEVEL / 2))
     one, other = (np.array([max(0.0, effect)]) for effect in (row, column))

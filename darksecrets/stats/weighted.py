@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.arrays import Flags, Floats, Integers, Singles, Values
 from darksecrets.stats.classification import Counts, Score, classes_of
 from darksecrets.stats.correlation import (
     correlation,
@@ -24,8 +25,7 @@ from darksecrets.stats.correlation import (
 )
 from darksecrets.stats.resampling import bootstrap_weights
 
-Floats = npt.NDArray[np.float64]
-Weights = npt.NDArray[np.int64]
+Weights = Integers
 Weighted = Callable[[Weights], Floats]
 """Maps integer weights [resamples, examples] to scores [resamples, sets]."""
 
@@ -69,17 +69,17 @@ def of_classes(
     return weigh
 
 
-def _columns(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+def _columns(flags: Flags) -> Singles:
     """[examples, all others]; in single precision, where sums of counts below 2^24 are exact."""
     rows = flags.reshape(-1, flags.shape[-1])
     return np.ascontiguousarray(rows.T, dtype=np.float32)
 
 
-def _sums(weights: Weights, flags: npt.NDArray[np.float32]) -> Floats:
+def _sums(weights: Weights, flags: Singles) -> Floats:
     return (weights.astype(np.float32) @ flags).astype(np.float64)
 
 
-def pearson(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
+def pearson(predictions: Values, labels: Values) -> Weighted:
     """Pearson's correlation; 0 where the predictions or the labels drawn are constant.
 
     Args:
@@ -101,7 +101,7 @@ def pearson(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic
     return score
 
 
-def spearman(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
+def spearman(predictions: Values, labels: Values) -> Weighted:
     """Spearman's correlation; 0 where the predictions or the labels drawn are constant.
 
     Args:
@@ -125,7 +125,7 @@ def spearman(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generi
     return score
 
 
-def r2(predictions: npt.NDArray[np.generic], labels: npt.NDArray[np.generic]) -> Weighted:
+def r2(predictions: Values, labels: Values) -> Weighted:
     """Coefficient of determination; 0 where the labels drawn are constant.
 
     Args:

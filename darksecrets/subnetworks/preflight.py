@@ -4,32 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from darksecrets.ablation import preflight as ablation
 from darksecrets.models.preflight import known_folder, refusal
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-
-def check(config: Mapping[str, Any]) -> None:
-    """Check that there are as many random subnetworks as are to be re-trained.
-
-    Args:
-        config: A resolved configuration.
-
-    Raises:
-        InputError: There are fewer.
-    """
-    settings = config["subnetworks"]
-    if settings["retrain"] and settings["retrained_draws"] > settings["draws"]:
-        raise InputError(
-            f"subnetworks.retrained_draws in the configuration: found "
-            f"{settings['retrained_draws']}, expected at most {settings['draws']}, the random "
-            "subnetworks that there are (`subnetworks.draws`)."
-        )
 
 
 def check_run(config: Mapping[str, Any]) -> None:
@@ -39,7 +18,7 @@ def check_run(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: They cannot; the message says what to do.
+        InputError: Heads or MLPs cannot be disabled; the message says what to do.
     """
     ablation.check_run(config)
     folder = known_folder(config["model"])
@@ -58,7 +37,7 @@ def check_tasks(config: Mapping[str, Any], left_out: str = "") -> None:
         left_out: Why it has to leave out the sweep over heads, if it does.
 
     Raises:
-        InputError: It does not.
+        InputError: The run searches for no subnetworks.
     """
     ablation.check_states(config, left_out)
     if not config["subnetworks"]["tasks"] or "finetuned" not in config["ablation"]["states"]:
@@ -72,10 +51,4 @@ def check_tasks(config: Mapping[str, Any], left_out: str = "") -> None:
 
 def _unreachable(folder: Path) -> str:
     """Why the MLPs of a model cannot be disabled; empty if they can, or if torch is missing."""
-
-    def require(model: PreTrainedModel) -> None:
-        from darksecrets.models.mlps import linear_maps_of
-
-        linear_maps_of(model)
-
-    return refusal(folder, require)
+    return refusal(folder, "darksecrets.models.mlps.linear_maps_of")

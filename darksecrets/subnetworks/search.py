@@ -20,12 +20,9 @@ from darksecrets.data import metrics
 from darksecrets.data.batches import by_length
 from darksecrets.importance.claims import ACCURACY
 from darksecrets.importance.gates import Gates, MlpGates
-from darksecrets.importance.gradients import BATCH_SIZE
+from darksecrets.importance.gradients import backward, batch_of, batch_size_of
 from darksecrets.importance.without import logits_under
-from darksecrets.models import devices
-from darksecrets.models.hooks import intervene, shape_of
-from darksecrets.models.losses import loss
-from darksecrets.run.errors import InputError
+from darksecrets.models.hooks import shape_of
 from darksecrets.subnetworks.parts import Parts
 
 if TYPE_CHECKING:
@@ -176,37 +173,24 @@ def importance(
     """
     totals = np.zeros(parts.heads.shape), np.zeros(parts.mlps.shape)
     lengths = split.lengths[list(rows)]
-    size = 4 * devices.sequence_bytes(model.config, int(lengths.max()))
-    batch_size = devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
-    for places in by_length(lengths, batch_size):
-        batch = split.batch([rows[place] for place in places])
-        for total, slopes in zip(totals, _slopes(model, task, batch, parts), strict=True):
+    for places in by_length(lengths, batch_size_of(model, lengths)):
+        batch, labels = batch_of(model, split, [rows[place] for place in places])
+        gates = _gates(model, len(places), parts)
+        _, (heads, _, mlps) = backward(model, task, batch, labels, *gates)
+        for total, slopes in zip(totals, (heads[..., 0], mlps), strict=True):
             total += np.abs(slopes).sum(axis=0)
     return totals[0] / len(rows), totals[1] / len(rows)
 
 
-def _slopes(
-    model: PreTrainedModel, task: Task, batch: dict[str, torch.Tensor], parts: Parts
-) -> list[Floats]:
-    """∂L/∂ξ of every example: [examples, layers, heads] and [examples, layers]."""
-    batch = {name: tensor.to(model.device) for name, tensor in batch.items()}
-    labels, examples = batch.pop("labels"), len(batch["input_ids"])
+def _gates(model: PreTrainedModel, examples: int, parts: Parts) -> tuple[Gates, MlpGates]:
+    """Gates that are open for some parts, for each example by itself."""
 
     def gates(flags: npt.NDArray[np.bool_]) -> torch.Tensor:
         opened = torch.from_numpy(flags).to(model.device, model.dtype)
         return opened.expand(examples, *flags.shape).clone()
 
-    heads, mlps = gates(parts.heads).requires_grad_(), gates(parts.mlps).requires_grad_()
     kept = gates(np.ones_like(parts.heads))
-    with intervene(model, Gates(heads[..., None], kept), MlpGates(mlps)):
-        losses = loss(task, model(**batch).logits, labels, "none")
-    if not losses.isfinite().all():
-        raise InputError(
-            f"{task.name}: found a loss that is not a finite number. The model has diverged, or "
-            "its weights are damaged. Train again."
-        )
-    found = torch.autograd.grad(losses.sum(), (heads, mlps))
-    return [slopes.double().cpu().numpy() for slopes in found]
+    return Gates(gates(parts.heads[..., None]), kept), MlpGates(gates(parts.mlps))
 
 
 def predictions(

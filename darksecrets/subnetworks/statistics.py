@@ -7,6 +7,7 @@ subnetwork better than the others. So the spread of the draws is a part of the i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +24,16 @@ from darksecrets.stats.permutation import ROUNDING
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.weighted import resampled
+from darksecrets.subnetworks.results import with_retrained
 from darksecrets.subnetworks.tables import (
+    AS_IT_IS,
     BAD,
     GOOD,
     KINDS,
     MAGNITUDE,
     MAGNITUDE_PRUNING,
     RANDOM,
+    RETRAINED,
     SUBNETWORK_SCORES,
 )
 
@@ -62,6 +66,40 @@ class _Scores:
         """[2, ...] ends of intervals of differences, within what is possible."""
         lowest, highest = METRICS[self.metric].bounds_of_differences
         return feasible(ends, PERCENT * lowest, PERCENT * highest)
+
+
+def scores(
+    result: SweepResult,
+    retrained: Mapping[str, pd.DataFrame],
+    table: pd.DataFrame,
+    task: Task,
+    *,
+    resamples: int,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score the subnetworks of a model, as they are and re-trained, and its pruned weights.
+
+    Args:
+        result: Predictions of the whole model, of subnetworks, and of pruned weights.
+        retrained: Predictions of re-trained subnetworks, by kind and draw, such as ``good-1``.
+        table: See `subnetwork_scores`, likewise the others.
+        task: The task.
+        resamples: Number of bootstrap samples of the examples.
+        seed: Their seed.
+
+    Returns:
+        The tables of `subnetwork_scores` and `magnitude_pruning`.
+    """
+    options = {"resamples": resamples, "seed": seed}
+    results = {AS_IT_IS: result}
+    if retrained:
+        named = {name.replace("-", " "): rows for name, rows in retrained.items()}
+        results[RETRAINED] = with_retrained(result, named)
+    found = [
+        subnetwork_scores(each, table, task, trained=trained, **options)
+        for trained, each in results.items()
+    ]
+    return pd.concat(found, ignore_index=True), magnitude_pruning(result, task, **options)
 
 
 def subnetwork_scores(

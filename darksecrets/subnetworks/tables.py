@@ -87,9 +87,7 @@ SUBNETWORK_SCORES = Table(
             *("over_random", "number", f"`score` − mean of the subnetworks `{RANDOM}`", "× 100"),
             optional=True,
         ),
-        *interval(
-            *("over_random", "over_random_low", "over_random_high"), unit="× 100", optional=True
-        ),
+        *interval("over_random", "over_random", unit="× 100", optional=True),
         replace(
             P_VALUE,
             optional=True,
@@ -164,11 +162,7 @@ SUBNETWORK_OVERLAP = Table(
             optional=True,
         ),
         *interval("phi", bounds=(-1, 1), optional=True),
-        replace(
-            P_VALUE,
-            optional=True,
-            meaning="two-sided permutation test of no correlation",
-        ),
+        replace(P_VALUE, optional=True, meaning="two-sided permutation test of no correlation"),
         replace(
             P_VALUE,
             name="p_within_layers",

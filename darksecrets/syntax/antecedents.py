@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from darksecrets.data.encoding import encode
-from darksecrets.models.loading import Draw, load_tokenizer
+from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import coreference
 from darksecrets.syntax.coreference import Expression, Text, anaphors, at_distances
@@ -119,37 +118,26 @@ def _of_others(weights: Floats, entities: Integers, place: int, right: Floats) -
     return chosen
 
 
-def resolve_all(
-    texts: Sequence[Text],
-    model_folder: Path,
-    *,
-    max_length: int,
-    batch_size: int,
-    draw: Draw | None = None,
-) -> Resolved:
+def resolve_all(reading: Reading, texts: Sequence[Text]) -> Resolved:
     """Resolve the anaphors of all texts by the heads of an encoder.
 
     Args:
-        texts: What the encoder reads, each as one input; longer ones are cut, as in the paper.
-        model_folder: Hugging Face folder of the encoder.
-        max_length: Longest input, in tokens.
-        batch_size: Batch size on a CPU.
-        draw: How to draw all weights anew; None to keep them.
+        reading: The encoder.
+        texts: What it reads, each as one input; longer ones are cut, as in the paper.
 
     Raises:
         InputError: Inputs are too short for any anaphor; or see `syntax.words.word_maps`.
     """
-    read = [text for text in cut(texts, model_folder, max_length) if anaphors(text.expressions)]
+    read = [text for text in cut(reading, texts) if anaphors(text.expressions)]
     if not read:
         raise InputError(
             f"Found no pronouns or nouns that refer to something mentioned before in the first "
-            f"{max_length} tokens of {len(texts)} texts. Raise fine_tuning.max_length."
+            f"{reading.max_length} tokens of {len(texts)} texts. Raise fine_tuning.max_length."
         )
     words = [_head_words(text, number) for number, text in enumerate(read)]
-    given = {"max_length": max_length, "batch_size": batch_size}
     parts = [
         resolve(number, read[number].expressions, weights)
-        for batch in word_maps(model_folder, words, **given, draw=draw)
+        for batch in word_maps(reading, words)
         for number, weights in _of_batch(batch, read)
     ]
     return join(sorted(parts, key=lambda part: part.text[:1].tolist()))
@@ -163,11 +151,11 @@ def join(parts: Sequence[Resolved]) -> Resolved:
     )
 
 
-def cut(texts: Sequence[Text], model_folder: Path, max_length: int) -> list[Text]:
+def cut(reading: Reading, texts: Sequence[Text]) -> list[Text]:
     """The beginnings of texts that an encoder can read, with the expressions in them."""
-    tokenizer = load_tokenizer(model_folder)
     written = {"sentence1": [text.text for text in texts]}
-    places = encode(written, tokenizer, max_length, layout=True)["offset_mapping"]
+    encoded = encode(written, reading.tokenizer(), reading.max_length, layout=True)
+    places = encoded["offset_mapping"]
     ends = [max(end for _, end in of_text) for of_text in places]
     return [
         Text(text.text[:end], tuple(each for each in text.expressions if each.end <= end))

@@ -147,7 +147,7 @@ def _mentions(
             if marked:
                 raise InputError(
                     f"{block.where(place)}: found Entity={marked} on a token of several words, "
-                    f"expected it on one of these. {_CORRECT}"
+                    f"expected it on one of these words. {_CORRECT}"
                 )
             continue
         empty = isinstance(number, tuple)

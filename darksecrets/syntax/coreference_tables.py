@@ -27,8 +27,7 @@ def share(
 ) -> tuple[Column, Column, Column]:
     """The columns of a share, or of a difference of shares, and of its interval."""
     value = Column(name, "number", meaning, "share", (), low, 1, optional, control_of=control_of)
-    ends = (f"{name}_low", f"{name}_high")
-    return value, *interval(name, *ends, unit="share", bounds=(low, 1), optional=True)
+    return value, *interval(name, name, unit="share", bounds=(low, 1), optional=True)
 
 
 _KIND = Column(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from darksecrets.models.loading import Draw
+from darksecrets.models.reading import Reading
 from darksecrets.run.tables import Table, identify
 from darksecrets.syntax import distractors, guesses, heads, trees
 from darksecrets.syntax.guesses import Guess, Read
@@ -41,20 +40,11 @@ class Measured:
     subjects: list[Floats]
 
 
-def measure(
-    model_folder: str | Path,
-    sentences: Sequence[Sentence],
-    *,
-    max_length: int,
-    batch_size: int,
-    draw: Draw | None = None,
-) -> Measured:
+def measure(reading: Reading, sentences: Sequence[Sentence]) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
     found: dict[int, tuple[Read, Floats]] = {}
     guessed, counted = Spool(), Spool()
-    for batch in word_maps(
-        model_folder, sentences, max_length=max_length, batch_size=batch_size, draw=draw
-    ):
+    for batch in word_maps(reading, sentences):
         cropped = guesses.of_sentences(batch, sentences)
         counts, shares = trees.of_trees(batch, sentences), distractors.of_subjects(batch, sentences)
         for place, number in enumerate(batch.numbers):
@@ -66,17 +56,11 @@ def measure(
     return Measured(list(read), guessed, counted, list(subjects))
 
 
-def guess(
-    model_folder: str | Path,
-    sentences: Sequence[Sentence],
-    *,
-    max_length: int,
-    batch_size: int,
-) -> tuple[list[Read], Sequence[Guess]]:
+def guess(reading: Reading, sentences: Sequence[Sentence]) -> tuple[list[Read], Sequence[Guess]]:
     """The sentences that a model can read whole, and its heads' guesses alone; see `measure`."""
     found: dict[int, Read] = {}
     guessed = Spool()
-    for batch in word_maps(model_folder, sentences, max_length=max_length, batch_size=batch_size):
+    for batch in word_maps(reading, sentences):
         cropped = guesses.of_sentences(batch, sentences)
         for number, (own, guess) in zip(batch.numbers, cropped, strict=True):
             found[number] = own

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -18,7 +17,8 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
-from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.models.loading import load_encoder
+from darksecrets.models.reading import Reading
 from darksecrets.run.progress import progress
 from darksecrets.stats.ratios import Ratio, ratio, share
 from darksecrets.stats.resampling import group_sums, stratified_halves
@@ -54,21 +54,6 @@ _PUNCTUATION = "punct"
 _LEAST = 1e-6  # root mean square of a feature that does not vary
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How an encoder is run over sentences.
-
-    Attributes:
-        folder: Hugging Face folder of the encoder.
-        max_length: Longest sequence, in tokens.
-        batch_size: Batch size on a CPU.
-    """
-
-    folder: Path
-    max_length: int
-    batch_size: int
-
-
 def chosen(sentences: Sequence[Sentence], most: int, seed: int) -> list[Sentence]:
     """A random choice of sentences in their order; all of them if there are not more."""
     rng = np.random.default_rng(seed)
@@ -82,8 +67,7 @@ def word_vectors(sentences: Sequence[Sentence], reading: Reading) -> list[torch.
     They stand in for GloVe's. Only the main components of the words of the treebank are kept, and
     vectors have a mean square length of 1. Sentences that are too long have none.
     """
-    tokenizer = load_tokenizer(reading.folder)
-    aligned = align(sentences, tokenizer, reading.max_length)
+    aligned = align(sentences, reading.tokenizer(), reading.max_length)
     embedding = cast("nn.Embedding", load_encoder(reading.folder).get_input_embeddings())
     table = embedding.weight.detach().double()
     rows = [
@@ -103,10 +87,7 @@ def word_vectors(sentences: Sequence[Sentence], reading: Reading) -> list[torch.
 
 
 def gather(
-    sentences: Sequence[Sentence],
-    vectors: Sequence[torch.Tensor],
-    reading: Reading,
-    draw: Draw | None = None,
+    sentences: Sequence[Sentence], vectors: Sequence[torch.Tensor], reading: Reading
 ) -> list[Sentences]:
     """What probes read, and the heads that they are asked for, in batches.
 
@@ -116,11 +97,8 @@ def gather(
         sentences: The treebank.
         vectors: See `word_vectors`.
         reading: The encoder.
-        draw: How to draw all its weights anew; None to keep them.
     """
-    given = {"max_length": reading.max_length, "batch_size": reading.batch_size}
-    batches = word_maps(reading.folder, sentences, **given, draw=draw)
-    parts = [_part(batch, sentences, vectors) for batch in batches]
+    parts = [_part(batch, sentences, vectors) for batch in word_maps(reading, sentences)]
     _scale(parts)
     return parts
 
@@ -297,14 +275,14 @@ def with_attention(parts: Sequence[Sentences], half: Integers) -> Iterator[tuple
 
 
 def probe_table(
-    sentences: Sequence[Sentence], reading: Reading, random: Draw, seed: int
+    sentences: Sequence[Sentence], reading: Reading, random: Reading, seed: int
 ) -> pd.DataFrame:
     """The table `attention_probes` of an encoder, without the columns that identify it.
 
     Args:
         sentences: The treebank. All word maps of those that the encoder can read are in memory.
         reading: The encoder.
-        random: How to draw its weights anew, for the control.
+        random: The same with random weights, for the control.
         seed: Seed of the halves, the exchanged words, and the first weights of hidden layers.
     """
     units = units_of(sentences)
@@ -319,7 +297,7 @@ def probe_table(
         exchanged = dict(with_attention(shuffled(parts, seed), half))
         del parts
         advance(1)
-        untrained = dict(with_attention(gather(sentences, vectors, reading, random), half))
+        untrained = dict(with_attention(gather(sentences, vectors, random), half))
         advance(1)
     return table_of(scores, exchanged, untrained, units)
 

@@ -20,7 +20,7 @@ SHOWN = (
         "over_offset",
         "Best relation, over distance",
         "Syntax (4.2)",
-        "share of a relation's arcs that it finds, less that of the best fixed distance. A head's "
+        "share of a relation's arcs that it finds, minus that of the best fixed distance. A head's "
         "relation is that in which it exceeds the mean head most, on other sentences",
         chosen=("label", "direction"),
         chosen_by="selecting",

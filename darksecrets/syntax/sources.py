@@ -17,29 +17,25 @@ from typing import Any
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
 from darksecrets.syntax import conllu_files, treebank
+from darksecrets.syntax.settings import Settings
 from darksecrets.syntax.treebank import ROOT, Sentence
 
 
-def describe(source: Mapping[str, Any], *, parsed: bool) -> str:
-    """The source in a few words, for figures.
-
-    Args:
-        source: Section ``treebank`` of a configuration.
-        parsed: Whether the texts of any task have to be parsed.
-    """
+def describe(settings: Settings, *, parsed: bool) -> str:
+    """The source in a few words, for figures; ``parsed`` if texts of any task have to be."""
     return {
         "builtin": "built-in grammar, gold",
-        "conllu": Path(source["path"] or "").name,
+        "conllu": Path(settings.path or "").name,
         "pipeline": f"texts of the tasks, {'silver' if parsed else 'gold'}",
-    }[source["source"]]
+    }[settings.source]
 
 
-def describe_texts(config: Mapping[str, Any]) -> str:
+def describe_texts(settings: Settings) -> str:
     """Where the texts for coreference come from, in a few words, for figures."""
-    own = config["coreference"]
-    if own["source"] == "treebank":
-        return f"{describe(config['treebank'], parsed=False)}, at most {own['texts']} documents"
-    return f"built-in grammar, {own['texts']} texts, gold"
+    texts = settings.coreference.texts
+    if settings.coreference.source == "treebank":
+        return f"{describe(settings, parsed=False)}, at most {texts} documents"
+    return f"built-in grammar, {texts} texts, gold"
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -52,59 +48,49 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: See `conllu_files.read`; or there are no mentions, but the configuration needs
             some.
     """
-    source, resolved = config["treebank"], config["coreference"]["source"] == "treebank"
-    if resolved and source["source"] != "conllu":
+    settings = Settings.of(config["syntax"])
+    resolved = settings.coreference.source == "treebank"
+    if resolved and settings.source != "conllu":
         raise InputError(
-            f"coreference.source: found 'treebank', but treebank.source is '{source['source']}', "
-            "expected 'conllu': only such files mark mentions. Give a file, or use "
-            "coreference.source 'builtin'."
+            "syntax.coreference.source: found 'treebank', but syntax.source is "
+            f"'{settings.source}', expected 'conllu': only such files mark mentions. Give a file, "
+            "or use syntax.coreference.source 'builtin'."
         )
-    if source["source"] == "conllu" and can_import("conllu"):
-        found = conllu_files.read(Path(source["path"]))
+    if settings.source == "conllu" and can_import("conllu"):
+        found = conllu_files.read(_file(settings))
         if resolved and not any(sentence.mentions for sentence in found):
             raise InputError(
-                f"{source['path']}: found no mentions, expected some (the attribute Entity in the "
-                "column MISC), because coreference.source is 'treebank'. Give a file that marks "
-                "them, or use coreference.source 'builtin'."
+                f"{settings.path}: found no mentions, expected some (the attribute Entity in the "
+                "column MISC), because syntax.coreference.source is 'treebank'. Give a file that "
+                "marks them, or use syntax.coreference.source 'builtin'."
             )
 
 
-def check_tasks(config: Mapping[str, Any]) -> None:
-    """Check, for runs that compare fine-tuned models with a treebank, that there are some.
-
-    Args:
-        config: A resolved configuration.
-
-    Raises:
-        InputError: There are none.
-    """
-    if not config["treebank"]["tasks"]:
-        raise InputError(
-            "treebank.tasks: found none, expected tasks whose fine-tuned models read the treebank, "
-            f"such as {next(iter(config['tasks']))}. Name some."
-        )
-
-
-def everything(source: Mapping[str, Any], annotations: Sequence[Path]) -> list[Sentence]:
+def everything(settings: Settings, annotations: Sequence[Path]) -> list[Sentence]:
     """All sentences of the configured source; of the built-in grammar, as many as are to be read.
 
     Args:
-        source: Section ``treebank`` of a configuration.
+        settings: What is to be read.
         annotations: For the source `pipeline`, the annotated texts of the run's tasks.
 
     Raises:
         InputError: See `conllu_files.read`; or no text has a tree.
     """
-    if source["source"] == "builtin":
-        return treebank.builtin(source["sentences"], source["seed"])
-    if source["source"] == "conllu":
-        return conllu_files.read(Path(source["path"]))
-    return annotated(annotations, source["seed"])
+    if settings.source == "builtin":
+        return treebank.builtin(settings.sentences, settings.seed)
+    if settings.source == "conllu":
+        return conllu_files.read(_file(settings))
+    return annotated(annotations, settings.seed)
 
 
-def some(sentences: Sequence[Sentence], source: Mapping[str, Any]) -> list[Sentence]:
-    """As many sentences as the configuration says, a random choice in their order."""
-    rng, wanted = random.Random(source["seed"]), min(source["sentences"], len(sentences))
+def _file(settings: Settings) -> Path:
+    assert settings.path is not None, "the schema asks for it"
+    return Path(settings.path)
+
+
+def some(sentences: Sequence[Sentence], settings: Settings) -> list[Sentence]:
+    """As many sentences as the settings say, a random choice in their order."""
+    rng, wanted = random.Random(settings.seed), min(settings.sentences, len(sentences))
     return [sentences[place] for place in sorted(rng.sample(range(len(sentences)), wanted))]
 
 
@@ -118,7 +104,7 @@ def annotated(annotations: Sequence[Path], seed: int) -> list[Sentence]:
         seed: Seed of the choice.
 
     Raises:
-        InputError: There are none.
+        InputError: The annotation has no sentences.
     """
     rng, found = random.Random(seed), dict[str, Sentence]()
     for path in annotations:
@@ -132,7 +118,7 @@ def annotated(annotations: Sequence[Path], seed: int) -> list[Sentence]:
     if not found:
         raise InputError(
             "Found no sentence in the annotated texts of the run's tasks, expected some. Use "
-            "another treebank.source."
+            "another syntax.source."
         )
     return list(found.values())
 

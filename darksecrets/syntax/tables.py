@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.columns import (
-    HEAD,
-    LAYER,
-    MAPS,
-    MODEL,
-    P_VALUE,
-    Q_VALUE,
-    RANDOM,
-    names,
-)
+from darksecrets.run.columns import HEAD, LAYER, MAPS, MODEL, P_VALUE, Q_VALUE, RANDOM, names
 from darksecrets.run.tables import Column, Table, interval
 from darksecrets.stats import LEVEL
 
@@ -44,17 +35,15 @@ def _over(name: str, meaning: str, **more: object) -> Column:
 
 def _interval_of(name: str, low: int = 0) -> tuple[Column, Column]:
     """The interval of a share, or of a difference; empty with one sentence."""
-    return interval(
-        name, f"{name}_low", f"{name}_high", unit="share", bounds=(low, 1), optional=True
-    )
+    return interval(name, name, unit="share", bounds=(low, 1), optional=True)
 
 
 SYNTACTIC_HEADS = Table(
     "syntactic_heads",
     "How often heads find the head of a dependent, by label, beside four controls (Clark et al. "
     "2019). A random half of the sentences selects the best head and the best offset; all other "
-    f"numbers are of the other half. States are `pretrained` and, to compare, `{RANDOM}`; each is "
-    "tested on its own.",
+    f"numbers are of the other half. States are `pretrained` and, for comparison, `{RANDOM}`; each "
+    "is tested on its own.",
     (
         *_MODEL,
         _LABEL,
@@ -69,7 +58,7 @@ SYNTACTIC_HEADS = Table(
         Column("arcs", "integer", "dependents with this label", low=1),
         Column("sentences", "integer", "sentences with such a dependent", low=1),
         _share("accuracy", "share of them whose head is found"),
-        *interval("accuracy", "accuracy_low", "accuracy_high", unit="share", bounds=(0, 1)),
+        *interval("accuracy", "accuracy", unit="share", bounds=(0, 1)),
         Column(
             *("selected", "flag"),
             "whether this head and direction were the best for the label on the selecting half",
@@ -87,9 +76,7 @@ SYNTACTIC_HEADS = Table(
             control_of="accuracy",
         ),
         _over("over_offset", "`accuracy` − `at_offset`"),
-        *interval(
-            "over_offset", "over_offset_low", "over_offset_high", unit="share", bounds=(-1, 1)
-        ),
+        *interval("over_offset", "over_offset", unit="share", bounds=(-1, 1)),
         _share(
             "same_distance",
             "how often the same is found for words that are as far apart but not so related",
@@ -197,7 +184,7 @@ ATTENTION_TREES = Table(
         Column("arcs", "integer", "gold arcs", low=1),
         Column("sentences", "integer", "sentences with such arcs", low=1),
         _share("uuas", "share of the gold arcs that the tree has, whatever their direction"),
-        *interval("uuas", "uuas_low", "uuas_high", unit="share", bounds=(0, 1)),
+        *interval("uuas", "uuas", unit="share", bounds=(0, 1)),
         Column(
             *("selected", "flag"),
             "whether this head and direction have the greatest `uuas` on the selecting half",
@@ -205,16 +192,15 @@ ATTENTION_TREES = Table(
         _share("selecting", "`uuas` on the selecting half"),
         _share("chain", "the same of a chain of neighbours, right or left", control_of="uuas"),
         _over("over_chain", "`uuas` − `chain`"),
-        *interval("over_chain", "over_chain_low", "over_chain_high", unit="share", bounds=(-1, 1)),
+        *interval("over_chain", "over_chain", unit="share", bounds=(-1, 1)),
         _share("uas", "share of the gold arcs that the tree has in the same direction"),
-        *interval("uas", "uas_low", "uas_high", unit="share", bounds=(0, 1)),
+        *interval("uas", "uas", unit="share", bounds=(0, 1)),
         _share(
             *("right_chain", "the same if every word depends on the one before it"),
             control_of="uas",
         ),
         _share(
-            *("left_chain", "the same if every word depends on the one after it"),
-            control_of="uas",
+            *("left_chain", "the same if every word depends on the one after it"), control_of="uas"
         ),
         replace(
             P_VALUE,
@@ -243,17 +229,10 @@ DISTRACTORS = Table(
         Column("verbs", "integer", "verbs with a subject and so many others before them", low=1),
         Column("sentences", "integer", "sentences with such verbs", low=1),
         _share("share", "share of the weight to all of these that the subject gets"),
-        *interval(
-            *("share", "share_low", "share_high"), unit="share", bounds=(0, 1), optional=True
-        ),
+        *interval("share", "share", unit="share", bounds=(0, 1), optional=True),
         _share("uniform", "the same of equal parts", control_of="share"),
         _over("over_uniform", "`share` − `uniform`"),
-        *interval(
-            *("over_uniform", "over_uniform_low", "over_uniform_high"),
-            unit="share",
-            bounds=(-1, 1),
-            optional=True,
-        ),
+        *interval("over_uniform", "over_uniform", unit="share", bounds=(-1, 1), optional=True),
         _share("nearest", "what the nearest of them gets, the subject or not", control_of="share"),
         _share("random", "`share` in the encoder with random weights", control_of="share"),
     ),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +22,9 @@ from darksecrets.attention.extraction import (
     pad,
 )
 from darksecrets.data.alignment import overlaps
-from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe
-from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
 from darksecrets.models.reach import windows_of
+from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 from darksecrets.syntax.treebank import Sentence
@@ -135,36 +133,23 @@ def reduced(maps: torch.Tensor, belongs: torch.Tensor) -> torch.Tensor:
     return means[:, None] @ maps @ belongs[:, None]
 
 
-def word_maps(
-    model_folder: str | Path,
-    sentences: Sequence[Sentence],
-    *,
-    max_length: int,
-    batch_size: int,
-    draw: Draw | None = None,
-) -> Iterator[WordMaps]:
+def word_maps(reading: Reading, sentences: Sequence[Sentence]) -> Iterator[WordMaps]:
     """Run a model over a treebank; memory does not depend on the number of sentences.
 
     Args:
-        model_folder: Hugging Face folder of an encoder, with or without a classifier.
+        reading: The model.
         sentences: The treebank. Those that `align` or local attention leaves out have no maps.
-        max_length: Longest sequence that the model is to read, in tokens.
-        batch_size: Batch size on a CPU.
-        draw: How to draw all weights anew; None to keep them.
 
     Raises:
         InputError: See `align`; or all sentences are longer than local attention reaches.
     """
-    tokenizer = load_tokenizer(Path(model_folder))
-    aligned = align(sentences, tokenizer, max_length)
-    model = load_encoder(Path(model_folder))
-    if draw is not None:
-        draw_from_normal(model, draw.seed, draw.std)
-    model = place(model)
+    tokenizer = reading.tokenizer()
+    aligned = align(sentences, tokenizer, reading.max_length)
+    model = reading.load()
     aligned = within_reach(aligned, model)
     lengths = [len(flags) for flags in aligned.belongs]
     with progress("Word maps", len(lengths), "sentences") as advance:
-        for batch in batches_for(model, batches_of(len(lengths), batch_size), lengths):
+        for batch in batches_for(model, batches_of(len(lengths), reading.batch_size), lengths):
             yield _of_batch(model, aligned, batch, tokenizer.pad_token_id)
             advance(len(batch))
 

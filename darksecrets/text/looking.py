@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Halves
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features.annotation import load_pipeline
 from darksecrets.text import texts
@@ -37,7 +37,7 @@ class Look:
 
     examples: pd.DataFrame
     tokens: list[list[str]]
-    maps: list[npt.NDArray[np.float16]]
+    maps: list[Halves]
     measures: Mapping[str, pd.DataFrame]
     patterns: pd.DataFrame | None
     left_out: Mapping[str, str]
@@ -57,7 +57,8 @@ def look(
     Args:
         text: A sentence, a list of examples, or a file, see `darksecrets.text.texts.read`.
         model: Hugging Face folder of an encoder, with or without a classifier.
-        classifier: Folder of a trained classifier of patterns, ``patterns/classifier`` of a run.
+        classifier: Folder of a trained classifier of patterns: the one that ships with the project,
+            or ``patterns/classifier`` of a run that trained one.
         pipeline: A spaCy pipeline, by name or folder; without it, words have no features.
         max_length: Longest example, in tokens; what is longer is cut off, with a warning.
         seed: Seed of the controls.

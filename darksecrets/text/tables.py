@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.patterns.tables import PATTERN_MAPS
 from darksecrets.run.columns import HEAD, IDX, LAYER, names
-from darksecrets.run.tables import Column, Table
+from darksecrets.run.tables import Table, integer, like, text
 
-_IDX = replace(IDX, meaning="number of the example, from 0, in the order of the text")
+_IDX = like(IDX, "number of the example, from 0, in the order of the text")
 _OF_MAPS = {column.name: column for column in PATTERN_MAPS.columns}
 
 EXAMPLES = Table(
@@ -16,10 +14,10 @@ EXAMPLES = Table(
     "The examples of a look at text.",
     (
         _IDX,
-        Column("sentence1", "text", "the sentence, or the first of two"),
-        Column("sentence2", "text", "the second sentence", optional=True),
-        Column("tokens", "integer", "tokens that the encoder saw, special ones included", low=3),
-        Column("cut", "integer", "tokens cut off because the text was too long", low=0),
+        text("sentence1", "the sentence, or the first of two"),
+        text("sentence2", "the second sentence", optional=True),
+        integer("tokens", "tokens that the encoder saw, special ones included", low=3),
+        integer("cut", "tokens cut off because the text was too long"),
     ),
     key=("idx",),
 )

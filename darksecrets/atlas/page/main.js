@@ -76,11 +76,11 @@ function noteOf(shown) {
 
 // Links to the same by other measures of attention: weights, norms, effective attention.
 function drawOpinions(measure) {
-  const others = opinionsOn(measure);
+  const others = alternativesOn(measure);
   const link = (each) => h("button", {
     type: "button", class: "link", id: `by-${(each.by || "weights").replaceAll(" ", "-")}`, "aria-pressed": String(each === measure), onclick: () => update({ measure: each.key }),
   }, each.by || "weights");
-  return others.length > 1 ? [h("span", { class: "opinions", role: "group", "aria-label": "Measure of attention" }, others.map(link))] : [];
+  return others.length > 1 ? [h("span", { class: "alternatives", role: "group", "aria-label": "Measure of attention" }, others.map(link))] : [];
 }
 
 function drawBrushed() {

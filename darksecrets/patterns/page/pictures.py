@@ -7,22 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Reals
 from darksecrets.patterns.classes import kinds
 from darksecrets.plotting.attention_map import saturation
-from darksecrets.plotting.style import MAP
-
-Array = npt.NDArray[np.float64]
+from darksecrets.plotting.colours import MAP
 
 # [CLS] and two sentences of four words, each with its [SEP].
 _FIRST, _SECOND = slice(1, 6), slice(6, 11)
 _LENGTH = 11
 
 
-def drawn(
-    weights: npt.NDArray[np.floating], tokens: Sequence[str], segments: str, special: str
-) -> dict[str, Any]:
+def drawn(weights: Reals, tokens: Sequence[str], segments: str, special: str) -> dict[str, Any]:
     """A map as the page draws it.
 
     Args:
@@ -43,7 +39,7 @@ def drawn(
     }
 
 
-def levels(weights: npt.NDArray[np.floating]) -> str:
+def levels(weights: Reals) -> str:
     """The place of every cell, row by row, in the colours: a byte each, in base 64.
 
     The scale is that of all drawings of maps, see `darksecrets.plotting.attention_map.saturation`.
@@ -61,7 +57,7 @@ def colours() -> str:
     return base64.b64encode(shades.tobytes()).decode()
 
 
-def example(pattern: str) -> Array:
+def example(pattern: str) -> Floats:
     """A synthetic map that illustrates a class, [query, key]."""
     weights = np.full((_LENGTH, _LENGTH), 0.02)
     if pattern in ("vertical", "vertical+diagonal"):

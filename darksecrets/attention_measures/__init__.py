@@ -1,0 +1,1 @@
+"""Alternative attention measures: the analyses of heads by norms and by effective attention."""
