@@ -1,7 +1,5 @@
 """Fixtures of all tests."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -14,6 +12,17 @@ import pytest
 from hub import content
 from hub.client import ROOT, Client
 from hub.standin import Hub, Repository, serving
+
+#: Fixtures that start other programs: tests that use one are slow.
+PROGRAMS = {"call_snakemake", "client"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Mark tests that start other programs by a fixture as slow."""
+    for item in items:
+        if PROGRAMS & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -78,9 +87,7 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 
     def call(
-        arguments: Sequence[str],
-        folder: Path,
-        environment: dict[str, str] | None = None,
+        arguments: Sequence[str], folder: Path, environment: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess:
         for file in (output, errors):
             file.write_text("")
@@ -117,9 +124,7 @@ def snakemake(root, call_snakemake) -> Callable[..., subprocess.CompletedProcess
     ):
         places = ("--snakefile", root / "Snakefile", "--directory", folder, "--cores", "2")
         run = call_snakemake(
-            [*arguments, "--configfile", config, *places],
-            root,
-            environment=environment,
+            [*arguments, "--configfile", config, *places], root, environment=environment
         )
         assert not check or run.returncode == 0, run.stdout + run.stderr
         return run

@@ -26,6 +26,7 @@ SECTIONS = {
     "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
+    {"arrays"},
     {"run", "stats"},
     {"plotting", "data"},
     {"models"},
@@ -35,20 +36,18 @@ LEVELS: tuple[set[str], ...] = (
     {"importance", "landscape", "seeds"},
     {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims
-    {"text", "opinions", "claims"},
+    {"text", "attention_measures", "claims"},
     {"contracts", "atlas"},  # every section's tables; the page that shows a run
     {""},  # the public names of the package itself
 )
 """From the bottom; a package may import only from lower levels."""
 
-FACTS = {"__version__"}
-"""What every package may import from the top; it imports nothing itself."""
-
 HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 """Libraries that take seconds to load or are missing where tables are read and figures drawn."""
 
 INNER = {
-    "models/hooks.py": "the seam: observes and intervenes on any encoder",
+    "models/session.py": "the seam: observes any encoder and changes its heads",
+    "models/hooks.py": "the seam: changes MLPs, too",
     "models/mlps.py": "finds the MLPs by the order of the calls of modules",
     "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "models/removal.py": "takes heads out of BERT's layers",
@@ -114,7 +113,6 @@ def imports_of(name: str, path: Path, known: Iterable[str]) -> list[Import]:
             targets = [
                 f"{base}.{alias.name}" if _inside(f"{base}.{alias.name}", known) else base
                 for alias in node.names
-                if not (base == NAME and alias.name in FACTS)
             ]
         found += [Import(name, target, at_once) for target in targets]
     return found
@@ -144,6 +142,8 @@ def level(name: str) -> int:
     for number, names in enumerate(LEVELS):
         if name in names:
             return number
+    if (PACKAGE / name / "analysis.py").is_file():  # a new analysis
+        return LEVELS.index(SECTIONS)
     raise LookupError(f"the package {name!r} has no place in LEVELS; give it one")
 
 
@@ -172,6 +172,28 @@ def between_sections(imports: Iterable[Import]) -> list[str]:
         for source, own, other in within(imports)
         if {own, other} <= SECTIONS
     ]
+
+
+def circle(imports: Iterable[Import], root: Path = PACKAGE) -> list[str]:
+    """Modules that import each other in a circle, wherever the imports stand; empty if none do.
+
+    That a module's packages are imported before it does not count: their files import nothing
+    back, except for the public names of ours, which are looked up when they are asked for.
+    """
+    known = modules(root)
+    graph: dict[str, set[str]] = {name: set() for name in known}
+    for one in imports:
+        target = one.target.removeprefix(NAME).removeprefix(".")
+        while one.target.startswith(NAME) and target not in known:
+            target = target.rpartition(".")[0]  # a name in a module
+        if one.target.startswith(NAME) and target != one.source:
+            graph[one.source].add(target)
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
 
 
 def outside(imports: Iterable[Import]) -> list[str]:
@@ -246,12 +268,16 @@ def test_sections_do_not_import_each_other(imports) -> None:
     assert not between_sections(imports)
 
 
-def test_packages_form_no_cycle(imports) -> None:
+def test_packages_form_no_circle(imports) -> None:
     """This holds independently of `LEVELS`."""
     graph = defaultdict(set)
     for _, own, other in within(imports):
         graph[own].add(other)
     assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_modules_form_no_circle(imports) -> None:
+    assert not circle(imports)
 
 
 def test_the_package_knows_nothing_of_the_workflow(imports) -> None:
@@ -308,8 +334,23 @@ def made(folder: Path, files: dict[str, str]) -> list[Import]:
 def test_a_dependency_that_points_up_is_found(text, tmp_path) -> None:
     found = made(tmp_path, {"run/files.py": text, "data/tasks.py": "TASKS = {}"})
     assert len(upward(found)) == 1
-    harmless = {"run/files.py": "from darksecrets import __version__"}
-    assert not upward(made(tmp_path, harmless))
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from darksecrets.data import tasks",
+        "from darksecrets.data.tasks import TASKS",
+        "from . import tasks",
+        "def f():\n    import darksecrets.data.tasks",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .tasks import TASKS",
+    ],
+)
+def test_a_circle_of_modules_in_one_package_is_found(back, tmp_path) -> None:
+    files = {"data/tasks.py": "from . import files", "data/files.py": "from . import metrics"}
+    assert not circle(made(tmp_path, files | {"data/metrics.py": ""}), tmp_path / NAME)
+    found = circle(made(tmp_path, files | {"data/metrics.py": back}), tmp_path / NAME)
+    assert set(found) == {"data.tasks", "data.files", "data.metrics"}
 
 
 def test_a_section_that_imports_another_is_found(tmp_path) -> None:
@@ -327,11 +368,7 @@ def test_a_package_without_a_place_is_named(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "import snakemake",
-        "from workflow.lib import plan",
-        "def f():\n    from snakemake import io",
-    ],
+    ["import snakemake", "from workflow.lib import plan", "def f():\n    from snakemake import io"],
 )
 def test_knowledge_of_the_workflow_is_found(text, tmp_path) -> None:
     assert outside(made(tmp_path, {"run/files.py": text}))

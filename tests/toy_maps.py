@@ -1,7 +1,5 @@
 """A small set of random maps, for the tests of labelling."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

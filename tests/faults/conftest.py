@@ -1,5 +1,6 @@
 """A finished run, made once, and copies of it for faults."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -7,15 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faults.trial import (
-    CONFIG,
-    FAILED,
-    OUTCOMES,
-    SEED,
-    Outcomes,
-    Trial,
-    keep_outcomes,
-)
+from faults.trial import CONFIG, FAILED, OUTCOMES, SEED, Outcomes, Trial, keep_outcomes
 
 from workflow.lib import plan
 
@@ -61,14 +54,15 @@ def trial(empty) -> Trial:
 
 
 @pytest.fixture(scope="session")
-def jobs(tmp_path_factory) -> dict[str, list[list[str]]]:
+def dag(tmp_path_factory):
+    """All jobs of a run."""
+    with contextlib.chdir(tmp_path_factory.mktemp("plan")):
+        return plan.dry_run(CONFIG, ["all", "report"]).dag
+
+
+@pytest.fixture(scope="session")
+def jobs(dag) -> dict[str, list[list[str]]]:
     """By rule: of each of its jobs, files that it makes, or that are made from its passing ones."""
-    before = Path.cwd()
-    os.chdir(tmp_path_factory.mktemp("plan"))
-    try:
-        dag = plan.dry_run(CONFIG, ["all", "report"]).dag
-    finally:
-        os.chdir(before)
     found: dict[str, list[list[str]]] = {}
     for job in dag.jobs:
         kept = job
@@ -80,14 +74,8 @@ def jobs(tmp_path_factory) -> dict[str, list[list[str]]]:
 
 
 @pytest.fixture(scope="session")
-def consumers(tmp_path_factory) -> dict[str, list[list[str]]]:
+def consumers(dag) -> dict[str, list[list[str]]]:
     """By result: of each of the jobs that read it, files that it makes."""
-    before = Path.cwd()
-    os.chdir(tmp_path_factory.mktemp("plan"))
-    try:
-        dag = plan.dry_run(CONFIG, ["all", "report"]).dag
-    finally:
-        os.chdir(before)
     found: dict[str, list[list[str]]] = {}
     for job in dag.jobs:
         made = [str(path) for path in job.output]

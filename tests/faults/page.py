@@ -1,7 +1,5 @@
 """Bring the counts of the faults tried into docs/faults.md: ``python -m tests.faults.page``."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

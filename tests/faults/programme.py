@@ -4,8 +4,6 @@ Makes an undisturbed run, puts every fault upon copies of it, and brings the cou
 docs/faults.md.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

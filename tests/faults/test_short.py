@@ -21,14 +21,14 @@ from faults.trial import (
 
 from darksecrets.run import hashes
 
-SAMPLE = str(RESULTS / "samples/RTE.csv")
+WORDS = str(RESULTS / "annotation/RTE.jsonl")
 
 
 @pytest.fixture(scope="module")
 def undisturbed(call_snakemake, tmp_path_factory):
-    """A directory with the data of a task and the examples sampled from it."""
+    """A directory with the data of a task and the words of its sampled examples."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    done = Trial(folder, folder, call_snakemake).call(SAMPLE)
+    done = Trial(folder, folder, call_snakemake).call(WORDS)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -45,20 +45,20 @@ def fresh(undisturbed, call_snakemake, tmp_path):
     ids=["kill-snakemake", "end-job"],
 )
 def test_the_next_call_makes_what_a_signal_left_undone(fresh, whom, number):
-    started = fresh.start(SAMPLE)
+    started = fresh.start(WORDS)
     running = strike(started, whom, number, delay=0.2)
     wait_for_end(started, running)
-    assert fresh.end_after(SAMPLE) == EQUAL
+    assert fresh.end_after(WORDS) == EQUAL
 
 
 def test_of_two_runs_at_once_the_second_says_who_runs(fresh):
-    first = fresh.start(SAMPLE)
+    first = fresh.start(WORDS)
     assert wait_for(lambda: jobs_of(first) or first.poll() is not None)
     jobs = jobs_of(first)
     first.send_signal(signal.SIGSTOP)  # it stays as long as this takes
     for job in jobs:
         job.suspend()
-    called = fresh.call(SAMPLE)
+    called = fresh.call(WORDS)
     said = called.stdout + called.stderr
     for process in (first, *jobs):
         process.send_signal(signal.SIGCONT)
@@ -66,7 +66,7 @@ def test_of_two_runs_at_once_the_second_says_who_runs(fresh):
     assert called.returncode != 0
     assert f"process {first.pid} on" in said
     assert "Traceback" not in said
-    fresh.compare([SAMPLE])
+    fresh.compare([WORDS])
 
 
 def test_a_folder_and_a_machine_of_another_language(undisturbed, call_snakemake, tmp_path):
@@ -75,19 +75,19 @@ def test_a_folder_and_a_machine_of_another_language(undisturbed, call_snakemake,
     odd = {"LC_ALL": "tr_TR.UTF-8"}
     before = os.umask(0o077)
     try:
-        assert Trial(folder, undisturbed, call_snakemake, odd).end_after(SAMPLE) == EQUAL
+        assert Trial(folder, undisturbed, call_snakemake, odd).end_after(WORDS) == EQUAL
     finally:
         os.umask(before)
 
 
 def test_the_demonstration_has_the_digests_of_the_page(snakemake, root, tmp_path):
-    """Samples and links anywhere; on the page's kind of CPU, a model's table and figures too."""
+    """Links anywhere; on the page's kind of CPU, a model's table too."""
     config = str(root / "config" / "config.yaml")
-    made = ("samples/RTE.csv", "tables/framenet_links.csv", "tables/framenet_heads.csv")
-    snakemake(tmp_path, *(f"results/demo/{name}" for name in made), "figure3", config=config)
+    made = ("tables/framenet_links.csv", "tables/framenet_heads.csv")
+    snakemake(tmp_path, *(f"results/demo/{name}" for name in made), config=config)
     page = (root / "docs" / "hashes.md").read_text(encoding="utf-8")
     said = hashes.compare(tmp_path / "results" / "demo", page)
-    assert said.startswith(("The 2 files", "All "))
+    assert said.startswith(("The 1 files", "All "))
 
 
 def test_the_page_counts_the_faults_of_all_calls(tmp_path):

@@ -1,7 +1,5 @@
 """Runs that faults are put upon, and what came of them."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import fcntl

@@ -1,7 +1,5 @@
 """A client of the stand-in: Python code in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Content of the stand-in: a small GLUE repository and a tiny BERT."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Data files of tasks, links, labelled maps and text that are wrong."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Model folders that are wrong: one thing is changed in a copy of the tiny BERT."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

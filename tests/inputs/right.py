@@ -1,7 +1,5 @@
 """Strange input that is right: none of it may be refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,16 +9,7 @@ from safetensors.numpy import load_file, save_file
 
 from darksecrets.run.files import RESOURCES
 from inputs.cases import Case, Config, edit_json, nested, run, write
-from inputs.data import (
-    GOOD,
-    HEADER,
-    LINK,
-    LINKS_HEADER,
-    OTHER,
-    glue,
-    links,
-    own,
-)
+from inputs.data import GOOD, HEADER, LINK, LINKS_HEADER, OTHER, glue, links, own
 from inputs.models import WEIGHTS, copied, of
 
 
@@ -34,9 +23,7 @@ KEYS = [
         _key("run", name)
         for name in ("0", "A", "a.b-c_d", "con", "1e5", "x" * 100, "None", "2020-01-01")
     ),
-    _key("data.seed", 4294967295),
-    _key("patterns.seed", 0),
-    _key("ablation.seed", 4294967295),
+    _key("sampling_seed", 4294967295),
     _key("samples.size", 10**12),
     _key("samples.size", "40"),
     _key("fine_tuning.epochs", 10_000),
@@ -51,8 +38,6 @@ KEYS = [
     _key("ablation.chunks", 400),
     _key("ablation.states", []),
     _key("ablation.joint.tasks", []),
-    _key("ablation.joint.heads", [36]),
-    _key("ablation.joint.tolerance", 0),
     _key("ablation.screening", True),
     _key("ablation.compare_modes", ["zero"]),
     *(
@@ -83,12 +68,15 @@ FILES = [
     _yaml("a byte-order mark", "\ufeff" + _TOP),
     _yaml("a mark of the document", "---\n" + _TOP + "...\n"),
     _yaml("comments", "# ü\n" + _TOP + "# end"),
-    _yaml("an anchor", _TOP + "scores: &a {seed: 7}\nsamples: *a\n"),
-    _yaml("merged keys", _TOP + "scores: &a {seed: 7}\nframenet:\n  <<: *a\n  draws: 100\n"),
+    _yaml("an anchor", _TOP + "syntax: &a {tasks: [RTE]}\nfaithfulness: *a\n"),
+    _yaml(
+        "merged keys",
+        _TOP + "syntax: &a {tasks: [RTE]}\nfaithfulness:\n  <<: *a\n  examples: 100\n",
+    ),
     _yaml("quoted keys", _TOP.replace("run", '"run"')),
     _yaml("JSON", json.dumps(run(), indent=2)),
     _yaml("JSON with tabs", json.dumps(run(), indent="\t")),
-    _yaml("sections that are empty", _TOP + "scores: {}\nablation: {joint: {}}\n"),
+    _yaml("sections that are empty", _TOP + "samples: {}\nablation: {joint: {}}\n"),
     _yaml("a number with underscores", _TOP + "samples: {size: 1_000}\n"),
     _yaml("on without quotes", _TOP + "look: {parse: on}\n"),
     _yaml("escapes", 'run: "\\x61"\ndata: {source: builtin}\nmodel: {source: builtin}\n'),

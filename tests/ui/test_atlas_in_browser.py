@@ -1,6 +1,5 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
-import csv
 import json
 from xml.etree import ElementTree
 
@@ -213,39 +212,6 @@ def _compare(shown, frame, kind, instead, names, *rows):
         assert found == pytest.approx(expected, rel=6e-3, abs=5.1e-5), shown.name
 
 
-def test_a_second_opinion_is_a_click_away(browser, file):
-    atlas = Atlas(browser, file, "measure=token_pairs.weight.verb to subject")
-    assert atlas.texts(".opinions button") == ["weights", "norms", "effective attention"]
-    atlas.find("#by-norms").click()
-    assert atlas.address["measure"] == "token_pairs_by_measure.weight.norms.verb to subject"
-    assert atlas.find("#title").text == "Pair by norms: verb to subject"
-    assert atlas.run("return document.activeElement.id") == "by-norms", "the focus stays"
-    assert atlas.find("#by-norms").get_attribute("aria-pressed") == "true"
-    atlas.choose("measure", "cosine.similarity")
-    assert atlas.texts(".opinions button") == []
-
-
-def test_a_head_has_its_best_relation(browser, file):
-    atlas = Atlas(browser, file, "measure=syntactic_heads.over_offset&state=pretrained")
-    cells = atlas.texts("#grid [data-head] text")
-    assert len(cells) == 12
-    assert set(cells) <= {"all", "det", "nsubj", "<i>"}
-    drawn = browser.find_elements(By.CSS_SELECTOR, "#grid [data-head]")
-    for cell, text in zip(drawn, cells, strict=True):
-        _, choice, *_ = cell.get_attribute("aria-label").split("; ")
-        assert choice.split(", ")[0] == text
-        assert choice.split(", ")[1] in ("dependent to head", "head to dependent")
-    first, *rows = csv.reader(atlas.taken_away("#csv").splitlines())
-    assert first[6:11] == ["chosen", "value", "low", "high", "accuracy"]
-    assert [row[6].split(", ")[0] for row in rows] == cells
-    groups = atlas.run(
-        "return [...document.querySelectorAll('#measure optgroup')].map((e) => e.label)"
-    )
-    sections = [group.rpartition("(")[2] for group in groups]
-    assert sections == sorted(sections), "in the paper's order"
-    assert len(groups) == len(set(groups))
-
-
 def test_numbers_are_those_of_the_table_and_a_click_opens_the_right_head(browser, file):
     frame = tables(shape=SHAPE)["equal_words"]
     rows = frame[(frame["task"] == "one") & (frame["state"] == "finetuned") & (frame["seed"] == 2)]
@@ -414,50 +380,6 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
     assert outside == [], "nothing is cut off"
 
 
-NUMBERS_OF_MODELS = """
-    return [...document.querySelectorAll('#models section')].map((section) => [
-      section.querySelector('h4').textContent,
-      [...section.querySelectorAll('tr')].map((row) => [...row.children].map((cell) =>
-        [...cell.childNodes].map((node) => node.textContent.replaceAll('−', '-')))),
-    ])
-"""
-"""Every small table of the page: its title, and texts of cells, a value and its interval."""
-
-
-def test_cards_of_models_have_the_numbers_of_the_tables(browser, file):
-    made = tables_of_models()
-    titles = "How sharply the loss rises · training examples · mean over seeds"
-    for seed, table, title in (
-        ("mean", "flatness_means", titles),
-        ("2", "flatness", titles.replace("mean over seeds", "seed 2")),
-    ):
-        atlas = Atlas(browser, file, f"seed={seed}")
-        found = dict(atlas.run(NUMBERS_OF_MODELS))
-        frame = made[table] if seed == "mean" else made[table].query(f"seed == {seed}")
-        (_, *names), *rows = found[title]
-        assert len(rows) == 4
-        words = {"trace of the Hessian": "trace", "top eigenvalue": "top_eigenvalue"}
-        words |= {"mean rise": "rise", "sharpness (%)": "sharpness"}
-        states = ["finetuned", "finetuned-from-normal", "difference"][: len(names)]
-        for (measure,), *cells in rows:
-            for state, (value, *interval) in zip(states, cells, strict=True):
-                row = frame.query(f"measure == '{words[measure]}' and state == '{state}'").iloc[0]
-                expected = [row["value"], row["ci_low"], row["ci_high"]]
-                read = [value, *(interval[0][1:-1].split(", ") if interval else [])]
-                assert [float(text) for text in read] == pytest.approx(
-                    expected[: len(read)], rel=6e-3, abs=5.1e-5
-                )
-    seeds = {"Variance of the final score", "The best of n fine-tunings"}
-    seeds |= {"Stopping bad fine-tunings early", "Final score of every fine-tuning"}
-    assert seeds < {*found}
-    final = made["seed_grid"].query("metric == 'f1' and epoch == 4")
-    _, *rows = found["Final score of every fine-tuning"]
-    for (start,), *cells in rows:
-        expected = final[final["init_seed"] == int(start)].sort_values("order_seed")["score"]
-        assert [float(value) for (value,) in cells] == pytest.approx([*expected], abs=0.051)
-    assert atlas.complaints() == []
-
-
 def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
     losses = tables_of_models()["loss_surfaces"].query(
         "plane == 'models' and split == 'validation'"
@@ -493,15 +415,6 @@ def test_a_claim_about_whole_models_leads_to_their_card(browser, file):
     place = "document.querySelector('[aria-label=\"Flatness (4.3)\"]').getBoundingClientRect()"
     atlas.wait(f"return {place}.top >= -1 && {place}.top < innerHeight / 2")
     assert atlas.complaints() == []
-
-
-def test_a_task_without_numbers_of_models_says_which_has_them(browser, file):
-    atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E")
-    assert atlas.texts("#models article") == []
-    assert atlas.texts("#models h2") == ["The models of <b>two</b>"]
-    atlas.find("#models button").click()
-    assert atlas.address.get("task", "one") == "one"
-    assert len(atlas.texts("#models article")) == 3
 
 
 def test_a_run_with_little_works(browser, tmp_path):

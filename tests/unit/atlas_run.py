@@ -1,7 +1,5 @@
 """A made-up run for the atlas: tables with random numbers, and stores with awkward tokens."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Mapping, Sequence

@@ -4,15 +4,14 @@
 a test fails.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from darksecrets.claims import deciding, registry
 from darksecrets.claims.answers import Answer
-from darksecrets.claims.sources import Run
+from darksecrets.claims.sources import Run, Tables
 from darksecrets.contracts import TABLES
 
 YES, NO, OPEN = Answer.YES, Answer.NO, Answer.OPEN
@@ -27,11 +26,28 @@ METRICS = {
     "MNLI": ["accuracy"],
 }
 TASKS = list(METRICS)
+ON = {"RTE": ("accuracy",), "MRPC": ("f1", "accuracy")}
+"""Metrics of two tasks, for tables that are written row by row."""
 SEEDS = [1, 2, 3]
 SETTINGS = {"batch_size": 32, "epochs": 3, "precision": "auto"}
 RUN = Run(METRICS, dict.fromkeys(METRICS, SEEDS), ["GLUE", "FrameNet"], SETTINGS)
 
+PAPERS = {paper.name: paper for paper in registry.read(registry.files())}
+CLAIMS = {claim.id: claim for paper in PAPERS.values() for claim in paper.claims}
+
 Frames = dict[str, pd.DataFrame]
+
+
+def decide(name: str, tables: Frames | Tables, run: Run = RUN) -> deciding.Finding:
+    """Decide a claim from tables."""
+    tables = tables if isinstance(tables, Tables) else Tables(tables, TABLES)
+    claim = CLAIMS[name]
+    return deciding.decide(claim, PAPERS[claim.paper].tasks, tables, run)
+
+
+def decide_all(tables: Tables, run: Run = RUN) -> pd.DataFrame:
+    """The table of all claims."""
+    return deciding.table(PAPERS.values(), tables, run)
 
 
 def made(
@@ -96,6 +112,32 @@ def together(*tables: Frames) -> Frames:
     return {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
 
 
+def among(
+    table: str,
+    column: str,
+    *parts: tuple[float, dict[str, object]],
+    each: tuple[str, ...] = (),
+    things: Iterable[object] = ((),),
+    **fixed: object,
+) -> Frames:
+    """A table of several kinds of rows, most of which must not count.
+
+    Args:
+        table: The table.
+        column: The column with the values.
+        parts: Of each kind of rows, the value and what else they have in common.
+        each: Columns of the key.
+        things: What is in these columns; all have the same value.
+        fixed: What all rows have in common.
+    """
+    return together(
+        *(
+            made(table, column, dict.fromkeys(things, value), each=each, **(fixed | of))
+            for value, of in parts
+        )
+    )
+
+
 def tasks(usual: float, names: Iterable[str] = TASKS, **others: float) -> dict[object, float]:
     """A value for every task; `others` by name, such as `STS_B`."""
     return {task: others.get(task.replace("-", "_"), usual) for task in names}
@@ -112,9 +154,9 @@ def sides(
     """Every task on one side; one task on the other; one at the border."""
     usual = tasks(yes)
     return {
-        YES: made(table, column, usual, **more),  # type: ignore[arg-type]
-        NO: made(table, column, usual | {"RTE": no}, **more),  # type: ignore[arg-type]
-        OPEN: made(table, column, usual | {"RTE": border}, **more),  # type: ignore[arg-type]
+        YES: made(table, column, usual, **more),
+        NO: made(table, column, usual | {"RTE": no}, **more),
+        OPEN: made(table, column, usual | {"RTE": border}, **more),
     }
 
 
@@ -126,7 +168,7 @@ def extreme(
     usual = tasks(10 * scale) | {which: (10 + 3 * sign) * scale}
     other = "SST-2" if which != "SST-2" else "QQP"
     return {
-        answer: made(table, column, values, half=half, **more)  # type: ignore[arg-type]
+        answer: made(table, column, values, half=half, **more)
         for answer, values in (
             (YES, usual),
             (NO, usual | {other: (10 + 6 * sign) * scale}),
@@ -140,6 +182,6 @@ def one(
 ) -> dict[Answer, Frames]:
     """A table of one row."""
     return {
-        answer: made(table, column, {(): value}, each=(), **more)  # type: ignore[arg-type]
+        answer: made(table, column, {(): value}, each=(), **more)
         for answer, value in values.items()
     }

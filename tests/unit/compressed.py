@@ -8,16 +8,11 @@ from tiny_models import save_classifier
 
 from darksecrets.compression.measuring import Measured
 from darksecrets.compression.methods import Variant
+from darksecrets.compression.settings import Settings
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.models.loading import load_classifier
 
-AMOUNTS = {
-    "heads": [0.5],
-    "heads_and_mlps": [0.5],
-    "weights": [0.5],
-    "layers": [0.5],
-    "rank": [0.25],
-}
+AMOUNTS = Settings(heads=(0.5,), heads_and_mlps=(0.5,), weights=(0.5,), layers=(0.5,), rank=(0.25,))
 
 
 def classifier(folder: Path, family: str = "bert"):

@@ -4,8 +4,6 @@ The vocabularies are learned from a few sentences. Everything else is the family
 special tokens, how sentences are joined, segment ids, and its class in `transformers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -35,6 +35,7 @@ from darksecrets.framenet import heads
 from darksecrets.framenet.links import Annotation, Element
 from darksecrets.models import checkpoints, loading
 from darksecrets.models.reach import windows_of
+from darksecrets.models.reading import Reading
 from darksecrets.norms import preflight
 from darksecrets.norms.measuring import measure as measure_norms
 from darksecrets.norms.statistics import tables as norms
@@ -200,9 +201,7 @@ def _framenet(model: Path, output: Path) -> Any:
 def _norms(model: Path) -> str:
     if preflight.unobserved(model):
         return "left out"
-    found = measure_norms(
-        model, {"idx": IDX, **PAIRS}, max_length=128, batch_size=4, seed=1, draw=None
-    )
+    found = measure_norms(Reading(model, 128, 4), {"idx": IDX, **PAIRS}, 1)
     heads, levels = norms({"random": found}, "random", 1)["random"]
     intervals = [name for name in levels if name.endswith(("_low", "_high", "correlation"))]
     for table in (heads, levels.drop(columns="layer")):

@@ -1,7 +1,5 @@
 """Heads that know nothing of coreference, or all, on texts of the grammar."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Grids of made-up fine-tunings: how good each run is, its answers, and its scores part-way."""
 
-from __future__ import annotations
-
 import numpy as np
 from glue import TASKS
 from scipy.stats import norm

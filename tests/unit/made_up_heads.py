@@ -1,7 +1,5 @@
 """Made-up importances and statistics of heads that have nothing to do with each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Stores of made-up maps, and tokens with random features, for measures of heads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Made-up numbers of whole models: of grids of fine-tunings, flatness and loss surfaces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from glue import TASKS

@@ -1,7 +1,5 @@
 """Made-up weights and lengths of tokens, and what `norms.measuring` would keep of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Heads with a known rule on the sentences of the built-in grammar: what they would guess."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

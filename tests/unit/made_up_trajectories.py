@@ -1,7 +1,5 @@
 """Made-up heads on their way through training, of which it is known when they change."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from darksecrets.landscape.followed import STATISTICS, Followed

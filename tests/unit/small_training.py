@@ -1,14 +1,16 @@
 """A training of a second, which tests of trainings share."""
 
-from __future__ import annotations
-
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from glue import TASKS
+from hub.client import ROOT
 from safetensors.torch import load_file
 from toy_data import save_bert, save_dataset
 
@@ -75,12 +77,44 @@ def same(one: Path, other: Path) -> bool:
     )
 
 
+KILLED = """
+import os, signal
+from pathlib import Path
+import small_training
+from darksecrets.finetuning import training
+save = training._Checkpoints.on_save
+def on_save(self, args, state, control, **others):
+    kill = state.global_step == {step}
+    if not (kill and {unfinished}):
+        save(self, args, state, control, **others)
+    if kill:
+        os.kill(os.getpid(), signal.SIGKILL)
+training._Checkpoints.on_save = on_save
+small_training.finetune(Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0.0, **{settings})
+"""
+
+
+def kill(
+    inputs: Path, folder: Path, step: int, *, unfinished: bool = False, **settings: Any
+) -> None:
+    """Kill a training, in a process of its own, at a step's checkpoint, which may be unfinished."""
+    code = KILLED.format(
+        step=step, unfinished=unfinished, inputs=str(inputs), folder=str(folder), settings=settings
+    )
+    path = [ROOT, ROOT / "tests", ROOT / "tests" / "unit"]
+    own = {"PYTHONPATH": ":".join(map(str, path)), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | own
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.returncode == -9, done.stderr.decode()
+    assert not (folder / "model").exists()
+
+
 class InterruptedHereError(Exception):
     pass
 
 
-def break_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break training off at the checkpoint of step 5."""
+def break_off(inputs: Path, folder: Path, **settings: Any) -> Path:
+    """Break a training off after the checkpoints of steps 4 and 5."""
     save = training._Checkpoints.on_save
 
     def on_save(self: Any, args: Any, state: Any, control: Any, **others: Any) -> None:
@@ -88,7 +122,13 @@ def break_off(monkeypatch: pytest.MonkeyPatch) -> None:
         if state.global_step == 5:
             raise InterruptedHereError
 
-    monkeypatch.setattr(training._Checkpoints, "on_save", on_save)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(training._Checkpoints, "on_save", on_save)
+        with pytest.raises(InterruptedHereError):
+            finetune(inputs, folder, checkpoint_seconds=0.0, **settings)
+    steps = sorted(path.name for path in (folder / ".model.partial").glob("checkpoint-*"))
+    assert steps == ["checkpoint-4", "checkpoint-5"]
+    return folder
 
 
 def flip(file: Path) -> None:

@@ -1,7 +1,5 @@
 """Tokenizers and random models small enough for unit tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

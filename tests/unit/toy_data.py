@@ -1,7 +1,5 @@
 """A task that a tiny BERT learns immediately, and the tiny BERT, for fine-tuning tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -2,13 +2,17 @@
 
 import re
 
+from darksecrets.run import analyses
+
 CHAPTER = re.compile(r'^[A-Z_]+ = "(Section ([\d.]+)\b[^"]+)"$', re.MULTILINE)
 
 
 def test_chapters_are_in_the_papers_order(root):
     """Sorted, sections keep their order, and the paper's own chapter is the first of a section."""
     main = (root / "Snakefile").read_text("utf-8")
-    files = re.findall(r'^include: "(workflow/rules/\w+\.smk)"', main, re.MULTILINE)
+    paper = re.findall(r'^include: "(workflow/rules/\w+\.smk)"', main, re.MULTILINE)
+    beyond = [f"workflow/rules/{analyses.package_of(name)}.smk" for name in analyses.find()]
+    files = [*paper, *beyond]
     found = [each for file in files for each in CHAPTER.findall((root / file).read_text("utf-8"))]
     assert len(found) >= 11
     assert not [name for name, _ in found if ":" in name], "a link's name ends there"

@@ -1,13 +1,10 @@
 """The rule that decides claims, as Snakemake plans it."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 
 from darksecrets.claims import registry
 from darksecrets.contracts import TABLES
-from darksecrets.seeds.tables import TABLES as OF_SEEDS
 from workflow.lib import plan
 from workflow.lib.configuration import resolve
 
@@ -24,17 +21,14 @@ def test_claims_are_decided_from_all_tables_of_the_run(root, name):
     parameters, inputs, _ = planned_claims(config)
     run = resolve(yaml.safe_load(config.read_text()))
     folder = f"results/{run['run']}/tables"
-    parts = {
-        "learned_gates": run["importance"]["learned_gates"],
-        "syntactic_changes": run["treebank"],
-        **dict.fromkeys((table.name for table in OF_SEEDS), run["seed_grid"]),
-    }
-    for table in registry.tables(registry.read(registry.files())):
-        made = table not in parts or bool(parts[table]["tasks"])
-        assert (f"{folder}/{TABLES[table].file}" in inputs) == made
-    for record in ("survival", "patterns", "framenet_heads"):  # two of them make several tables
-        assert f"{folder}/{record}.provenance.json" in inputs
-    assert f"{folder}/pattern_heads.provenance.json" not in inputs
+    papers = registry.read(registry.files())
+    asked = set(registry.tables(registry.of_run(papers, run["analyses"])))
+    assert asked < set(registry.tables(papers)), "those of analyses beyond the paper are left out"
+    for table in registry.tables(papers):
+        assert (f"{folder}/{TABLES[table].file}" in inputs) == (table in asked), table
+    for table in ("head_ablation", "framenet_heads"):  # the former's record is of several tables
+        assert f"{folder}/{table}.provenance.json" in inputs
+    assert f"{folder}/survival.provenance.json" not in inputs
     seeds = {task: entry["seeds"] for task, entry in run["tasks"].items()}
     assert parameters["run"]["seeds"] == seeds
     assert parameters["run"]["shared"] == (["GLUE", "FrameNet"] if name == "paper" else [])
@@ -47,7 +41,7 @@ def test_claims_need_neither_a_sweep_nor_pairs_of_sentences(tmp_path):
         "ablation: {states: []}\n"
     )
     _, inputs, rules = planned_claims(own)
-    assert not {"sweep_heads", "score_ablation", "collect_ablation"} & rules
+    assert not {"sweep_heads", "score_ablation"} & rules
     assert "results/own/tables/equal_words.csv" not in inputs
     assert "results/own/tables/pattern_agreement.csv" in inputs
 

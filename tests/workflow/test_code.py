@@ -1,6 +1,5 @@
-"""Editing a module reruns the rules whose scripts import it, and no others."""
+"""Editing the code of a module reruns the rules whose scripts import it, and no others."""
 
-import hashlib
 import shutil
 from pathlib import Path
 
@@ -8,18 +7,16 @@ import pytest
 
 # Rules with their inputs and outputs, which are created as if a run had just made them.
 INPUTS = (
-    *("attention/RTE/pretrained", "attention/RTE/finetuned/seed-1"),
-    *("attention/RTE/finetuned/seed-2", "data/RTE"),
+    *("data/RTE", "models/pretrained"),
+    *(f"models/RTE/finetuned/seed-{seed}" for seed in (1, 2)),
 )
-TABLES = ("cosine", "token_pairs")
+TABLES = ("cosine", "framenet_heads")
 OUTPUTS = {
-    "compute_similarity": [
-        f"similarity/RTE/seed-1.{suffix}" for suffix in ("csv", "layers.csv", "provenance.json")
-    ],
-    "sample_examples": ["samples/RTE.csv"],
-    "correlate_token_pairs": [
-        "tables/token_pair_correlations.csv",
-        "tables/token_pair_correlations.provenance.json",
+    "extract_attention": ["attention/RTE"],
+    "annotate_examples": ["annotation/RTE.jsonl", "annotation/RTE.provenance.json"],
+    "compare_framenet_heads": [
+        "tables/framenet_correlation.csv",
+        "tables/framenet_correlation.provenance.json",
     ],
     "figure5": [f"figures/figure5.{suffix}" for suffix in ("svg", "pdf", "png")],
 }
@@ -42,43 +39,66 @@ def project(root, snakemake, smoke_config, tmp_path_factory) -> Path:
         (results / name).mkdir(parents=True)
     outputs = [name for names in OUTPUTS.values() for name in names]
     for name in (*(f"tables/{table}.csv" for table in TABLES), *outputs):
-        (results / name).parent.mkdir(parents=True, exist_ok=True)
-        (results / name).touch()
+        made = results / name
+        (made.parent if made.suffix else made).mkdir(parents=True, exist_ok=True)
+        if made.suffix:
+            made.touch()
     snakemake(copy, "--touch", "--forceall", *TARGETS, config=smoke_config, root=copy)
     return copy
+
+
+@pytest.fixture
+def edit(snakemake, smoke_config, project):
+    """What a dry run says with a line more in a file of the project."""
+
+    def said(file, line):
+        before = file.read_text(encoding="utf-8")
+        file.write_text(f"{before}{line}\n", encoding="utf-8")
+        try:
+            return snakemake(project, "-n", *TARGETS, config=smoke_config, root=project).stdout
+        finally:
+            file.write_text(before, encoding="utf-8")
+
+    return said
 
 
 @pytest.mark.parametrize(
     ("edited", "rules"),
     [
-        ("darksecrets/finetuning/cosine.py", {"compute_similarity"}),  # inside a function
-        ("darksecrets/attention/store.py", {"compute_similarity"}),  # by what that imports
+        ("darksecrets/attention/extraction.py", {"extract_attention"}),  # inside a function
+        ("darksecrets/models/hooks.py", {"extract_attention"}),  # by what that imports
         ("darksecrets/plotting/style.py", {"figure5"}),  # by the module that the rule names
-        ("darksecrets/data/checks.py", {"sample_examples"}),
-        ("darksecrets/features/diagonal.py", {"correlate_token_pairs"}),
+        ("darksecrets/data/sampling.py", {"extract_attention", "annotate_examples"}),
+        ("darksecrets/framenet/heads.py", {"compare_framenet_heads"}),
         ("scripts/_job.py", ALL),
+        ("scripts/extract_attention.py", {"extract_attention"}),
         ("darksecrets/run/provenance.py", ALL),
         ("darksecrets/finetuning/training.py", set()),
     ],
 )
 def test_editing_a_module_reruns_what_imports_it_and_nothing_else(
-    snakemake, planned, smoke_config, project, edited, rules
+    edit, planned, project, edited, rules
 ):
-    file = project / edited
-    before = file.read_text(encoding="utf-8")
-    file.write_text(f"{before}# edited\n", encoding="utf-8")
-    try:
-        said = snakemake(project, "-n", *TARGETS, config=smoke_config, root=project).stdout
-    finally:
-        file.write_text(before, encoding="utf-8")
-    assert set(planned(said)) == rules
+    assert set(planned(edit(project / edited, "EDITED = True"))) == rules
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        *("darksecrets/attention/extraction.py", "darksecrets/run/provenance.py"),
+        *("scripts/_job.py", "scripts/extract_attention.py"),
+    ],
+)
+def test_a_comment_reruns_nothing(edit, planned, project, edited):
+    assert not planned(edit(project / edited, "# edited"))
 
 
 def test_a_checkout_that_only_changes_times_reruns_nothing(
     snakemake, planned, smoke_config, project
 ):
-    for file in (project / "darksecrets").rglob("*.py"):
-        file.touch()
+    for folder in ("darksecrets", "scripts", "workflow"):
+        for file in (project / folder).rglob("*.*"):
+            file.touch()
     said = snakemake(project, "-n", *TARGETS, config=smoke_config, root=project).stdout
     assert not planned(said)
 
@@ -86,14 +106,13 @@ def test_a_checkout_that_only_changes_times_reruns_nothing(
 def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     """As parsed by Snakemake, so that no rule is missed."""
     from workflow.lib import plan
-    from workflow.lib.imports import files_of
+    from workflow.lib.imports import digest, files_of
 
     workflow = plan.dry_run(Path(smoke_config), ["figure4"])
+    assert all(rule.script for rule in workflow.rules if rule.output)  # see profiles/default
     rules = [rule for rule in workflow.rules if rule.script]
     assert len(rules) > 50
     for rule in rules:
         script = (plan.ROOT / "workflow" / "rules" / rule.script).resolve()
         named = [rule.params.get("module"), *rule.params.get("modules", [])]
-        files = files_of(script, *filter(None, named))
-        content = b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)
-        assert rule.params["code"] == hashlib.sha256(content).hexdigest()[:16], rule.name
+        assert rule.params["code"] == digest(files_of(script, *filter(None, named))), rule.name

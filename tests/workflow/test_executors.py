@@ -6,13 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from needs import needs
 
 # Copies files to and from the storage of `--default-storage-provider fs`.
 pytestmark = needs("rsync")
-SAMPLE = "results/smoke/samples/RTE.csv"
+WORDS = "results/smoke/annotation/RTE.jsonl"
 # A scheduler that runs a job immediately and prints its id when the job has ended.
 SUBMIT = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/requests"
@@ -40,7 +39,7 @@ def test_another_scheduler_runs_the_jobs_on_a_disk_of_the_node(snakemake, smoke_
     submit = program(tmp_path / "scheduler" / "submit.sh", SUBMIT)
     scratch = tmp_path / "scratch"
     snakemake(
-        *(tmp_path, SAMPLE, "--executor", "cluster-generic", "--jobs", "1"),
+        *(tmp_path, WORDS, "--executor", "cluster-generic", "--jobs", "1"),
         *("--profile", "profiles/slurm", "--latency-wait", "5"),
         *("--cluster-generic-submit-cmd", f"{submit} {{threads}} {{resources.mem_mb}}"),
         *("--seconds-between-status-checks", "1"),
@@ -48,11 +47,11 @@ def test_another_scheduler_runs_the_jobs_on_a_disk_of_the_node(snakemake, smoke_
         *("--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"),
         config=smoke_config,
     )
-    assert len(pd.read_csv(tmp_path / SAMPLE)) == 6
+    assert len((tmp_path / WORDS).read_text().splitlines()) == 6
     requests = (tmp_path / "scheduler" / "requests").read_text().splitlines()
     assert len(requests) == 1, "two rules of a group are one job"
     log = (tmp_path / "scheduler" / "job.log").read_text()
-    assert f"Storing in storage: {SAMPLE}" in log
+    assert f"Storing in storage: {WORDS}" in log
     assert not re.findall(r"^Retrieving .*\.py$", log, re.MULTILINE), "code stays where it is"
     results = scratch / "fs" / "results" / "smoke"
     left = [path.relative_to(results) for path in scratch.rglob("*") if path.is_file()]
@@ -65,7 +64,7 @@ def test_pods_that_share_nothing_run_the_jobs(project, tmp_path):
     volume = tmp_path / "volume"
     run = subprocess.run(
         [
-            *(sys.executable, Path(__file__).parent / "pods.py", SAMPLE, "--jobs", "1"),
+            *(sys.executable, Path(__file__).parent / "pods.py", WORDS, "--jobs", "1"),
             *("--executor", "kubernetes", "--configfile", "tests/workflow/smoke.yaml"),
             *("--default-storage-provider", "fs", "--default-storage-prefix", str(volume)),
             *("--container-image", "darksecrets", "--seconds-between-status-checks", "1"),
@@ -76,6 +75,6 @@ def test_pods_that_share_nothing_run_the_jobs(project, tmp_path):
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert len(pd.read_csv(volume / SAMPLE)) == 6
+    assert len((volume / WORDS).read_text().splitlines()) == 6
     assert len(list(tmp_path.glob("pod-*/darksecrets"))) == 1, "two rules of a group are one pod"
-    assert not (project / SAMPLE).exists()
+    assert not (project / WORDS).exists()

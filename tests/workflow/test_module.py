@@ -19,7 +19,7 @@ use rule * from darksecrets as darksecrets_*
 rule count_heads:
     default_target: True
     input:
-        rules.darksecrets_collect_similarity.output.table,
+        rules.darksecrets_compare_attention.output.cosine,
     output:
         "heads.txt",
     shell:
@@ -98,7 +98,7 @@ def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
 
     release = commit(repository)
     (project / "Snakefile").write_text(DEPLOYED.format(commit=release))
-    targets = ("results/inner/samples/RTE.csv", "results/inner/figures/figure4.svg")
+    targets = ("results/inner/annotation/RTE.jsonl", "results/inner/figures/figure4.svg")
     call(*targets)
     record = json.loads((project / "results/inner/data/RTE/provenance.json").read_text())
     assert release.startswith(record["environment"]["darksecrets"]["commit"])

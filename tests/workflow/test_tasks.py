@@ -119,7 +119,6 @@ def config(entries, tmp_path_factory):
         "fine_tuning": {"epochs": 1, "max_length": 24},
         "samples": {"size": 4},
         "annotation": {"pipeline": "pipeline"},
-        "ablation": {"bootstrap": 100, "permutations": 100, "splits": 10},
     }
 
 
@@ -190,9 +189,9 @@ def test_another_task_runs_only_its_own_jobs_and_those_that_gather_and_draw(
     file.write_text(yaml.safe_dump(more, sort_keys=False))
     output = snakemake(folder, "-n", *TARGETS, config=str(file)).stdout
     jobs = planned(output)
-    assert jobs["finetune"] == jobs["extract_attention"] == 2
-    assert jobs["measure_attention"] == 3
-    assert jobs["prepare_dataset"] == jobs["sweep_heads"] == jobs["score_ablation"] == 1
+    assert jobs["finetune"] == 2
+    assert jobs["prepare_dataset"] == jobs["extract_attention"] == jobs["measure_attention"] == 1
+    assert jobs["sweep_heads"] == jobs["score_ablation"] == 1
     assert "get_pretrained_model" not in jobs
     messages = re.findall(r"Job \d+: (.+)", output)
     assert len(messages) == sum(jobs.values())
@@ -207,9 +206,5 @@ def test_other_metrics_train_nothing(run, config, snakemake, entries, planned):
     file = folder / "metrics.yaml"
     file.write_text(yaml.safe_dump({**keys, "tasks": changed}, sort_keys=False))
     plan = planned(snakemake(folder, "-n", *TARGETS, config=str(file)).stdout)
-    assert set(plan) <= {
-        *("collect_scores", "collect_baselines", "compare_scores"),
-        *("score_ablation", "collect_ablation"),
-        *TARGETS,
-    }
-    assert plan["score_ablation"] == plan["collect_scores"] == plan["table1"] == 1
+    assert set(plan) <= {*("evaluate_baselines", "compare_scores", "score_ablation"), *TARGETS}
+    assert plan["score_ablation"] == plan["compare_scores"] == plan["table1"] == 1

@@ -1,7 +1,5 @@
 """Numbers that claims about disabled heads need, beside loops over heads."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

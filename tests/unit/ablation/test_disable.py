@@ -8,10 +8,8 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from darksecrets.ablation.disable import disable
 from darksecrets.ablation.preflight import unreachable
-from darksecrets.models import hooks
-from darksecrets.models.hooks import shape_of
+from darksecrets.models import session
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import RESOURCES
 
 FAMILIES = ("bert", "roberta", "electra", "distilbert")
 HEADS, SIZE = 4, 8  # of save_classifier's models: two layers of four heads
@@ -89,16 +87,6 @@ def test_a_disabled_head_gives_the_mean_of_the_values_or_nothing(model, layer, m
     assert (before[0, :, 1] - values[0].mean(0)[1]).abs().max() > 0.1, "the test would see it"
 
 
-def test_every_layer_is_reached(model):
-    batch = pad(inputs(), model)
-    with torch.no_grad():
-        intact = model(**batch).logits
-        for layer in (1, 2):
-            for head in range(1, HEADS + 1):
-                with disable(model, {layer: head}):
-                    assert (model(**batch).logits - intact).abs().max() > 1e-4, (layer, head)
-
-
 def test_maps_are_constant_over_real_tokens(model):
     batch = pad(inputs(), model)
     with torch.no_grad(), disable(model, "layer 2 head 3"):
@@ -169,20 +157,6 @@ def test_an_encoder_without_classifier_and_other_models_beside_it(bert, model):
             torch.testing.assert_close(bert(**inputs()).logits, changed)
 
 
-def test_shape_and_words(bert):
-    assert (shape_of(bert).layers, shape_of(bert).heads) == (2, 4)
-    with (
-        pytest.raises(InputError, match="names layer 3, but the model has 2 layers of 4 heads"),
-        disable(bert, "all of layer 3"),
-    ):
-        pass
-    with (
-        pytest.raises(InputError, match="mode 'off', expected one of uniform, zero"),
-        disable(bert, 1, "off"),
-    ):
-        pass
-
-
 SMALL = {
     "hidden_size": 32,
     "num_attention_heads": 4,
@@ -216,16 +190,12 @@ def test_a_function_that_computes_something_else_is_refused(tmp_path, monkeypatc
     """Attention that the function does not implement, for example with a position bias."""
     folder = save_classifier(tmp_path, "bert", TASKS["RTE"])
     bert = AutoModelForSequenceClassification.from_pretrained(folder).eval()
-    original = hooks._attention
+    original = session._attention
 
     def twice(*arguments, scaling, **others):
         return original(*arguments, scaling=2 * scaling, **others)
 
-    monkeypatch.setitem(hooks.AttentionInterface._global_mapping, hooks._NAME, twice)
+    monkeypatch.setitem(session.AttentionInterface._global_mapping, session._NAME, twice)
     with pytest.raises(InputError, match=r"differ by .* from those of the intact model"):
-        hooks.require_reachable(bert)
+        session.require_reachable(bert)
     assert bert.config._attn_implementation == "sdpa"
-
-
-def test_the_shipped_model_can_be_disabled(root):
-    assert unreachable(RESOURCES / "tiny-bert") == ""

@@ -66,7 +66,10 @@ def noisy(result, task, seed=3):
 def scored(result, made, task, **changed):
     options = {"tolerance": 1.0, "resamples": 200, "seed": 7, **changed}
     joint = together(result, made, noisy(result, task))
-    return joint, *joint_effects(joint, made, TASKS[task], **options)
+    tables = joint_effects(joint, made, TASKS[task], **options)
+    for declared, rows in zip(JOINT, tables, strict=True):
+        declared.check(identify(rows, task, "finetuned/seed-1"), "made", "")
+    return joint, *tables
 
 
 @pytest.mark.parametrize(
@@ -258,88 +261,9 @@ def test_heads_that_do_nothing_make_no_difference_between_orders(task):
     assert (of_all == 6).all(axis=None)
 
 
-def test_harmless_first_gains_nothing_by_chance():
-    """An adversary: effects are noise. The half that chose gains, the other does not."""
-    gains, naive, tries = [], [], 150
-    for seed in range(tries):
-        rng = np.random.default_rng(1000 + seed)
-        result = sweep("RTE", examples=60, layers=3, heads=4, seed=seed)
-        flips = rng.random((12, 60)) < 0.15  # wins and losses of a coin that knows no label
-        intact = rng.integers(0, 2, 60)
-        predictions = result.predictions.copy()
-        predictions[0] = intact
-        predictions[1:13] = np.where(flips, 1 - intact, intact)
-        result = dataclasses.replace(result, predictions=predictions)
-        made = planned(result, "RTE", heads=[1, 4], seed=seed)
-        number = {(n // 4 + 1, n % 4 + 1): n for n in range(12)}
-
-        def predict(places, flips=flips, intact=intact, number=number):
-            odd = flips[[number[place] for place in places]].sum(axis=0) % 2
-            return np.where(odd == 1, 1 - intact, intact)
-
-        joint = together(result, made, predict)
-        table, _ = joint_effects(joint, made, TASKS["RTE"], tolerance=1, resamples=2, seed=seed)
-        gains.append(table.loc[table["order"] == HARMLESS, "delta"].tolist())
-        rows = {name: row for row, name in enumerate(joint.sets["name"])}
-        right = joint.predictions == joint.labels
-        naive.append(
-            [
-                100
-                * np.mean(
-                    [
-                        (right[rows[made.name(o, k)]] * 1.0 - right[0])[
-                            made.halves == o.half
-                        ].mean()
-                        for o in made.orders
-                        if o.name == HARMLESS
-                    ]
-                )
-                for k in made.counts
-            ]
-        )
-    errors = np.std(gains, axis=0) / np.sqrt(tries)
-    assert (np.abs(np.mean(gains, axis=0)) < 3 * errors).all()
-    assert (np.mean(naive, axis=0) > 10 * errors).all(), "the same test would see the selection"
-
-
 def test_tolerated_heads_end_at_the_first_drop_that_is_too_large():
     deltas = np.array([[-1.0, 0.5, -1.1, 0.0], [-1.1, 0, 0, 0], [0, 0, 0, 0]])
     assert tolerated_heads(deltas, [1, 2, 4, 9], 1.0).tolist() == [2, 0, 9]
-
-
-def test_noninferior_heads_are_seldom_too_many():
-    """Each of 1, 2 and 4 heads loses just what is tolerated: few samples may say it is less."""
-    found = []
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        result = sweep("RTE", examples=300, seed=seed)
-        result = dataclasses.replace(result, predictions=np.tile(result.labels, (9, 1)))
-        made = planned(result, "RTE", heads=[1, 2, 4], draws=2)
-
-        def predict(_, result=result, rng=rng):
-            return np.where(rng.random(300) < 0.1, 1 - result.labels, result.labels)
-
-        joint = together(result, made, predict)
-        _, table = joint_effects(joint, made, TASKS["RTE"], tolerance=10, resamples=200, seed=1)
-        found.append((table.loc[table["order"] != RANDOM, "noninferior"] > 0).tolist())
-    assert np.mean(found) < 0.025 + 3 * np.sqrt(0.025 * 0.975 / 200)
-
-
-@pytest.mark.parametrize("task", ["MRPC", "STS-B", "MNLI", "SST-2"])
-def test_tables_are_as_declared(task, tmp_path):
-    result = sweep(task, examples=50, changed=0.4)
-    _, *tables = scored(result, planned(result, task), task)
-    for declared, rows in zip(JOINT, tables, strict=True):
-        declared.write(identify(rows, task, "finetuned/seed-1"), tmp_path / "table.csv")
-        assert len(declared.read(tmp_path / "table.csv")) == len(rows) > 0
-    random = tables[0][tables[0]["order"] == RANDOM]
-    assert random["over_random"].isna().all()
-
-
-def test_the_same_seed_gives_the_same_tables():
-    result = sweep("STS-B")
-    first, again = (scored(result, planned(result, "STS-B"), "STS-B")[1] for _ in "ab")
-    pd.testing.assert_frame_equal(first, again)
 
 
 def test_predictions_of_another_plan_are_refused():

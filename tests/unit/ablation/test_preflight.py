@@ -75,12 +75,19 @@ def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path, on
         preflight.check_run(_config(HUB))
 
 
-def test_results_of_disabling_need_a_state():
-    preflight.check_states(_config())
-    with pytest.raises(InputError, match=r"found ablation\.states: \[\]"):
-        preflight.check_states(_config(states=[]))
+@pytest.mark.parametrize(
+    ("check", "wrong", "key"),
+    [
+        (preflight.check_states, {"states": []}, r"ablation\.states"),
+        (preflight.check_joint, {"joint": {"tasks": []}}, r"ablation\.joint\.tasks"),
+    ],
+)
+def test_results_of_disabling_need_states_and_tasks(check, wrong, key):
+    check(_config())
+    with pytest.raises(InputError, match=rf"found {key}: \[\]"):
+        check(_config(**wrong))
     with pytest.raises(InputError, match=r"no interface.*Figures 8 and 9"):
-        preflight.check_states(_config(), left_out="Found no interface.")
+        check(_config(), left_out="Found no interface.")
 
 
 @pytest.fixture
@@ -119,49 +126,3 @@ def test_a_run_with_text_that_would_disable_heads_is_told_to_do_without_the_text
     with pytest.raises(InputError, match="again without the key `text`: the sweep over the heads"):
         preflight.check_run({**own, "text": "a b"})
     preflight.check_run(_config({"source": "folder", "folder": str(FOLDER)}))
-
-
-def test_heads_disabled_together_are_those_of_the_model(on_hub):
-    small = _config(joint={"heads": [1, 36]})
-    preflight.check(small)
-    message = "found 37, but the model has 6 layers of 6 heads. Expected numbers from 1 to 36"
-    large = {"joint": {"heads": [2, 37]}}
-    with pytest.raises(InputError, match=message):
-        preflight.check(_config(**large))
-    on_hub(FOLDER)
-    preflight.check(_config(HUB, **large))
-    with pytest.raises(InputError, match=message):
-        preflight.check_run(_config(HUB, **large))
-
-
-def test_results_of_disabling_heads_together_need_a_task():
-    preflight.check_joint(_config(joint={"tasks": ["MRPC"]}))
-    with pytest.raises(InputError, match=r"found ablation\.joint\.tasks: \[\]"):
-        preflight.check_joint(_config(joint={"tasks": []}))
-    with pytest.raises(InputError, match=r"no interface.*Figures 8 and 9"):
-        preflight.check_joint(_config(), left_out="Found no interface.")
-
-
-def test_tasks_with_heads_disabled_together_are_those_of_the_run():
-    joint = _config(joint={"tasks": ["RTE", "MRPC"]})["ablation"]["joint"]
-    assert joint["tasks"] == ["MRPC", "RTE"]  # in the order of the run's tasks
-    with pytest.raises(
-        InputError, match=r"ablation\.joint\.tasks: found 'QNL'; did you mean 'QNLI'"
-    ):
-        _config(joint={"tasks": ["MRPC", "QNL"]})
-
-
-@pytest.mark.parametrize(
-    ("joint", "message"),
-    [
-        ({"heads": "all"}, r"ablation\.joint\.heads: found 'all'"),
-        ({"heads": [0]}, r"ablation\.joint\.heads\.0: found 0"),
-        ({"heads": []}, r"ablation\.joint\.heads: found \[\]"),
-        ({"draws": 1}, r"ablation\.joint\.draws: found 1"),
-        ({"tolerance": -1}, r"ablation\.joint\.tolerance: found -1"),
-        ({"tasks": "some"}, r"ablation\.joint\.tasks: found 'some'"),
-    ],
-)
-def test_what_is_disabled_together_is_checked_against_the_schema(joint, message):
-    with pytest.raises(InputError, match=message):
-        _config(joint=joint)

@@ -11,7 +11,7 @@ from sweeps import places, sweep
 
 from darksecrets.ablation.best import best, survival
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.statistics import Resampling, effects, of_kind, p_values
+from darksecrets.ablation.statistics import Resampling, effects, effects_of_heads, of_kind, p_values
 from darksecrets.data import metrics
 from darksecrets.run.errors import InputError
 from darksecrets.stats.resampling import bootstrap_weights, halves
@@ -83,6 +83,10 @@ def test_scores_deltas_and_places_are_those_of_the_sweep():
     assert list(custom["name"]) == ["set 0", "set 1"]
     of_heads = means[means["kind"] == "head"].iloc[0]
     assert of_heads["mean_effect"] == pytest.approx(heads["delta"].mean())
+    pd.testing.assert_frame_equal(
+        effects_of_heads(result, TASKS["RTE"]).reset_index(drop=True),
+        heads[["layer", "head", "delta"]].reset_index(drop=True),
+    )
     assert of_kind(effects(sweep("RTE"), TASKS["RTE"], RESAMPLING)[0], "set").empty
 
 
@@ -94,14 +98,6 @@ def test_p_values_are_corrected_within_a_kind_by_benjamini_and_hochberg(kind):
     for value, q in zip(p, table["q_value"], strict=True):
         bounds = [len(p) * other / sum(x <= other for x in p) for other in p if other >= value]
         assert q == pytest.approx(min(1.0, *bounds), abs=1e-12)
-
-
-def test_the_same_seed_gives_the_same_table_and_another_another():
-    result = sweep("STS-B")
-    first, again = (effects(result, TASKS["STS-B"], RESAMPLING)[0] for _ in "ab")
-    pd.testing.assert_frame_equal(first, again)
-    other = effects(result, TASKS["STS-B"], dataclasses.replace(RESAMPLING, seed=8))[0]
-    assert not np.allclose(first["ci_low"], other["ci_low"])
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
@@ -145,18 +141,6 @@ def null(seed: int, examples: int = 200) -> SweepResult:
     right = np.tile(rng.random(examples) < 0.5, (len(sets), 1))
     right ^= rng.random(right.shape) < 0.1
     return SweepResult(sets, np.where(right, labels, 1 - labels), labels, np.arange(examples))
-
-
-def test_where_no_head_matters_the_best_seems_to_and_the_unbiased_gain_is_0():
-    tables = [best(null(seed), TASKS["RTE"], RESAMPLING) for seed in range(60)]
-    rows = pd.concat(tables).query("kind == 'head'")
-    error = rows["unbiased_gain"].std() / np.sqrt(60)
-    assert rows["naive_gain"].mean() > 4
-    assert (rows["naive_gain"] > 0).mean() > 0.9
-    assert abs(rows["unbiased_gain"].mean()) < 3 * error
-    assert error < 0.6
-    covered = ((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).sum()
-    assert covered >= scipy.stats.binom.ppf(0.001, 60, 0.95)
 
 
 def test_a_head_that_does_help_survives():
@@ -218,21 +202,10 @@ def test_mcnemar_is_the_binomial_test_of_examples_won_and_lost(task):
     assert len(set(found)) > 3
 
 
-@pytest.mark.parametrize(
-    ("task", "metric"),
-    [("RTE", "accuracy"), ("MRPC", "f1"), ("STS-B", "pearson"), ("STS-B", "spearman")],
-)
-def test_where_nothing_differs_small_p_values_are_as_rare_as_they_say(task, metric):
-    p = [
-        p_values(
-            sweep(task, examples=80, layers=1, heads=1, seed=seed, changed=0.4),
-            metric,
-            199,
-            np.random.default_rng(seed),
-        )[1]
-        for seed in range(500)
-    ]
-    for level in (0.05, 0.2, 0.5):  # a discrete p-value may be below the level more rarely
-        assert np.mean(np.array(p) <= level) < level + 3 * np.sqrt(level * (1 - level) / 500)
-    if task == "STS-B":
-        assert scipy.stats.kstest(p, "uniform").pvalue > 0.001
+def test_p_values_of_ranks_know_no_distances():
+    result = sweep("STS-B", examples=60)
+    bent = dataclasses.replace(result, predictions=np.exp(result.predictions))
+    for metric, same in (("spearman", True), ("pearson", False)):
+        found = [p_values(one, metric, 199, np.random.default_rng(0)) for one in (result, bent)]
+        assert np.array_equal(*found) == same
+        assert found[0][0] == 1

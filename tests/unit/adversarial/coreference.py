@@ -1,7 +1,5 @@
 """Trials of what is said of heads that resolve pronouns, and of probes (section 4.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trials of the inferences about the redundancy of heads (section 5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,11 +1,10 @@
 """Every trial: of all inferences of the project. To add one: a function, and an entry here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from adversarial import (
+    alternatives,
     coreference,
     distances,
     faithfulness,
@@ -15,7 +14,6 @@ from adversarial import (
     landscape,
     models,
     norms,
-    opinions,
     subnets,
     syntax,
     together,
@@ -34,8 +32,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     distances.redundancy,
     types.of_heads,
     norms.of_kinds,
-    opinions.of_links,
-    opinions.of_pairs,
+    alternatives.of_links,
+    alternatives.of_pairs,
     syntax.relations,
     syntax.trees_and_subjects,
     coreference.of_heads,

@@ -1,7 +1,5 @@
 """Trials of what rankings and erased tokens say of attention and decisions (section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

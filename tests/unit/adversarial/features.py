@@ -1,7 +1,5 @@
 """Trials of the inferences about attention to tokens with a feature (section 4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

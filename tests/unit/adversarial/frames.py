@@ -1,7 +1,5 @@
 """Made-up sentences with frame-semantic links, and heads for them (section 4.2)."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd

@@ -1,7 +1,5 @@
 """Trials of importance: definitions that know nothing, heads whose removal costs nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,11 +19,7 @@ from darksecrets.importance.learned import Found, Kept
 from darksecrets.importance.learned_scores import learned_gates
 from darksecrets.importance.pruning import layer_needs, of_layers, plan
 from darksecrets.importance.pruning import orders as pruning_orders
-from darksecrets.importance.statistics import (
-    head_importance,
-    importance_agreement,
-    mlp_importance,
-)
+from darksecrets.importance.statistics import head_importance, importance_agreement, mlp_importance
 from darksecrets.importance.survivors import important_heads
 from darksecrets.importance.tables import (
     ABSOLUTE,

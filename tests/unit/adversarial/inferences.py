@@ -1,7 +1,5 @@
 """Trials of the inferences about single heads: links, pairs of words, disabling; and of labels."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,17 +10,7 @@ from glue import TASKS
 from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
-from adversarial.trials import (
-    LEVEL,
-    LIMIT,
-    NULL,
-    ONE_END,
-    POWER,
-    Size,
-    Trial,
-    by_kind,
-    once,
-)
+from adversarial.trials import LEVEL, LIMIT, NULL, ONE_END, POWER, Size, Trial, by_kind, once
 from darksecrets.ablation.best import best
 from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task

@@ -1,7 +1,5 @@
 """Trials of restored layers and of flatness: no difference, changes that mean nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

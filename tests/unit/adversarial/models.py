@@ -1,7 +1,5 @@
 """Trials of the inferences that compare whole models: scores, seeds, tasks and layers."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trials of what norms say of kinds of tokens (section 4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

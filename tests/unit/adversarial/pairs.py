@@ -1,7 +1,5 @@
 """Made-up texts with related tokens or equal words, and heads for them (sections 4.5 and 5)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

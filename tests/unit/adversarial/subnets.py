@@ -1,7 +1,5 @@
 """Trials of subnetworks: random ones that are called good, masks of seeds and tasks that agree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trials of what is said of heads and syntactic relations (Clark et al. 2019)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trials of the inferences about several heads: disabled together, named elsewhere, in two ways."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,10 +142,7 @@ def modes(size: Size, folder: Path) -> Iterator[Trial]:
     """Two ways of disabling heads that do the same on average, and two that do not."""
     shape = Shape(size.examples, size.layers, size.layers)
     opposite = {number: -0.5 if number % 3 else 0.5 for number in range(1, size.layers**2 + 1)}
-    for kind, costs, truth in (
-        (EQUAL, {}, NULL),
-        ("one way costs more, by head", opposite, POWER),
-    ):
+    for kind, costs, truth in ((EQUAL, {}, NULL), ("one way costs more, by head", opposite, POWER)):
         rng, made = np.random.default_rng(23), Statements()
         for _ in range(size.sweeps):
             one, other = sweeps.several(rng, shape, [{}, costs], one_intact=True)

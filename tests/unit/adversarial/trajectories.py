@@ -1,7 +1,5 @@
 """Trials of when heads change: layers that change together, or in a random order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trials of the types of heads: heads whose attention is just at a type's threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,19 +1,15 @@
 """Trials of the claims: tables whose true numbers are just at the border of what is claimed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
-import claim_cases
 import numpy as np
-from claim_cases import BEST, CASES, PAPER, TUNED
-from claim_tables import NO, OPEN, RUN, TASKS, YES, Frames, crossed, made, tasks
+from claim_cases import CASES, kovaleva
+from claim_cases.kovaleva import BEST, TUNED
+from claim_tables import NO, OPEN, PAPERS, TASKS, YES, Frames, crossed, decide, made, tasks
 
 from adversarial.trials import ONE_END, POWER, Size, Statements, Trial
-from darksecrets.claims import deciding, registry
-from darksecrets.claims.answers import Answer
-from darksecrets.claims.sources import Tables
+from darksecrets.claims import registry
 from darksecrets.contracts import TABLES
 
 _NORMAL = 1.96
@@ -35,7 +31,7 @@ BORDERS: dict[str, Frames] = {
         )
     },
     "1": made("survival", "unbiased_gain", tasks(0.0), **BEST),
-    "10": claim_cases.three_patterns(0.25, 0.5 / 3),
+    "10": kovaleva.three_patterns(0.25, 0.5 / 3),
     "21": made(
         *("mean_differences", "difference", {(): 38.9}),
         each=(),
@@ -50,15 +46,12 @@ BORDERS: dict[str, Frames] = {
         **TUNED,
     ),
     "41": made("survival", "unbiased_gain", tasks(0.0), **TUNED, kind="layer"),
-    "43": claim_cases.layers(0, -0.25, "QNLI"),
-    "48": claim_cases.tolerated(0.4, 0.2),
+    "43": kovaleva.layers(0, -0.25, "QNLI"),
+    "48": kovaleva.tolerated(0.4, 0.2),
 }
 """By claim, tables with true numbers, of which at least one is at the border; intervals are ±."""
 
-_COMPARED = {
-    "22": ("finetuned", "pretrained"),
-    "23": ("finetuned-from-normal", "finetuned"),
-}
+_COMPARED = {"22": ("finetuned", "pretrained"), "23": ("finetuned-from-normal", "finetuned")}
 _ALL: dict[str, Frames] = {
     **{
         name: made(
@@ -66,7 +59,7 @@ _ALL: dict[str, Frames] = {
         )
         for name, (model, reference) in _COMPARED.items()
     },
-    "32": claim_cases.ratios(0.1, 0.1),
+    "32": kovaleva.ratios(0.1, 0.1),
 }
 """Claims about every task, all of which are at the border."""
 
@@ -83,7 +76,7 @@ _OFTEN = 2
 
 def claims(size: Size, folder: Path) -> Iterator[Trial]:
     """Claims on null tables: estimates vary around the border, and p-values by chance."""
-    (paper,) = (one for one in registry.read(registry.files()) if one.name == PAPER)
+    paper = PAPERS["kovaleva2019"]
     kinds: dict[str, list[registry.Claim]] = {}
     for claim in paper.claims:
         if claim.id in {*BORDERS, *_PROBABLE, _TESTED}:
@@ -91,7 +84,7 @@ def claims(size: Size, folder: Path) -> Iterator[Trial]:
     for number, (kind, of_kind) in enumerate(kinds.items()):
         rng, said = np.random.default_rng([41, number]), Statements()
         for _ in range(max(4, _OFTEN * size.sweeps // len(of_kind))):
-            found = [_decided(claim, _drawn(claim, rng), paper) for claim in of_kind]
+            found = [decide(claim.id, _drawn(claim, rng)).answer for claim in of_kind]
             said.each("claims: verdict, the claim holds", np.equal(found, YES), ONE_END)
             if kind != _TESTS:  # which never refute
                 said.each("claims: verdict, the claim does not hold", np.equal(found, NO), ONE_END)
@@ -105,8 +98,7 @@ def _all_at_the_border(paper: registry.Paper, size: Size) -> Iterator[Trial]:
     rng, said = np.random.default_rng(43), Statements()
     of_kind = [claim for claim in paper.claims if claim.id in _ALL]
     for _ in range(_OFTEN * size.sweeps // len(of_kind)):
-        drawn = [_noisy(_ALL[claim.id], claim, rng) for claim in of_kind]
-        found = [_decided(*pair, paper) for pair in zip(of_kind, drawn, strict=True)]
+        found = [decide(each.id, _noisy(_ALL[each.id], each, rng)).answer for each in of_kind]
         said.each("claims: verdict, the claim holds", np.equal(found, YES), ONE_END)
         said.each("claims: verdict, the claim does not hold", np.equal(found, NO), ONE_END)
     yield from said.trials("claims about every task; the truth of all is at the border")
@@ -126,30 +118,26 @@ def _kind(claim: registry.Claim) -> str:
     return "claims about some task, or the greatest"
 
 
-def _decided(claim: registry.Claim, frames: Frames, paper: registry.Paper) -> Answer:
-    return deciding.decide(claim, paper.tasks, Tables(frames, TABLES), RUN).answer
-
-
 def _power(paper: registry.Paper) -> Iterator[Trial]:
     """Claims whose numbers are far on one side."""
     for answer, words in ((YES, "holds"), (NO, "does not hold")):
         rng, said = np.random.default_rng(42), Statements()
         for claim in paper.claims:
             if claim.id in BORDERS:
-                found = _decided(claim, _noisy(CASES[claim.id][answer], claim, rng), paper)
+                found = decide(claim.id, _noisy(CASES[claim.id][answer], claim, rng)).answer
                 said.each(f"claims: verdict, the claim {words}", found == answer, ONE_END)
         yield from said.trials("claims that are clearly so", POWER)
 
 
 def _drawn(claim: registry.Claim, rng: np.random.Generator) -> Frames:
     if claim.id in _PROBABLE:
-        sure = claim_cases.greatest(_PROBABLE[claim.id], 1.0, 1.0, claim.questions[0].tasks[0])
+        sure = kovaleva.greatest(_PROBABLE[claim.id], 1.0, 1.0, claim.questions[0].tasks[0])
         levels = sure["attention_levels"]
         at = levels["task"] == (claim.questions[0].tasks or TASKS)[0]
         levels.loc[at, "greatest_of_features"] = rng.random()
         return sure
     if claim.id == _TESTED:
-        frames = claim_cases.last_layers(0.5, 0.0)
+        frames = kovaleva.last_layers(0.5, 0.0)
         at = frames["last_layers"]["task"] == "RTE"
         frames["last_layers"].loc[at, "q_greatest"] = 2 * rng.random()  # one-sided
         return frames

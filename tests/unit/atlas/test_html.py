@@ -5,17 +5,15 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from atlas_run import AWKWARD, METRICS, claims, page, tables
 
-from darksecrets.atlas import html, packing
+from darksecrets.atlas import html
 from darksecrets.atlas.claims import content, links
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
-from darksecrets.claims.registry import Question
 from darksecrets.importance.tables import HEAD_GATES
 from darksecrets.run.series import Model, of_measure
 
@@ -94,15 +92,6 @@ def test_a_page_of_a_limited_size_has_the_first_examples(text):
     assert whole < html.LIMIT
 
 
-def test_numbers_of_144_heads_leave_room_for_maps():
-    """Seven tasks with two metrics and five seeds; random numbers compress badly."""
-    metrics = {f"task {n}": ["f1", "accuracy"] for n in range(7)}
-    made = tables(metrics, (1, 2, 3, 4, 5), (12, 1))
-    series = [one for each in SHOWN for one in of_measure(each, made, metrics, (12, 1))]
-    packed = packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))
-    assert len(packed) * 12 < 0.6 * html.LIMIT
-
-
 def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     metrics = {"RTE": ["accuracy"], "MRPC": ["f1"]}
     made = tables(metrics)
@@ -117,13 +106,8 @@ def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     assert by_id["8"][0]["measure"] == "pattern_heads.share.heterogeneous"
     assert {link["measure"] for link in by_id["20"]} == {"cosine.similarity"}
     assert by_id["3"] == [], "settings have no heads"
-    shown = {claim.id: len(links(claim, series)) for other in others for claim in other.claims}
-    assert {name: count for name, count in shown.items() if count} == {
-        **{f"N{number}": 3 for number in range(1, 5)},
-        **{f"S{number}": 1 for number in range(1, 8)},
-        **dict.fromkeys(("T1", "T2", "J1", "P1", "V1", "V2", "L1", "L2", "L3", "L4"), 1),
-        **{"B1": 2, "B2": 2, "B3": 1, "B4": 1, "B5": 1},
-    }
+    linked = {claim.id for other in others for claim in other.claims if links(claim, series)}
+    assert {"N1", "S1", "T1", "J1", "V1", "L2", "B5"} <= linked
     figures = {"figures/figure5.svg": ["cosine"], "figures/figure8.svg": ["head_ablation"]}
     rows = content([paper], claims().assign(of="RTE [SEP]"), series, figures, metrics, {})
     assert len(rows) == len(paper.claims)
@@ -167,30 +151,3 @@ def test_a_gate_of_every_penalty_is_a_measure():
                 at = (rows["penalty"] == penalty) & (rows["task"] == "one") & (rows["seed"] == 2)
                 at &= (rows["layer"] == layer + 1) & (rows["head"] == head + 1)
                 assert values[layer, head] == rows.loc[at, column].item()
-
-
-def test_a_claim_about_norms_leads_to_norms():
-    made = tables()
-    series = [one for each in SHOWN for one in of_measure(each, made, METRICS, (3, 4))]
-    where = {"relation": "verb to subject"}
-    opinions = "token_pairs_by_measure"
-    found = {
-        measure: [
-            link["measure"]
-            for link in links(
-                SimpleNamespace(questions=(Question(opinions, where=where | measured),)), series
-            )
-        ]
-        for measure, measured in (
-            ("norms", {"attention": "norms"}),
-            ("both", {"attention": ("norms", "effective")}),
-            ("any", {}),
-            ("weights", {"attention": "weights"}),
-        )
-    }
-    norms, effective = (
-        f"{opinions}.weight.{name}.verb to subject" for name in ("norms", "effective")
-    )
-    assert found["norms"] == [norms]
-    assert found["both"] == found["any"] == [norms, effective]
-    assert found["weights"] == []

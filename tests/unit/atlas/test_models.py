@@ -1,7 +1,5 @@
 """Numbers of whole models in the atlas: those of the tables, and nothing where a run lacks them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +17,12 @@ from darksecrets.seeds.tables import SEED_GRID
 METRICS = {"two": ["accuracy"], "one": ["f1", "accuracy"]}
 FIGURES = {"figures/flatness.svg": ["flatness", "flatness_means"], "figures/other.svg": ["table1"]}
 ALL = (
-    ("Flatness (4.3)", ("flatness", "flatness_means")),
-    ("Loss surface (4.3)", ("loss_surfaces", "surface_points")),
     (
         "Seeds of fine-tuning (4.3)",
         ("seed_grid", "seed_variance", "expected_maximum", "early_stopping"),
     ),
+    ("Flatness (4.3)", ("flatness", "flatness_means")),
+    ("Loss surface (4.3)", ("loss_surfaces", "surface_points")),
 )
 
 
@@ -42,15 +40,11 @@ def values(one: dict[str, Any]) -> np.ndarray:
     return np.array([[cell[0] for cell in row] for row in one["cells"]], dtype=float)
 
 
-def intervals(one: dict[str, Any]) -> np.ndarray:
-    return np.array([[cell[1:] for cell in row] for row in one["cells"]], dtype=float)
-
-
 def same(found: np.ndarray, frame: pd.DataFrame) -> bool:
     return bool(np.allclose(found, frame.to_numpy(dtype=float), rtol=1e-4, equal_nan=True))
 
 
-def test_flatness_is_that_of_the_chosen_seed_or_the_mean_with_the_difference() -> None:
+def test_flatness_is_that_of_the_chosen_seed_or_the_mean_with_the_difference():
     made = tables_of_models(seeds=(3, 7))
     name = "How sharply the loss rises"
     wide = {"index": "measure", "columns": "state"}
@@ -73,13 +67,13 @@ def test_flatness_is_that_of_the_chosen_seed_or_the_mean_with_the_difference() -
     assert mean["figures"] == ["figures/flatness.svg"]
 
 
-def test_of_one_seed_its_mean_is_shown_which_has_the_difference() -> None:
+def test_of_one_seed_its_mean_is_shown_which_has_the_difference():
     one = small(tables_of_models(seeds=(5,)), "How sharply the loss rises", "5")
     assert len(one["columns"]) == 3
     assert [len(cell) for cell in one["cells"][0]] == [1, 1, 1], "a sharpness has no interval"
 
 
-def test_whether_models_have_learned_is_shown_of_every_seed() -> None:
+def test_whether_models_have_learned_is_shown_of_every_seed():
     made = tables_of_models()
     made["flatness"].loc[made["flatness"]["seed"] == 2, "loss"] = 0.6
     one = small(made, "Whether these models are at an optimum")
@@ -90,7 +84,7 @@ def test_whether_models_have_learned_is_shown_of_every_seed() -> None:
 
 
 @pytest.mark.parametrize("split", ["validation", "train"])
-def test_a_loss_surface_is_the_plane_of_the_models(split: str) -> None:
+def test_a_loss_surface_is_the_plane_of_the_models(split):
     made = tables_of_models()
     name = {"validation": "Loss of validation examples", "train": "Loss of training examples"}
     rows = made["loss_surfaces"].query(f"split == '{split}' and plane == 'models'")
@@ -108,7 +102,7 @@ def test_a_loss_surface_is_the_plane_of_the_models(split: str) -> None:
     assert places == {"fine-tuned": (0, 0), "pre-trained": (1, 0), "from normal": (0, 1)}
 
 
-def test_models_of_the_plane_have_their_losses() -> None:
+def test_models_of_the_plane_have_their_losses():
     made = tables_of_models()
     points = made["surface_points"]
     points["loss"] = np.linspace(0.1, 0.9, len(points))
@@ -121,7 +115,7 @@ def test_models_of_the_plane_have_their_losses() -> None:
         assert same(values(one)[:, column], points.query(f"split == '{split}'")["loss"])
 
 
-def test_seeds_are_of_the_main_metric_and_the_last_epoch() -> None:
+def test_seeds_are_of_the_main_metric_and_the_last_epoch():
     made = tables_of_models()
     for name, table, columns in (
         ("Variance of the final score", "seed_variance", ["sd", "variance", "share", "q_value"]),
@@ -144,7 +138,7 @@ def test_seeds_are_of_the_main_metric_and_the_last_epoch() -> None:
     assert same(values(one), final.pivot(index="init_seed", columns="order_seed", values="score"))
 
 
-def test_a_run_without_a_part_has_no_card_of_it() -> None:
+def test_a_run_without_a_part_has_no_card_of_it():
     made = tables_of_models()
     everything = [group for group, _ in ALL]
     assert list(dict.fromkeys(each["group"] for each in shown(made))) == everything
@@ -158,12 +152,12 @@ def test_a_run_without_a_part_has_no_card_of_it() -> None:
     assert "Stopping bad fine-tunings early" not in names
 
 
-def test_the_page_has_what_the_run_has(tmp_path) -> None:
+def test_the_page_has_what_the_run_has(tmp_path):
     without = [name for _, own in ALL for name in own]
     assert '"models":[]' in page(tmp_path, seeds=(1,), shape=(1, 2), without=without)
 
 
-def test_a_declaration_must_say_which_number_is_meant() -> None:
+def test_a_declaration_must_say_which_number_is_meant():
     about: dict[str, Any] = {"name": "n", "group": "g", "meaning": "m"}
     with pytest.raises(ValueError, match="several numbers for a place: which scale, split"):
         ModelNumbers(FLATNESS, values=("value",), rows=("measure",), across="state", **about)

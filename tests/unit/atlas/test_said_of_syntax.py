@@ -4,8 +4,6 @@ Tried on heads that know nothing: those that look at one place, one distance or 
 of an encoder with random weights, both as if they were of the pre-trained encoder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -17,6 +15,7 @@ from made_up_syntax import anywhere, guesses, offset, place, read, relation
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe
 from darksecrets.models.loading import Draw
+from darksecrets.models.reading import Reading
 from darksecrets.run.files import RESOURCES
 from darksecrets.run.series import Model, of_measure, shape_of
 from darksecrets.run.tables import identify
@@ -45,14 +44,14 @@ def table() -> pd.DataFrame:
     return identify(heads.table(found, guessed, 5), None, "pretrained")
 
 
-def test_only_the_head_that_follows_a_relation_is_said_to(table: pd.DataFrame) -> None:
+def test_only_the_head_that_follows_a_relation_is_said_to(table):
     (planted, *others) = sentences({SYNTACTIC_HEADS.name: table})
     assert planted.startswith("Follows dobj, ")
     assert "finds 100% of them; the best fixed distance, " in planted
     assert set(others) == {""}, "a place, a distance and chance are no syntax"
 
 
-def test_a_relation_is_not_said_if_the_test_is_incomplete(table: pd.DataFrame) -> None:
+def test_a_relation_is_not_said_if_the_test_is_incomplete(table):
     undecided = table.assign(syntactic=table["syntactic"].replace(YES, OPEN))
     assert (undecided["q_value"] < 0.05).any()
     assert set(sentences({SYNTACTIC_HEADS.name: undecided})) == {""}
@@ -60,7 +59,7 @@ def test_a_relation_is_not_said_if_the_test_is_incomplete(table: pd.DataFrame) -
     assert set(sentences({SYNTACTIC_HEADS.name: uncorrected})) == {""}
 
 
-def test_what_chose_the_relation_is_not_its_score(table: pd.DataFrame) -> None:
+def test_what_chose_the_relation_is_not_its_score(table):
     """The relation that 7 heads that guess are best at has no better score by being chosen."""
     (shown,) = (each for each in SHOWN if each.table is SYNTACTIC_HEADS)
     (series,) = of_measure(shown, {SYNTACTIC_HEADS.name: table}, METRICS, (1, len(RULES)))
@@ -71,7 +70,7 @@ def test_what_chose_the_relation_is_not_its_score(table: pd.DataFrame) -> None:
     assert chosen[0, 5:].mean() < greatest.mean() - 0.02, "the greatest would flatter"
 
 
-def test_only_the_head_that_knows_is_said_to_find_antecedents() -> None:
+def test_only_the_head_that_knows_is_said_to_find_antecedents():
     resolved = read_by((*IGNORANT, right), coreference.builtin(60, 11), np.random.default_rng(0))
     found, _ = of_coreference(resolved, 1)
     (*others, planted) = sentences({COREFERENCE_HEADS.name: identify(found, None, "pretrained")})
@@ -79,18 +78,17 @@ def test_only_the_head_that_knows_is_said_to_find_antecedents() -> None:
     assert set(others) == {""}
 
 
-def test_random_weights_have_no_such_sentence() -> None:
+def test_random_weights_have_no_such_sentence():
     """Their tables, as if they were those of the pre-trained encoder."""
     trees = [each.sentence for each in read(200, 2)]
-    draw = Draw(1, 0.02)
-    options = {"max_length": 128, "batch_size": 32, "draw": draw}
-    measured = measure(TINY, trees, **options)
+    reading = Reading(TINY, 128, 32, Draw(1, 0.02))
+    measured = measure(reading, trees)
     made = {
         table.name: rows
         for table, rows in tables({"pretrained": measured}, "pretrained", 5).items()
         if table in (SYNTACTIC_HEADS, ATTENTION_TREES)
     }
-    resolved = antecedents.resolve_all(coreference.builtin(40, 3), TINY, **options)
+    resolved = antecedents.resolve_all(reading, coreference.builtin(40, 3))
     found, _ = of_coreference(resolved, 1)
     made[COREFERENCE_HEADS.name] = identify(found, None, "pretrained")
     said = sentences(made)

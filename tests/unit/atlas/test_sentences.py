@@ -1,12 +1,11 @@
 """What is said of a head, and the thresholds for it."""
 
-import numpy as np
 import pytest
 from atlas_run import METRICS, tables
 
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe, said
-from darksecrets.run.series import MEAN, Model, Series, of_measure
+from darksecrets.run.series import MEAN, Model, of_measure
 
 
 def shown(table):
@@ -72,40 +71,6 @@ def test_every_relation_that_is_significant_is_said():
         "attends from verb to subject beyond all controls",
         "attends from pronoun to noun beyond all controls",
     ]
-
-
-def opinions(**q_values):
-    """Sentence of a single head whose words depend on measures of attention."""
-    kind, columns = "verb to subject", ("weight", "q_value")
-    found = []
-    for each in SHOWN:
-        name = each.table.name.removesuffix("_by_measure")
-        measure = each.by or "weights"
-        if name == "token_pairs" and measure in q_values:
-            numbers = np.array([0.1, q_values[measure]]).reshape(1, 1, 2, 1, 1)
-            model = Model("pretrained", None)
-            found.append(Series(each, kind, columns, ("one",), (model,), numbers))
-    (text,) = describe(found, "one", Model("pretrained", None))
-    return text
-
-
-def test_a_sentence_says_by_which_measures_of_attention():
-    said = "Attends from verb to subject beyond all controls"
-    assert opinions(weights=0.01) == f"{said}.", "a run without second opinions"
-    assert opinions(weights=0.01, norms=0.5) == f"{said} (by weights only)."
-    assert opinions(weights=0.01, norms=0.01) == f"{said} (by weights and norms)."
-    assert opinions(weights=0.5, norms=0.01) == f"{said} (by norms only)."
-    every = opinions(**{"weights": 0.01, "norms": 0.01, "effective attention": 0.01})
-    assert every == f"{said} (by weights, norms and effective attention)."
-    assert opinions(weights=0.5, norms=0.05) == ""
-
-
-def test_an_interval_that_is_unknown_is_not_said():
-    found = said(
-        shown("coreference_heads"),
-        {"pronoun": {"accuracy": 0.9, "fixed_distance": 0.4, "p_family": 0.01}},
-    )
-    assert found == ["finds the antecedents of 90% of the pronouns (the best fixed distance, 40%)"]
 
 
 @pytest.mark.parametrize("model", [Model("pretrained", None), Model("finetuned", MEAN)])

@@ -20,7 +20,7 @@ def drawn() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return maps, normal(EXAMPLES, HEADS, TOKENS, SIZE), normal(HEADS, SIZE, HIDDEN)
 
 
-def test_vectors_are_values_times_the_heads_part_of_the_projection(drawn) -> None:
+def test_vectors_are_values_times_the_heads_part_of_the_projection(drawn):
     _, values, weight = drawn
     found = transformed(values, weight)
     for example in range(EXAMPLES):
@@ -30,7 +30,7 @@ def test_vectors_are_values_times_the_heads_part_of_the_projection(drawn) -> Non
                 torch.testing.assert_close(found[example, token, head], expected)
 
 
-def test_lengths_are_those_of_every_pair(drawn) -> None:
+def test_lengths_are_those_of_every_pair(drawn):
     """Of one head: its weight times ‖f‖. Of all heads: from the products, without the vectors."""
     maps, values, weight = drawn
     vectors = transformed(values, weight)
@@ -49,7 +49,7 @@ def test_lengths_are_those_of_every_pair(drawn) -> None:
                 torch.testing.assert_close(together[example, query, key], expected)
 
 
-def test_heads_that_cancel_add_nothing_together(drawn) -> None:
+def test_heads_that_cancel_add_nothing_together(drawn):
     maps, values, weight = drawn
     maps, values = maps[:, :1].expand(-1, 2, -1, -1), values[:, :1].expand(-1, 2, -1, -1)
     vectors = transformed(values, torch.stack([weight[0], -weight[0]]))

@@ -1,7 +1,5 @@
 """What the store knows of local attention."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -33,7 +31,7 @@ def save(
     return AttentionStore.open(folder)
 
 
-def test_windows_are_recorded_only_if_there_are_any(tmp_path: Path) -> None:
+def test_windows_are_recorded_only_if_there_are_any(tmp_path):
     local, full = save(tmp_path / "local", (None, 2)), save(tmp_path / "full", (None, None))
     assert local.windows == (None, 2)
     assert json.loads((tmp_path / "local" / METADATA).read_text())["windows"] == [None, 2]
@@ -43,7 +41,7 @@ def test_windows_are_recorded_only_if_there_are_any(tmp_path: Path) -> None:
     }
 
 
-def test_reach_is_a_band_in_texts_longer_than_the_window() -> None:
+def test_reach_is_a_band_in_texts_longer_than_the_window():
     reach = reach_of((None, 2), 5)
     assert reach is not None
     assert reach[0].all()
@@ -54,15 +52,14 @@ def test_reach_is_a_band_in_texts_longer_than_the_window() -> None:
     assert reach_of((), 100) is None
 
 
-def test_attention_out_of_reach_is_refused(tmp_path: Path) -> None:
+def test_attention_out_of_reach_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"idx 0: found attention beyond the layers' windows"):
         save(tmp_path / "store", (None, 2), within=3)
     assert not (tmp_path / "store").exists()
 
 
-def test_chunks_of_one_model_agree_on_the_windows(tmp_path: Path) -> None:
-    sample = tmp_path / "sample.csv"
-    sample.write_text("idx\n0\n1\n2\n")
+def test_chunks_of_one_model_agree_on_the_windows(tmp_path):
+    sample = [0, 1, 2]
     whole = save(tmp_path / "whole", (None, 2))
     parts = {"1-of-2": range(2), "2-of-2": range(2, 3)}
     for name, rows in parts.items():
@@ -77,7 +74,7 @@ def test_chunks_of_one_model_agree_on_the_windows(tmp_path: Path) -> None:
         gather([tmp_path / "1-of-2", tmp_path / "other"], sample, tmp_path / "mixed")
 
 
-def test_cosine_is_that_of_the_places_in_reach(tmp_path: Path) -> None:
+def test_cosine_is_that_of_the_places_in_reach(tmp_path):
     first, second = (save(tmp_path / str(seed), (None, 2), seed=seed) for seed in (1, 2))
     found = cosine.cosine(first, second)
     for example, length in enumerate(LENGTHS):

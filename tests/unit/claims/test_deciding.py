@@ -1,29 +1,31 @@
 """Quantifiers, missing tasks and seeds, tables of other runs, and null data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from claim_cases import CASES, framenet, greatest, needed, words
-from claim_cases import PAPER as NAME
-from claim_tables import METRICS, NO, OPEN, RUN, TASKS, YES, Frames, whole
+from claim_cases import CASES
+from claim_cases.kovaleva import framenet, greatest, needed, words
+from claim_tables import (
+    CLAIMS,
+    METRICS,
+    NO,
+    OPEN,
+    RUN,
+    TASKS,
+    YES,
+    Frames,
+    decide,
+    decide_all,
+    whole,
+)
 
-from darksecrets.claims import deciding, registry, sources
+from darksecrets.claims import deciding, sources
+from darksecrets.claims import tables as claim_columns
 from darksecrets.claims.estimates import Estimate, Threshold
 from darksecrets.claims.sources import Run, Tables
-from darksecrets.claims.tables import CLAIMS
 from darksecrets.contracts import TABLES
 from darksecrets.run.files import fingerprint, write_json
-
-PAPERS = registry.read(registry.files())
-PAPER = next(paper for paper in PAPERS if paper.name == NAME)
-BY_ID = {claim.id: claim for claim in PAPER.claims}
-
-
-def decide(name: str, frames: Frames, run: Run = RUN) -> deciding.Finding:
-    return deciding.decide(BY_ID[name], PAPER.tasks, Tables(frames, TABLES), run)
 
 
 def without(frames: Frames, **values: object) -> Frames:
@@ -130,7 +132,7 @@ def test_null_effects_are_seldom_taken_for_real(quantifier, threshold, wrong):
 def nothing(name: str) -> Frames:
     """The tables of a claim that holds, with effects of 0 and intervals around them."""
     frames = {table: frame.copy() for table, frame in CASES[name][YES].items()}
-    for question in BY_ID[name].questions:
+    for question in CLAIMS[name].questions:
         ends = [c.name for c in TABLES[question.table].columns if c.interval_of == question.value]
         frames[question.table][question.value] = 1.0 if question.test else 0.0
         frames[question.table][ends] = [-0.5, 0.5][: len(ends)]
@@ -179,31 +181,31 @@ def read(folder) -> Tables:
 def test_tables_of_the_run_are_read(folder):
     tables = read(folder)
     assert set(tables.frames) == {"survival", "pattern_cv"}
-    assert deciding.decide(BY_ID["37"], PAPER.tasks, tables, RUN).answer == YES
+    assert decide("37", tables).answer == YES
 
 
 def test_a_table_of_another_run_is_not_used(folder):
     path = folder / "survival.csv"
     path.write_text(path.read_text().replace("QQP", "CoLA"))
-    found = deciding.decide(BY_ID["37"], PAPER.tasks, read(folder), RUN)
+    found = decide("37", read(folder))
     assert found.answer == OPEN
     assert "not the table that this run made" in found.reason
-    assert deciding.decide(BY_ID["7"], PAPER.tasks, read(folder), RUN).answer == YES
+    assert decide("7", read(folder)).answer == YES
 
 
 def test_a_damaged_table_is_not_used(folder):
     (folder / "survival.provenance.json").unlink()
     path = folder / "survival.csv"
     path.write_text(path.read_text()[:-20])
-    found = deciding.decide(BY_ID["37"], PAPER.tasks, read(folder), RUN)
+    found = decide("37", read(folder))
     assert (found.answer, found.reason) == (OPEN, "survival.csv does not match its declaration")
 
 
 def test_without_any_table_all_claims_have_a_row(tmp_path):
-    claims = deciding.table(PAPERS, sources.read([tmp_path / "survival.csv"], [], TABLES), RUN)
-    CLAIMS.write(claims, tmp_path / "claims.csv")
-    found = CLAIMS.read(tmp_path / "claims.csv").set_index("id")
-    assert len(found) == sum(len(paper.claims) for paper in PAPERS)
+    claims = decide_all(sources.read([tmp_path / "survival.csv"], [], TABLES))
+    claim_columns.CLAIMS.write(claims, tmp_path / "claims.csv")
+    found = claim_columns.CLAIMS.read(tmp_path / "claims.csv").set_index("id")
+    assert len(found) == len(CLAIMS)
     assert found.loc["37", "reason"] == "survival.csv is missing"
     assert set(found["here"]) == {"holds", "undecided"}, "the settings are those of the paper"
 
@@ -220,11 +222,11 @@ def test_without_any_table_all_claims_have_a_row(tmp_path):
 )
 def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
     run = replace(RUN, shared=shared)
-    claims = deciding.table(PAPERS, Tables(whole(CASES["37"][answer]), TABLES), run).set_index("id")
+    claims = decide_all(Tables(whole(CASES["37"][answer]), TABLES), run).set_index("id")
     assert claims.loc["37", "here"] == answer
     assert claims.loc["37", "verdict"] == verdict
 
 
 def test_labelled_maps_of_other_models_give_no_verdict_on_the_paper():
-    claims = deciding.table(PAPERS, Tables(whole(CASES["7"][YES]), TABLES), RUN).set_index("id")
+    claims = decide_all(Tables(whole(CASES["7"][YES]), TABLES)).set_index("id")
     assert (claims.loc["7", "here"], claims.loc["7", "verdict"]) == ("holds", "not comparable")

@@ -1,7 +1,5 @@
 """Intervals over seeds and for several comparisons, beside SciPy's and simulations of null data."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,23 +1,20 @@
 """Claims decided by other measures of attention: the same rules, other tables."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from claim_cases import CASES
-from claim_tables import NO, OPEN, RUN, YES, Frames
+from claim_tables import NO, OPEN, PAPERS, RUN, YES, Frames
+from drawn import axes_named, draw_with, labels
 
-from darksecrets.claims import deciding, measures, registry
-from darksecrets.claims.claims_by_measure import claims_by_measure
+from darksecrets.claims import deciding, measures
+from darksecrets.claims.claims_by_measure import draw
 from darksecrets.claims.sources import Tables
 from darksecrets.claims.tables import CLAIMS_BY_MEASURE
 from darksecrets.contracts import TABLES
 from darksecrets.run.columns import of_weights
-from darksecrets.run.errors import InputError
 
-PAPERS = registry.read(registry.files())
 REPLACED = [name for table in TABLES.values() if (name := of_weights(table))]
-PAPER = next(paper for paper in PAPERS if paper.name == "kovaleva2019")
+PAPER = PAPERS["kovaleva2019"]
 DECIDED = ["26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "15", "17", "19"]
 
 
@@ -31,7 +28,7 @@ def by_measure(**frames: Frames) -> Tables:
 
 
 @pytest.mark.parametrize("claim", DECIDED)
-def test_each_measure_is_decided_by_its_own_tables(claim: str) -> None:
+def test_each_measure_is_decided_by_its_own_tables(claim):
     case = CASES[claim]
     tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
     papers = measures.concerned([PAPER], REPLACED)
@@ -47,23 +44,23 @@ def test_each_measure_is_decided_by_its_own_tables(claim: str) -> None:
             assert same[0] == same[1] or pd.isna(list(same)).all()
 
 
-def test_answers_agree_or_contradict_each_other_or_stay_open() -> None:
+def test_answers_agree_or_contradict_each_other_or_stay_open():
     assert measures.agreement([NO, NO, NO]) == "same answer"
     assert measures.agreement([OPEN, OPEN]) == "same answer"
     assert measures.agreement([YES, OPEN, YES]) == "undecided by some"
     assert measures.agreement([YES, NO, OPEN]) == "contradicted"
 
 
-def test_claims_without_tables_of_maps_or_about_weights_only_are_left_out() -> None:
-    (paper,) = measures.concerned(PAPERS, REPLACED)
+def test_claims_without_tables_of_maps_or_about_weights_only_are_left_out():
+    (paper,) = measures.concerned(PAPERS.values(), REPLACED)
     assert paper.name == "kovaleva2019"
     assert {claim.id for claim in paper.claims} == {*DECIDED, "47"}
-    assert measures.concerned(PAPERS, []) == []
+    assert measures.concerned(PAPERS.values(), []) == []
     reasons = {claim.id for claim in PAPER.claims if claim.weights_only}
     assert reasons == {*map(str, range(8, 14)), "14", "16", "18", "20", "45"}
 
 
-def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only() -> None:
+def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only():
     case = CASES["26"]
     both = by_measure(weights=case[YES], norms=case[YES])
     frames = {name: frame for name, frame in both.frames.items() if "_by_measure" not in name}
@@ -75,21 +72,18 @@ def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only() -> None:
     assert rows.loc["norms", "reason"] == "attention_levels.csv by norms is missing"
 
 
-def test_the_figure_has_every_claim_and_answer() -> None:
+def test_the_figure_has_every_claim_and_answer():
     case = CASES["26"]
     tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
     papers = measures.concerned([PAPER], REPLACED)
     found = measures.table(papers, tables, RUN, ["norms", "effective"])
-    figure = claims_by_measure(found, "run x")
-    (axes,) = figure.axes
+    figure = draw_with(draw, [], table=found)
+    axes = axes_named(figure, "claims")
+    assert labels(axes.get_xticklabels()) == ["weights", "norms", "effective attention"]
     texts = [text.get_text() for text in axes.texts]
-    assert {"weights", "norms", "effective attention", *DECIDED} <= set(texts)
-    bold = {text.get_text() for text in axes.texts if text.get_weight() == "bold"}
-    assert "26" in bold
-    assert "15" not in bold
-    signs = [text for text in texts if text in {"✓", "✗", "?"}]
-    assert len(signs) == len(found)
+    assert len(texts) == len(found)
+    signs = "".join(text[0] for text in texts)
     assert (signs.count("✓"), signs.count("✗")) == (1, 1)
-    figure.draw_without_rendering()
-    with pytest.raises(InputError, match="has no claims"):
-        claims_by_measure(found.iloc[:0], "run x")
+    names = {name.get_text().split()[0]: name.get_weight() for name in axes.get_yticklabels()}
+    assert set(names) == {*DECIDED, "47"}
+    assert (names["26"], names["15"]) == ("bold", "normal")

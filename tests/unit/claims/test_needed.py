@@ -1,7 +1,5 @@
 """How many seeds an undecided claim needs: against simulated runs, and what is not said."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -43,7 +41,7 @@ def about(seeds: int | None) -> str:
 VALUES = np.array([0.3, 2.0, 0.7])
 
 
-def test_the_number_is_that_of_the_formula_for_this_difference_and_spread() -> None:
+def test_the_number_is_that_of_the_formula_for_this_difference_and_spread():
     found = of_seeds(VALUES, 0.3)
     assert ABOVE.answer(found) == Answer.OPEN
     assert found.between == pytest.approx(VALUES.std(ddof=1))
@@ -53,7 +51,7 @@ def test_the_number_is_that_of_the_formula_for_this_difference_and_spread() -> N
 
 
 @pytest.mark.parametrize("error", [0.01, 0.25])
-def test_so_many_seeds_decide_in_four_of_five_runs(error: float) -> None:
+def test_so_many_seeds_decide_in_four_of_five_runs(error):
     """1,000 simulated claims, decided as a run does: within 4 points of 80%, or a little more."""
     rng, distance, between = np.random.default_rng(0), 1.0, 1.2
     seeds = seeds_needed(Distance(distance, between, error**2))
@@ -65,7 +63,7 @@ def test_so_many_seeds_decide_in_four_of_five_runs(error: float) -> None:
     assert 0.76 < decided / 1000 < 0.86
 
 
-def test_an_interval_over_all_seeds_gives_a_lower_bound() -> None:
+def test_an_interval_over_all_seeds_gives_a_lower_bound():
     """The parts of its variance are not known: all of it could be of seeds, or of examples."""
     split = of_seeds(VALUES, 0.3)
     whole = replace(split, between=math.nan, of_examples=math.nan)
@@ -75,7 +73,7 @@ def test_an_interval_over_all_seeds_gives_a_lower_bound() -> None:
     assert int(least.split()[4]) <= int(words.split()[3])
 
 
-def test_every_thing_needs_the_most_and_a_refutation_the_fewest() -> None:
+def test_every_thing_needs_the_most_and_a_refutation_the_fewest():
     small, large = of_seeds(VALUES, 0.1), of_seeds(VALUES - 0.4, 0.1)
     counts = [int(said(each).split()[3]) for each in (small, large)]
     assert counts[0] < counts[1]
@@ -88,7 +86,7 @@ def test_every_thing_needs_the_most_and_a_refutation_the_fewest() -> None:
     assert said(small, against, quantifier="some") == about(refuted)
 
 
-def test_nothing_is_said_where_seeds_decide_nothing() -> None:
+def test_nothing_is_said_where_seeds_decide_nothing():
     found = of_seeds(VALUES, 0.3)
     decided = of_seeds(VALUES + 20, 0.3)
     assert said(decided) == ""
@@ -98,20 +96,20 @@ def test_nothing_is_said_where_seeds_decide_nothing() -> None:
     assert said(found, threshold=Threshold(probable=True)) == ""
 
 
-def test_examples_that_leave_it_undecided_are_named() -> None:
+def test_examples_that_leave_it_undecided_are_named():
     assert said(of_seeds(VALUES, 0.6)) == TOO_MANY
     nothing = of_seeds(np.array([-1.0, 1.0, 0.0]), 0.1)
     assert said(nothing) == TOO_MANY
 
 
-def test_distances_are_those_to_the_bounds_that_matter() -> None:
+def test_distances_are_those_to_the_bounds_that_matter():
     assert Threshold(above=2).distances(5) == (3,)
     assert Threshold(below=2).distances(-1) == (3,)
     assert Threshold(near=2, within=1).distances(2.75) == pytest.approx((1.75, 0.25))
     assert Threshold(near=2, within=1).distances(5) == (2,)
 
 
-def test_differences_and_sums_keep_what_varies() -> None:
+def test_differences_and_sums_keep_what_varies():
     """Paired ones as if all varied together; of different examples as squares."""
     one, other = of_seeds(VALUES, 0.3), of_seeds(2 * VALUES, 0.4)
     paired, apart = (difference(one, other, independent=free) for free in (False, True))
@@ -172,6 +170,7 @@ def number_said(finding: deciding.Finding) -> int | None:
     return int(words[3]) if words[:3] == ["would", "need", "about"] else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truths", "error", "threshold", "quantifier", "answer"),
     [
@@ -184,13 +183,7 @@ def number_said(finding: deciding.Finding) -> int | None:
         ([1.9], 0.15, NEAR, "every", Answer.NO),
     ],
 )
-def test_as_many_seeds_as_said_decide_a_claim(
-    truths: list[float],
-    error: float,
-    threshold: Threshold,
-    quantifier: Quantifier,
-    answer: Answer,
-) -> None:
+def test_as_many_seeds_as_said_decide_a_claim(truths, error, threshold, quantifier, answer):
     """Of 100 simulated runs, 80 % less 3.1 standard errors at least; at most nearly all.
 
     Deviations pooled over tasks have more degrees of freedom than those of one, and failures are
@@ -209,14 +202,13 @@ def test_as_many_seeds_as_said_decide_a_claim(
 
 
 @pytest.mark.parametrize(("truths", "threshold"), [([0.0], ABOVE), ([1.0], NEAR), ([1, 0], ABOVE)])
-def test_no_number_of_seeds_is_promised_for_a_difference_of_zero(
-    truths: list[float], threshold: Threshold
-) -> None:
+def test_no_number_of_seeds_is_promised_for_a_difference_of_zero(truths, threshold):
     found = claims_of(truths, exactly(truths), 0.1, threshold)
     assert (found.answer, found.needs) == (Answer.OPEN, TOO_MANY)
 
 
-def test_what_is_said_of_differences_that_only_seem_to_be_there_is_conditional() -> None:
+@pytest.mark.slow
+def test_what_is_said_of_differences_that_only_seem_to_be_there_is_conditional():
     """Three seeds of no true difference: a number is a plan, and rarely decides if it is used."""
     rng, decided, numbers = np.random.default_rng(21), 0, []
     for _ in range(100):
@@ -232,7 +224,8 @@ def test_what_is_said_of_differences_that_only_seem_to_be_there_is_conditional()
     assert decided <= binom.ppf(0.999, len(numbers), 0.05)
 
 
-def test_seeds_are_not_asked_for_where_examples_are_too_few() -> None:
+@pytest.mark.slow
+def test_seeds_are_not_asked_for_where_examples_are_too_few():
     """Intervals so wide for their examples that all the seeds in the world rarely decide."""
     rng, distance, error = np.random.default_rng(22), 0.8, 0.4
     assert claims_of([distance], exactly([distance]), error).needs == TOO_MANY

@@ -1,7 +1,5 @@
 """The registry of claims: its entries, and messages about wrong ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -92,7 +90,14 @@ ENTRY = {
 )
 def test_a_wrong_entry_is_named(change, message, tmp_path):
     path = tmp_path / "someone2020.yaml"
-    paper = {"title": "T", "needs": "N", "data": [], "tasks": ["RTE"], "claims": [ENTRY | change]}
+    paper = {
+        "title": "T",
+        "analysis": "paper",
+        "needs": "N",
+        "data": [],
+        "tasks": ["RTE"],
+        "claims": [ENTRY | change],
+    }
     path.write_text(yaml.safe_dump(paper))
     with pytest.raises(InputError, match="claim 1: ") as error:
         registry.read([path])
@@ -101,7 +106,14 @@ def test_a_wrong_entry_is_named(change, message, tmp_path):
 
 def test_a_claim_is_there_once(tmp_path):
     path = tmp_path / "someone2020.yaml"
-    paper = {"title": "T", "needs": "N", "data": [], "tasks": [], "claims": [ENTRY, ENTRY]}
+    paper = {
+        "title": "T",
+        "analysis": "paper",
+        "needs": "N",
+        "data": [],
+        "tasks": [],
+        "claims": [ENTRY, ENTRY],
+    }
     path.write_text(yaml.safe_dump(paper))
     with pytest.raises(InputError, match="found several claims 1; expected one of each id"):
         registry.read([path])
@@ -109,7 +121,14 @@ def test_a_claim_is_there_once(tmp_path):
 
 def test_a_paper_is_added_with_a_file_alone(tmp_path):
     path = tmp_path / "someone2020.yaml"
-    paper = {"title": "T", "needs": "N", "data": ["GLUE"], "tasks": ["RTE"], "claims": [ENTRY]}
+    paper = {
+        "title": "T",
+        "analysis": "paper",
+        "needs": "N",
+        "data": ["GLUE"],
+        "tasks": ["RTE"],
+        "claims": [ENTRY],
+    }
     path.write_text(yaml.safe_dump(paper))
     (found,) = registry.read([path])
     assert (found.name, found.claims[0].tables) == ("someone2020", ("survival",))

@@ -1,7 +1,6 @@
 """What is known of compressed models before the first job."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ def test_the_types_are_those_of_the_layers():
 
 
 @pytest.mark.parametrize(("kind", "said"), [("bert", ""), ("albert", "model type 'albert'")])
-def test_an_encoder_that_lacks_rows_is_named(kind: str, said: str, tmp_path: Path):
+def test_an_encoder_that_lacks_rows_is_named(kind, said, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
     model = {"source": "folder", "folder": str(tmp_path)}
     found = left_out({"model": model}, tmp_path / "none")

@@ -12,6 +12,7 @@ from compressed import AMOUNTS, classifier, examples
 from darksecrets.compression import methods
 from darksecrets.compression.measuring import compress
 from darksecrets.compression.saving import RECORD, save_all
+from darksecrets.compression.settings import Settings
 from darksecrets.compression.tables import EIGHT_BITS, HEADS_AND_MLPS
 from darksecrets.models.loading import Draw, load_tokenizer
 from darksecrets.models.removal import PROGRAM
@@ -28,6 +29,7 @@ assert not {"darksecrets", "transformers"} & set(sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_saved_models_run_with_pytorch_alone(tmp_path):
     """In a fresh process, for inputs of another size than they were made with."""
     model, folder = classifier(tmp_path)
@@ -59,7 +61,8 @@ def test_saved_models_run_with_pytorch_alone(tmp_path):
 
 def test_every_variant_has_a_folder_of_its_own(tmp_path):
     model, _ = classifier(tmp_path)
-    amounts = {name: [0.25, 0.5] for name in AMOUNTS}
+    names = ("heads", "heads_and_mlps", "weights", "layers", "rank")
+    amounts = Settings(**dict.fromkeys(names, (0.25, 0.5)))
     slugs = [each.slug for each in methods.variants(model, amounts, None, [], Draw(1, 0.02))]
     assert len(set(slugs)) == len(slugs)
     assert {"none", "layers-dropped-0.5", "8-bits"} < set(slugs)

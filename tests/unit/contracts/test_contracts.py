@@ -4,8 +4,7 @@ import pytest
 from glue import TASKS
 
 from darksecrets import contracts
-from darksecrets.contracts import files
-from darksecrets.contracts.page import page
+from darksecrets.contracts.page import SAID, page
 from darksecrets.data.metrics import METRICS
 from darksecrets.patterns import tables as patterns
 from darksecrets.run.columns import STATES, of_weights
@@ -36,7 +35,7 @@ def test_every_named_target_is_a_rule(rules, root):
     text = rules + (root / "Snakefile").read_text()
     found = re.findall(r"^rule (\w+):|^figure\(\n    \"(\w+)\"", text, re.MULTILINE)
     known = {name for names in found for name in names}
-    assert {*files.TARGETS, *(name for name, _ in files.OTHER_TARGETS)} <= known
+    assert {*SAID["targets"], *SAID["other_targets"]} <= known
 
 
 def test_tables_are_named_once():

@@ -1,9 +1,5 @@
 """Padded batches and their order."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -16,7 +12,7 @@ from darksecrets.data.batches import GroupedByLength, by_length, load_split
 
 @pytest.mark.parametrize("name", ["MRPC", "SST-2", "STS-B"])
 @pytest.mark.parametrize("make", [bert_tokenizer, roberta_tokenizer])
-def test_batches_are_what_the_tokenizer_pads(name: str, make: type, tmp_path: Path) -> None:
+def test_batches_are_what_the_tokenizer_pads(name, make, tmp_path):
     task, tokenizer = TASKS[name], make()
     folder = save_dataset(tmp_path, task, 20, 3)
     split = load_split(folder, "train", tokenizer, task, 12)
@@ -40,7 +36,7 @@ def test_batches_are_what_the_tokenizer_pads(name: str, make: type, tmp_path: Pa
     ]
 
 
-def test_fingerprint_tells_inputs_and_labels_apart(tmp_path: Path) -> None:
+def test_fingerprint_tells_inputs_and_labels_apart(tmp_path):
     split = load_split(
         save_dataset(tmp_path, TASKS["MRPC"], 20, 3), "train", bert_tokenizer(), TASKS["MRPC"], 32
     )
@@ -52,7 +48,7 @@ def test_fingerprint_tells_inputs_and_labels_apart(tmp_path: Path) -> None:
         array[0] ^= 1
 
 
-def test_by_length_takes_every_row_once_and_pads_least() -> None:
+def test_by_length_takes_every_row_once_and_pads_least():
     lengths = np.random.default_rng(0).integers(3, 40, 101)
     batches = list(by_length(lengths, 8))
     assert sorted(row for batch in batches for row in batch) == list(range(101))
@@ -60,7 +56,7 @@ def test_by_length_takes_every_row_once_and_pads_least() -> None:
     assert longest == sorted(lengths, reverse=True)[::8]
 
 
-def test_training_order_is_random_grouped_and_of_its_seed_and_epoch() -> None:
+def test_training_order_is_random_grouped_and_of_its_seed_and_epoch():
     lengths = np.random.default_rng(0).integers(3, 120, 1001)
 
     def epoch(seed: int, number: int) -> list[int]:
@@ -85,5 +81,5 @@ def test_training_order_is_random_grouped_and_of_its_seed_and_epoch() -> None:
     assert abs(np.corrcoef(means, np.arange(31))[0, 1]) < 0.5
 
 
-def test_fewer_examples_than_a_batch() -> None:
+def test_fewer_examples_than_a_batch():
     assert sorted(GroupedByLength(np.array([5, 3, 9]), 32, 1)) == [0, 1, 2]

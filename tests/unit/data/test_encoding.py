@@ -1,7 +1,5 @@
 """Tokenizing: truncation, layout and the model's inputs."""
 
-from __future__ import annotations
-
 import pytest
 from tiny_models import bert_tokenizer, roberta_tokenizer
 from transformers import CanineTokenizer
@@ -16,7 +14,7 @@ PAIR = {
 }
 
 
-def test_offsets_point_to_the_characters_of_each_sentence() -> None:
+def test_offsets_point_to_the_characters_of_each_sentence():
     tokenizer = bert_tokenizer()
     encoded = encode(PAIR, tokenizer, 64, layout=True)
     found = []
@@ -36,12 +34,12 @@ def test_offsets_point_to_the_characters_of_each_sentence() -> None:
     )
 
 
-def test_segments_are_berts_own_segment_ids() -> None:
+def test_segments_are_berts_own_segment_ids():
     encoded = encode(PAIR, bert_tokenizer(), 64, layout=True)
     assert encoded["segments"] == encoded["token_type_ids"]
 
 
-def test_segments_without_segment_ids() -> None:
+def test_segments_without_segment_ids():
     encoded = encode(PAIR, roberta_tokenizer(), 64, layout=True)
     assert "token_type_ids" not in encoded
     # <s> the dog . </s> </s> the naïve dogs </s>
@@ -49,7 +47,7 @@ def test_segments_without_segment_ids() -> None:
     assert encoded["special_tokens_mask"][1] == [1, 0, 0, 0, 1, 1, 0, 0, 0, 1]
 
 
-def test_pairs_lose_tokens_of_the_longer_sentence() -> None:
+def test_pairs_lose_tokens_of_the_longer_sentence():
     tokenizer = bert_tokenizer()
     encoded = encode(PAIR, tokenizer, 12)
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
@@ -58,19 +56,19 @@ def test_pairs_lose_tokens_of_the_longer_sentence() -> None:
     assert len(encoded["input_ids"][1]) == 10  # short enough: whole, and not padded
 
 
-def test_single_sentences_ignore_a_second_column() -> None:
+def test_single_sentences_ignore_a_second_column():
     encoded = encode({"sentence1": PAIR["sentence1"]}, bert_tokenizer(), 64)
     assert sorted(encoded) == ["attention_mask", "input_ids", "token_type_ids"]
     assert [len(ids) for ids in encoded["input_ids"]] == [12, 5]
     assert not any(any(row) for row in encoded["token_type_ids"])
 
 
-def test_longer_than_the_model_takes() -> None:
+def test_longer_than_the_model_takes():
     with pytest.raises(InputError, match=r"max_length is 65 tokens, but the model takes 64"):
         encode(PAIR, bert_tokenizer(64), 65)
 
 
-def test_a_tokenizer_without_offsets() -> None:
+def test_a_tokenizer_without_offsets():
     assert encode(PAIR, CanineTokenizer(), 12)["input_ids"]
     with pytest.raises(InputError, match=r"CanineTokenizer.* does not report the positions"):
         encode(PAIR, CanineTokenizer(), 12, layout=True)

@@ -1,7 +1,5 @@
 """The real client against a stand-in for the Hub: downloads, resuming, caching and errors."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 from hub.client import Client
 from hub.content import BERT, BERT_COMMIT, GLUE, GLUE_COMMIT
-from hub.standin import Hub, Repository, serving
+from hub.standin import Repository, serving
 
 LARGE = "model.safetensors"
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer*")
@@ -38,9 +36,7 @@ def mrpc(function: str, revision: str = GLUE_COMMIT, *more: str) -> str:
     return call(function, GLUE, revision, ("mrpc/train-*", *more), "dataset")
 
 
-def test_model_files_are_downloaded_and_load(
-    hub: Hub, client: Client, bert_repository: Repository
-) -> None:
+def test_model_files_are_downloaded_and_load(hub, client, bert_repository):
     hub.repositories.append(bert_repository)
     folder = Path(client.run(call("download", BERT, BERT_COMMIT, MODEL_FILES, "model")).strip())
     expected = {name for name in bert_repository.files if name != "pytorch_model.bin"}
@@ -50,19 +46,19 @@ def test_model_files_are_downloaded_and_load(
     assert json.loads((folder / "config.json").read_text())["model_type"] == "bert"
 
 
-def test_a_branch_is_resolved_and_works_offline_after(hub: Hub, client: Client) -> None:
+def test_a_branch_is_resolved_and_works_offline_after(hub, client):
     online = client.run(mrpc("download", "main")).strip()
     assert online.endswith(GLUE_COMMIT)
     assert client.run(mrpc("download", "main"), HF_HUB_OFFLINE="1").strip() == online
 
 
-def test_check_downloads_nothing(hub: Hub, client: Client) -> None:
+def test_check_downloads_nothing(hub, client):
     assert client.run(mrpc("check")).strip() == "None"
     assert hub.downloads() == []
     assert not list(client.home.rglob("*.parquet"))
 
 
-def test_cached_files_are_not_asked_for_again(hub: Hub, client: Client) -> None:
+def test_cached_files_are_not_asked_for_again(hub, client):
     client.run(mrpc("download"))
     hub.requests.clear()
     client.run(mrpc("check"))
@@ -70,7 +66,7 @@ def test_cached_files_are_not_asked_for_again(hub: Hub, client: Client) -> None:
     assert hub.requests == []
 
 
-def test_broken_download_is_resumed(hub: Hub, client: Client) -> None:
+def test_broken_download_is_resumed(hub, client):
     # The client writes chunks of 10 MiB: if the second one fails, it has the first.
     piece = 10 * 2**20
     content = random.Random(0).randbytes(2 * piece + 12345)
@@ -82,9 +78,7 @@ def test_broken_download_is_resumed(hub: Hub, client: Client) -> None:
     assert ranges == ["", f"bytes={piece}-"]
 
 
-def test_download_that_breaks_early_begins_again(
-    hub: Hub, client: Client, glue_repository: Repository
-) -> None:
+def test_download_that_breaks_early_begins_again(hub, client, glue_repository):
     path = "mrpc/train-00000-of-00001.parquet"
     hub.breaks[path] = 1000
     folder = Path(client.run(mrpc("download")).strip())
@@ -93,8 +87,8 @@ def test_download_that_breaks_early_begins_again(
 
 
 def test_other_bytes_than_the_hub_has_are_refused_and_downloaded_again(
-    hub: Hub, client: Client, bert_repository: Repository
-) -> None:
+    hub, client, bert_repository
+):
     hub.repositories.append(bert_repository)
     hub.corrupt = {LARGE}
     ask = call("download", BERT, BERT_COMMIT, MODEL_FILES, "model")
@@ -113,7 +107,7 @@ def test_other_bytes_than_the_hub_has_are_refused_and_downloaded_again(
 
 
 @pytest.mark.parametrize("function", ["check", "download"])
-def test_file_that_the_repository_lacks(hub: Hub, client: Client, function: str) -> None:
+def test_file_that_the_repository_lacks(hub, client, function):
     error = client.run(mrpc(function, GLUE_COMMIT, "mrpc/dev-*"))
     assert error.startswith("InputError:")
     assert f"{GLUE} at revision {GLUE_COMMIT} has no file mrpc/dev-*" in error
@@ -121,7 +115,7 @@ def test_file_that_the_repository_lacks(hub: Hub, client: Client, function: str)
     assert "Check the repository and the revision" in error
 
 
-def test_file_that_is_listed_but_missing(hub: Hub, client: Client) -> None:
+def test_file_that_is_listed_but_missing(hub, client):
     hub.missing.add("mrpc/train-00000-of-00001.parquet")
     error = client.run(mrpc("download"))
     assert error.startswith("InputError:")
@@ -130,19 +124,19 @@ def test_file_that_is_listed_but_missing(hub: Hub, client: Client) -> None:
 
 
 @pytest.mark.parametrize("function", ["check", "download"])
-def test_unknown_repository(hub: Hub, client: Client, function: str) -> None:
+def test_unknown_repository(hub, client, function):
     error = client.run(call(function, "nobody/nothing", "main", ("*",), "dataset"))
     assert error.startswith(f"InputError: There is no dataset nobody/nothing at {hub.endpoint}")
     assert "HF_TOKEN" in error
 
 
 @pytest.mark.parametrize("function", ["check", "download"])
-def test_unknown_revision(hub: Hub, client: Client, function: str) -> None:
+def test_unknown_revision(hub, client, function):
     error = client.run(mrpc(function, "f" * 40))
     assert error.startswith(f"InputError: The dataset {GLUE} has no revision {'f' * 40}")
 
 
-def test_invalid_repository_name(hub: Hub, client: Client) -> None:
+def test_invalid_repository_name(hub, client):
     error = client.run(call("check", "a/b/c", "main", ("*",), "model"))
     assert error.startswith("InputError: 'a/b/c' is not the name of a model on the Hub")
 
@@ -157,7 +151,7 @@ def gone(client: Client, glue_repository: Repository) -> Client:
 
 @pytest.mark.parametrize("function", ["check", "download"])
 @pytest.mark.parametrize("offline", ["0", "1"])
-def test_no_hub_and_no_cache(gone: Client, function: str, offline: str) -> None:
+def test_no_hub_and_no_cache(gone, function, offline):
     error = gone.run(mrpc(function), HF_HUB_OFFLINE=offline)
     assert error.startswith("InputError: Some files of the dataset nyu-mll/glue at revision")
     assert f"not in the cache ({gone.home / 'hub'})" in error
@@ -171,7 +165,7 @@ def test_no_hub_and_no_cache(gone: Client, function: str, offline: str) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_hub_that_refuses_is_busy(hub: Hub, client: Client, status: int) -> None:
+def test_a_hub_that_refuses_is_busy(hub, client, status):
     hub.refusals = [status] * 100
     error = client.run(mrpc("check"))
     assert f"the Hub is busy at {hub.endpoint}" in error
@@ -181,14 +175,14 @@ def test_a_hub_that_refuses_is_busy(hub: Hub, client: Client, status: int) -> No
 
 @pytest.mark.parametrize("function", ["check", "download"])
 @pytest.mark.parametrize("offline", ["0", "1"])
-def test_no_hub_and_a_warm_cache(client: Client, gone: Client, function: str, offline: str) -> None:
+def test_no_hub_and_a_warm_cache(client, gone, function, offline):
     folder = client.run(mrpc("download")).strip()
     answer = gone.run(mrpc(function), HF_HUB_OFFLINE=offline).strip()
     assert answer == (folder if function == "download" else "None")
 
 
 @pytest.mark.parametrize("function", ["check", "download"])
-def test_no_hub_and_half_a_cache(client: Client, gone: Client, function: str) -> None:
+def test_no_hub_and_half_a_cache(client, gone, function):
     client.run(mrpc("download"))
     error = gone.run(mrpc(function, GLUE_COMMIT, "mrpc/validation-*"))
     assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
@@ -196,9 +190,7 @@ def test_no_hub_and_half_a_cache(client: Client, gone: Client, function: str) ->
 
 @pytest.mark.parametrize("function", ["check", "download"])
 @pytest.mark.parametrize("offline", ["0", "1"])
-def test_no_hub_and_a_cache_of_another_program(
-    client: Client, gone: Client, function: str, offline: str
-) -> None:
+def test_no_hub_and_a_cache_of_another_program(client, gone, function, offline):
     # A single downloaded file: the cache does not know the repository's other files.
     client.run(f"""
 from huggingface_hub import hf_hub_download

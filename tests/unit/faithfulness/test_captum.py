@@ -1,9 +1,5 @@
 """Gradient × input against Captum's."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import torch
 from captum.attr import LayerGradientXActivation
@@ -15,7 +11,7 @@ from darksecrets.models.loading import load_classifier
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "distilbert"])
-def test_gradient_times_input_is_captums(family: str, tmp_path: Path) -> None:
+def test_gradient_times_input_is_captums(family, tmp_path):
     task = TASKS["MRPC"]
     model, _ = load_classifier(save_classifier(tmp_path / family, family, task), task, 0)
     model = model.double()

@@ -1,7 +1,5 @@
 """Gradients against central differences in float64; erased tokens against changed attention."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +50,7 @@ def inputs_of(folder: Path) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", ["MRPC", "STS-B"])
-def test_gradients_by_weights_are_central_differences(family: str, name: str, tmp_path) -> None:
+def test_gradients_by_weights_are_central_differences(family, name, tmp_path):
     task = TASKS[name]
     model, _ = load_classifier(save_classifier(tmp_path / family, family, task), task, 0)
     model, inputs = model.double(), inputs_of(tmp_path / family)
@@ -86,7 +84,7 @@ def test_gradients_by_weights_are_central_differences(family: str, name: str, tm
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_gradient_times_input_is_the_derivative_by_a_factor(family: str, tmp_path) -> None:
+def test_gradient_times_input_is_the_derivative_by_a_factor(family, tmp_path):
     """Of the embedding that enters the first layer: (1 + s) e, by s at 0."""
     task = TASKS["MRPC"]
     model, _ = load_classifier(save_classifier(tmp_path / family, family, task), task, 0)
@@ -114,7 +112,7 @@ def test_gradient_times_input_is_the_derivative_by_a_factor(family: str, tmp_pat
         assert float(passed.tokens[0, token]) == pytest.approx(abs(expected), rel=1e-4, abs=1e-7)
 
 
-def test_rows_and_norms_are_those_of_the_first_token(tmp_path) -> None:
+def test_rows_and_norms_are_those_of_the_first_token(tmp_path):
     task = TASKS["MRPC"]
     model, _ = load_classifier(save_classifier(tmp_path / "bert", "bert", task), task, 0)
     inputs = inputs_of(tmp_path / "bert")
@@ -160,7 +158,7 @@ class Hide(Intervention):
         return changed / changed.sum(dim=-1, keepdim=True)
 
 
-def test_hidden_tokens_get_no_weight_in_any_layer(tmp_path) -> None:
+def test_hidden_tokens_get_no_weight_in_any_layer(tmp_path):
     task = TASKS["MRPC"]
     model, _ = load_classifier(save_classifier(tmp_path / "bert", "bert", task), task, 0)
     inputs = inputs_of(tmp_path / "bert")
@@ -176,7 +174,7 @@ def test_hidden_tokens_get_no_weight_in_any_layer(tmp_path) -> None:
     assert examples.ordinary(1).tolist() == [1, 2, 3]
 
 
-def test_tokens_are_erased_until_the_decision_changes(tmp_path, monkeypatch) -> None:
+def test_tokens_are_erased_until_the_decision_changes(tmp_path, monkeypatch):
     """One decision changes once tokens 3 and 4 are both hidden, the other never does."""
     task = TASKS["MRPC"]
     model, _ = load_classifier(save_classifier(tmp_path / "bert", "bert", task), task, 0)
@@ -200,6 +198,6 @@ def test_tokens_are_erased_until_the_decision_changes(tmp_path, monkeypatch) -> 
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.1, 1), (0.2, 1), (0.21, 2), (1.0, 5), (0.6, 3)])
-def test_at_least_the_share_is_erased(share: float, count: int) -> None:
+def test_at_least_the_share_is_erased(share, count):
     assert len(first_tokens(np.arange(5), share)) == count
     assert len(first_tokens(np.arange(0), share)) == 0

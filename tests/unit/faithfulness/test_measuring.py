@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -13,14 +14,15 @@ from scipy.stats import kendalltau
 from tiny_models import save_classifier
 from toy_data import save_dataset
 
-from darksecrets.data.tables import SAMPLE
 from darksecrets.faithfulness import statistics
 from darksecrets.faithfulness.examples import Examples, read
 from darksecrets.faithfulness.gradients import run
 from darksecrets.faithfulness.measuring import Measured, measure, stretched
 from darksecrets.faithfulness.running import tables
+from darksecrets.faithfulness.settings import Settings
 from darksecrets.faithfulness.tables import ATTENTION_GRADIENTS, COMPARED, ERASURE, FAITHFULNESS
-from darksecrets.models.loading import Draw, load_classifier, load_tokenizer
+from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.reading import readings
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.run.tables import identify
 
@@ -30,7 +32,6 @@ SEED, SAMPLED = 5, 9
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A classifier, data and a sample for MRPC and STS-B."""
-    import pandas as pd
 
     root = tmp_path_factory.mktemp("faithfulness")
     for name in ("MRPC", "STS-B"):
@@ -40,15 +41,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         from datasets import load_from_disk
 
         numbers = sorted(load_from_disk(str(data))["validation"]["idx"])[:SAMPLED]
-        SAMPLE.write(pd.DataFrame({"idx": numbers}), root / name / "sample.csv")
+        (root / name / "sample.json").write_text(json.dumps(numbers))
     return root
+
+
+def sample_of(folder: Path) -> list[int]:
+    sample: list[int] = json.loads((folder / "sample.json").read_text())
+    return sample
 
 
 def examples_of(folder: Path, name: str, size: int = SAMPLED) -> Examples:
     place = folder / name
     tokenizer = load_tokenizer(place / "model")
     arguments = {"size": size, "seed": SEED, "max_length": 40}
-    return read(place / "data", place / "sample.csv", tokenizer, TASKS[name], **arguments)
+    return read(place / "data", sample_of(place), tokenizer, TASKS[name], **arguments)
 
 
 def measured_of(folder: Path, name: str, batch_size: int = 4) -> tuple[Examples, Measured]:
@@ -57,7 +63,7 @@ def measured_of(folder: Path, name: str, batch_size: int = 4) -> tuple[Examples,
     return examples, measure(model, TASKS[name], examples, batch_size=batch_size, seed=SEED)
 
 
-def test_examples_have_their_labels_and_kinds(folder: Path) -> None:
+def test_examples_have_their_labels_and_kinds(folder):
     from datasets import load_from_disk
 
     examples = examples_of(folder, "MRPC", size=6)
@@ -78,7 +84,7 @@ def test_examples_have_their_labels_and_kinds(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["MRPC", "STS-B"])
-def test_gradients_are_means_over_pairs_of_tokens(folder: Path, name: str) -> None:
+def test_gradients_are_means_over_pairs_of_tokens(folder, name):
     """Each example by itself, without padding, in a loop over all pairs."""
     examples, found = measured_of(folder, name)
     model, _ = load_classifier(folder / name / "model", TASKS[name], 0)
@@ -105,7 +111,7 @@ def test_gradients_are_means_over_pairs_of_tokens(folder: Path, name: str) -> No
                     assert here == pytest.approx(expected, rel=1e-4, abs=1e-9, nan_ok=True)
 
 
-def test_rankings_agree_as_scipy_says(folder: Path) -> None:
+def test_rankings_agree_as_scipy_says(folder):
     task = TASKS["MRPC"]
     examples, found = measured_of(folder, "MRPC")
     model, _ = load_classifier(folder / "MRPC" / "model", task, 0)
@@ -139,7 +145,7 @@ def test_rankings_agree_as_scipy_says(folder: Path) -> None:
     assert np.isfinite(found.tau).mean() > 0.8
 
 
-def test_importance_in_the_last_layer_is_that_of_all_heads(folder: Path) -> None:
+def test_importance_in_the_last_layer_is_that_of_all_heads(folder):
     task = TASKS["MRPC"]
     examples, found = measured_of(folder, "MRPC")
     model, _ = load_classifier(folder / "MRPC" / "model", task, 0)
@@ -155,7 +161,7 @@ def test_importance_in_the_last_layer_is_that_of_all_heads(folder: Path) -> None
     np.testing.assert_allclose(ranking["gradient"], passed.tokens[0][ordinary], **close)
 
 
-def test_batches_change_nothing(folder: Path) -> None:
+def test_batches_change_nothing(folder):
     _, one = measured_of(folder, "MRPC", batch_size=1)
     _, many = measured_of(folder, "MRPC", batch_size=50)
     np.testing.assert_allclose(one.gradients, many.gradients, rtol=1e-3, atol=1e-8)
@@ -163,27 +169,18 @@ def test_batches_change_nothing(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("size", "places"), [(3, [0, 2, 4]), (5, [0, 1, 2, 3, 4]), (1, [0])])
-def test_other_texts_are_stretched(size: int, places: list[int]) -> None:
+def test_other_texts_are_stretched(size, places):
     values = np.arange(10.0).reshape(2, 5)
     np.testing.assert_array_equal(stretched(values, size), values[:, places])
 
 
 @pytest.mark.parametrize("name", ["MRPC", "STS-B"])
-def test_a_task_has_its_tables(folder: Path, name: str) -> None:
+def test_a_task_has_its_tables(folder, name):
     task, place = TASKS[name], folder / name
-    found = tables(
-        task,
-        {"finetuned/seed-1": place / "model", "finetuned/seed-3": place / "model"},
-        place / "model",
-        ("random/seed-1", Draw(1, 0.5)),
-        dataset=place / "data",
-        sample=place / "sample.csv",
-        examples=8,
-        erased=6,
-        batch_size=4,
-        max_length=40,
-        seed=SEED,
-    )
+    names = ["finetuned/seed-1", "finetuned/seed-3", "random/seed-1"]
+    models = readings(names, [place / "model"] * 3, std=0.5, max_length=40, batch_size=4)
+    settings = Settings(examples=8, erased=6)
+    found = tables(task, models, place / "data", sample_of(place), settings, SEED)
     for table in (ATTENTION_GRADIENTS, FAITHFULNESS):
         models = found[table.name]
         assert list(models) == ["finetuned/seed-1", "finetuned/seed-3", "random/seed-1"]
@@ -197,13 +194,13 @@ def test_a_task_has_its_tables(folder: Path, name: str) -> None:
     for model, rows in erased.items():
         checked = ERASURE.check(identify(rows, name, model), ERASURE.file, "")
         assert list(checked["importance"]) == [
-            *("weights", "norms", "gradient", "attention gradient"),
+            *("weights", "norms", "gradient", "attention gradient")
         ]
         assert (checked["examples"] == 6).all()
         assert checked["over_weights"].iloc[0] == 0
 
 
-def test_orders_are_those_of_the_rankings() -> None:
+def test_orders_are_those_of_the_rankings():
     ranking = {
         "weights": np.array([0.1, 0.5, 0.4]),
         "norms": np.array([3.0, 1.0, 2.0]),

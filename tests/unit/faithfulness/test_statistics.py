@@ -1,11 +1,8 @@
 """Means over heads and examples, their intervals and controls."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy.stats import t
 
@@ -22,7 +19,6 @@ from darksecrets.faithfulness.tables import COMPARED, IMPORTANCE
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.stats.kendall import least_significant
 
-Floats = npt.NDArray[np.float64]
 EXAMPLES, LAYERS, HEADS = 20, 3, 2
 
 
@@ -48,7 +44,7 @@ def models() -> dict[str, Measured]:
     return {"finetuned/seed-1": measured(rng), "random/seed-1": measured(rng)}
 
 
-def test_relative_gradients_are_ratios_of_means(models) -> None:
+def test_relative_gradients_are_ratios_of_means(models):
     table = gradients(models, "random/seed-1", 0)["finetuned/seed-1"]
     own, random = models.values()
 
@@ -74,19 +70,19 @@ def test_relative_gradients_are_ratios_of_means(models) -> None:
             assert row["examples"] == EXAMPLES - 5 * (name == "punctuation")
 
 
-def test_kinds_without_tokens_have_no_rows(models) -> None:
+def test_kinds_without_tokens_have_no_rows(models):
     own = models["finetuned/seed-1"]
     own.gradients[:, 3] = np.nan
     table = gradients(models, "random/seed-1", 0)["finetuned/seed-1"]
     assert "word" not in set(table["kind"])
 
 
-def test_no_gradient_at_all_has_no_ratio() -> None:
+def test_no_gradient_at_all_has_no_ratio():
     nothing = np.zeros((8, 2))
     assert np.isnan(ratio(nothing, nothing, 0).value).all()
 
 
-def test_agreement_is_a_mean_of_examples(models) -> None:
+def test_agreement_is_a_mean_of_examples(models):
     tokens = [10] * EXAMPLES
     table = agreements(models, tokens, 0)["finetuned/seed-1"]
     own, least = models["finetuned/seed-1"], least_significant(10)
@@ -102,7 +98,7 @@ def test_agreement_is_a_mean_of_examples(models) -> None:
         assert row["examples"] == EXAMPLES
 
 
-def test_intervals_are_students() -> None:
+def test_intervals_are_students():
     values = np.random.default_rng(1).normal(size=(12, 30))
     found = mean(values, 0)
     reach = t.isf(0.025, 11) * values.std(axis=0, ddof=1) / math.sqrt(12)
@@ -112,12 +108,12 @@ def test_intervals_are_students() -> None:
     np.testing.assert_allclose(few.value, values[:5].mean(axis=0))
 
 
-def test_layers_and_the_encoder_are_means_over_heads_with_a_value() -> None:
+def test_layers_and_the_encoder_are_means_over_heads_with_a_value():
     values = np.array([[[[1.0, 3.0], [np.nan, 5.0]]]])
     np.testing.assert_allclose(at_places(values)[0, 0], [1, 3, np.nan, 5, 2, 5, 3])
 
 
-def test_erased_tokens_are_compared_on_the_same_examples() -> None:
+def test_erased_tokens_are_compared_on_the_same_examples():
     rng = np.random.default_rng(2)
     found = {}
     for name in IMPORTANCE:

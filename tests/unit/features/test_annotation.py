@@ -2,7 +2,6 @@
 
 import json
 
-import pandas as pd
 import pytest
 import spacy
 from datasets import Dataset, DatasetDict
@@ -34,21 +33,11 @@ def test_antecedent_is_the_nearest_noun_before_that_agrees(tokens, first, expect
     assert annotation.antecedent(words(*tokens), len(tokens) - 1, first) == expected
 
 
-@pytest.fixture
-def sample(tmp_path):
-    def write(*idx):
-        path = tmp_path / "sample.csv"
-        pd.DataFrame({"idx": idx}).to_csv(path, index=False)
-        return path
-
-    return write
-
-
-def test_the_gold_annotation_is_used_for_the_sampled_examples(tmp_path, sample):
+def test_the_gold_annotation_is_used_for_the_sampled_examples(tmp_path):
     source = {"source": "builtin", "train": 32, "validation": 16, "seed": 1}
     prepare.prepare(TASKS["RTE"], source, tmp_path / "data")
     output = tmp_path / "RTE.jsonl"
-    used = annotation.annotate(tmp_path / "data", sample(7, 2), output, TASKS["RTE"], "none at all")
+    used = annotation.annotate(tmp_path / "data", [7, 2], output, TASKS["RTE"], "none at all")
     assert used is None
     found = annotation.Examples(output)
     assert list(found) == [7, 2]
@@ -59,13 +48,11 @@ def test_the_gold_annotation_is_used_for_the_sampled_examples(tmp_path, sample):
             assert example[name]["text"] == gold[idx][name]["text"]
 
 
-def test_an_example_without_annotation_is_named(tmp_path, sample):
+def test_an_example_without_annotation_is_named(tmp_path):
     source = {"source": "builtin", "train": 32, "validation": 16, "seed": 1}
     prepare.prepare(TASKS["SST-2"], source, tmp_path / "data")
-    with pytest.raises(InputError, match=r"1 examples, such as idx 99"):
-        annotation.annotate(
-            tmp_path / "data", sample(3, 99), tmp_path / "out.jsonl", TASKS["SST-2"], ""
-        )
+    with pytest.raises(InputError, match=r"lacks 1 of 2 sampled examples, such as idx 99"):
+        annotation.annotate(tmp_path / "data", [3, 99], tmp_path / "out.jsonl", TASKS["SST-2"], "")
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -75,13 +62,13 @@ TEXT = (
 )
 
 
-def test_a_real_pipeline_gives_words_with_their_characters(test_data, tmp_path, sample):
+def test_a_real_pipeline_gives_words_with_their_characters(test_data, tmp_path):
     texts = {"idx": [5, 6], "sentence1": [TEXT, "They run ."], "label": [0, 1]}
     split = Dataset.from_dict(texts)
     DatasetDict(train=split, validation=split).save_to_disk(tmp_path / "data")
     output = tmp_path / "out.jsonl"
     pipeline = str(test_data / "en_ewt")
-    used = annotation.annotate(tmp_path / "data", sample(6, 5), output, TASKS["SST-2"], pipeline)
+    used = annotation.annotate(tmp_path / "data", [6, 5], output, TASKS["SST-2"], pipeline)
     meta = json.loads((test_data / "en_ewt" / "meta.json").read_text())
     assert used == {"name": f"en_{meta['name']}", "version": meta["version"]} | {
         "spacy": spacy.__version__

@@ -260,12 +260,3 @@ def test_origins_are_correlations_over_heads(models, tmp_path):
     assert same["correlation"].to_numpy() == pytest.approx(1)
     assert (same["difference_low"] > 0.2).all()
     assert origins({"RTE": {"pretrained": own["pretrained"]}}, 9, 0).empty
-
-
-def test_one_seed_has_intervals_over_examples_only(models):
-    one = {"RTE": {s: own[:1] for s, own in models["RTE"].items()}}
-    several = changes({"RTE": models["RTE"]}, 99, 300, 0)
-    alone = changes(one, 99, 300, 0)
-    assert (alone["seeds"] == 1).all()
-    assert alone["change_low"].notna().all()
-    assert len(alone) == len(several)

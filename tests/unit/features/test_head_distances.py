@@ -1,7 +1,5 @@
 """Distances between heads: against SciPy in plain loops, and on heads whose distance is known."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from pathlib import Path
@@ -75,7 +73,7 @@ def by_kind(found: Distances) -> pd.Series:
 
 
 @pytest.mark.parametrize("windows", [(), (1, None), (2, 2)])
-def test_distances_are_scipys(tmp_path: Path, windows: Windows) -> None:
+def test_distances_are_scipys(tmp_path, windows):
     maps = maps_of(windows=windows)
     found = Distances.measure(save(tmp_path, maps, windows), 0)
     table = tables.HEAD_DISTANCES.check(
@@ -90,7 +88,7 @@ def test_distances_are_scipys(tmp_path: Path, windows: Windows) -> None:
     assert table["distance"].std() > 0.01
 
 
-def test_means_by_example_are_the_loops(tmp_path: Path) -> None:
+def test_means_by_example_are_the_loops(tmp_path):
     maps = maps_of()
     found = measure(tmp_path, maps)
     table = found.by_example().set_index(["idx", "pairs"])["distance"]
@@ -108,7 +106,7 @@ def test_means_by_example_are_the_loops(tmp_path: Path) -> None:
         assert own["uniform"] == pytest.approx(uniform, abs=LEAST)
 
 
-def test_uniform_attention_is_that_of_the_layers_reach(tmp_path: Path) -> None:
+def test_uniform_attention_is_that_of_the_layers_reach(tmp_path):
     windows = (1, None)
     maps = maps_of(windows=windows)
     found = Distances.measure(save(tmp_path, maps, windows), 0)
@@ -120,7 +118,7 @@ def test_uniform_attention_is_that_of_the_layers_reach(tmp_path: Path) -> None:
         assert uniform == pytest.approx(np.mean(distances), abs=LEAST)
 
 
-def test_other_text_is_the_next_example_with_as_many_tokens(tmp_path: Path) -> None:
+def test_other_text_is_the_next_example_with_as_many_tokens(tmp_path):
     maps = maps_of()
     found = measure(tmp_path, maps)
     partners = {1: 2, 2: 3, 3: 1}  # the examples of six tokens
@@ -134,7 +132,7 @@ def test_other_text_is_the_next_example_with_as_many_tokens(tmp_path: Path) -> N
         assert distance == pytest.approx(np.mean(distances), abs=LEAST)
 
 
-def test_copies_have_distance_0_and_disjoint_heads_the_greatest(tmp_path: Path) -> None:
+def test_copies_have_distance_0_and_disjoint_heads_the_greatest(tmp_path):
     """Two copies look at [CLS], two at the last token, in two layers."""
     maps = []
     for n in LENGTHS:
@@ -150,23 +148,7 @@ def test_copies_have_distance_0_and_disjoint_heads_the_greatest(tmp_path: Path) 
     assert (found.pairs >= 0).all()
 
 
-def test_uniform_heads_have_no_distance_at_all(tmp_path: Path) -> None:
-    maps = [np.full((LAYERS, HEADS, n, n), 1 / n).astype(np.float16) for n in LENGTHS]
-    assert by_kind(measure(tmp_path, maps)).max() == pytest.approx(0, abs=LEAST)
-
-
-def test_heads_of_one_distance_are_the_same_on_any_text(tmp_path: Path) -> None:
-    """Previous, own and next token: no two agree, whatever the text, except at the ends."""
-    n = 8
-    offsets = [np.eye(n)[np.clip(np.arange(n) + by, 0, n - 1)] for by in (-1, 0, 1)]
-    found = by_kind(measure(tmp_path, [np.array([offsets]).astype(np.float16)] * 6))
-    assert found["other text"] == pytest.approx(0, abs=LEAST)
-    # The first token's previous one is itself, and so on: two of three pairs agree in one row.
-    expected = (2 * (n - 1) + n) / (3 * n) * math.log(2)
-    assert found["all"] == pytest.approx(expected, abs=LEAST)
-
-
-def test_the_nearest_head_is_not_scored_where_it_is_chosen(tmp_path: Path) -> None:
+def test_the_nearest_head_is_not_scored_where_it_is_chosen(tmp_path):
     """Heads of noise: none is nearer than another, though the least distance seems to be."""
     rng = np.random.default_rng(0)
     maps = [rng.dirichlet(np.ones(6), size=(4, 6, 6)).astype(np.float16) for _ in range(40)]
@@ -178,7 +160,7 @@ def test_the_nearest_head_is_not_scored_where_it_is_chosen(tmp_path: Path) -> No
     assert seeming < distances["all"] - 4 * error
 
 
-def test_the_same_examples_are_sampled_for_all_models(tmp_path: Path) -> None:
+def test_the_same_examples_are_sampled_for_all_models(tmp_path):
     first, second = (measure(tmp_path / f"{seed}", maps_of(seed), work=15 * 80) for seed in (1, 2))
     assert list(first.idx) == list(second.idx)
     assert 2 <= len(first.idx) < len(LENGTHS)
@@ -186,7 +168,7 @@ def test_the_same_examples_are_sampled_for_all_models(tmp_path: Path) -> None:
     assert (lengths**2).sum() <= 80
 
 
-def test_a_sample_is_random_and_has_two_examples_at_least() -> None:
+def test_a_sample_is_random_and_has_two_examples_at_least():
     lengths = np.repeat([30, 20, 10], 50)
     drawn = sample(lengths, 20_000, seed=1)
     assert len(set(drawn)) == len(drawn)
@@ -204,20 +186,18 @@ def test_a_sample_is_random_and_has_two_examples_at_least() -> None:
         ((3, 1), {"all", "different layers", "nearest", "other text", "uniform"}),
     ],
 )
-def test_kinds_without_pairs_are_empty(
-    tmp_path: Path, shape: tuple[int, int], kinds: set[str]
-) -> None:
+def test_kinds_without_pairs_are_empty(tmp_path, shape, kinds):
     found = measure(tmp_path, maps_of(shape=shape))
     assert set(by_kind(found).dropna().index) == kinds
     assert len(found.table()) == math.comb(math.prod(shape), 2)
 
 
-def test_one_example_has_no_nearest_head(tmp_path: Path) -> None:
+def test_one_example_has_no_nearest_head(tmp_path):
     found = by_kind(measure(tmp_path, maps_of(lengths=[5])))
     assert math.isnan(found["nearest"])
     assert found["all"] > 0.1
 
 
-def test_an_encoder_of_one_head_is_refused(tmp_path: Path) -> None:
+def test_an_encoder_of_one_head_is_refused(tmp_path):
     with pytest.raises(InputError, match="an encoder of one head; expected several"):
         measure(tmp_path, maps_of(shape=(1, 1)))

@@ -1,13 +1,9 @@
 """Types of heads: against plain loops, on planted heads, with intervals, and over models."""
 
-from __future__ import annotations
-
 import math
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 
@@ -48,7 +44,7 @@ def collected(store, tokens, max_bytes: int = 2**22) -> MapStatistics:
 
 @pytest.mark.parametrize("windows", [(), (None, 4)], ids=["global", "local"])
 @pytest.mark.parametrize("max_bytes", [1, 10**7])
-def test_what_decides_the_types_is_that_of_the_loops(windows, max_bytes, tmp_path: Path) -> None:
+def test_what_decides_the_types_is_that_of_the_loops(windows, max_bytes, tmp_path):
     rng = np.random.default_rng(3)
     tokens = [random_tokens(n, 10 + i, rng) for i, n in enumerate(LENGTHS)]
     maps = []
@@ -86,7 +82,7 @@ def test_what_decides_the_types_is_that_of_the_loops(windows, max_bytes, tmp_pat
                 assert here[name] == pytest.approx(expected, rel=1e-5, abs=1e-7)
 
 
-def test_planted_heads_are_of_their_types(tmp_path: Path) -> None:
+def test_planted_heads_are_of_their_types(tmp_path):
     """Each head attends to one thing, the third to everything, and the last to itself."""
     rng = np.random.default_rng(5)
     tokens, maps = [], []
@@ -136,7 +132,7 @@ def at_thresholds(layers: int = 3, heads: int = 4) -> Floats:
     return np.broadcast_to(limits, (len(TYPES), layers, heads))
 
 
-def test_intervals_and_probabilities_are_those_of_a_mean_over_examples() -> None:
+def test_intervals_and_probabilities_are_those_of_a_mean_over_examples():
     """Student's t, up to what 2,000 bootstrap samples give."""
     from scipy.stats import t
 
@@ -155,7 +151,7 @@ def test_intervals_and_probabilities_are_those_of_a_mean_over_examples() -> None
         assert row["of_type"] == (values.mean() > row["threshold"])
 
 
-def test_few_examples_have_neither() -> None:
+def test_few_examples_have_neither():
     typed = Typed.of(made_up(np.random.default_rng(1), at_thresholds(), 0.05, 5), RESAMPLES, 0)
     models = {("t", "pretrained"): typed, ("t", "random/seed-1"): typed}
     table = HEAD_TYPES.check(types(models), "head_types.csv", "")
@@ -175,11 +171,11 @@ def of_main(mains: list[list[str]]) -> Typed:
     return Typed.of(made_up(np.random.default_rng(0), mean, 1e-3, 8), RESAMPLES, 0)
 
 
-def test_agreement_counts_the_same_main_types() -> None:
+def test_agreement_counts_the_same_main_types():
     first = of_main([["next", "next", "none"], ["[SEP]", "none", "none"]])
     second = of_main([["next", "none", "none"], ["[SEP]", "[CLS]", "none"]])
     assert [MAIN_TYPES[number] for number in first.main.ravel()][:4] == [
-        *("next", "next", "none", "[SEP]"),
+        *("next", "next", "none", "[SEP]")
     ]
     models = {
         ("a", "pretrained"): first,
@@ -205,11 +201,11 @@ def test_agreement_counts_the_same_main_types() -> None:
     assert len(table) == 6
 
 
-def test_one_model_has_nothing_to_agree_with() -> None:
+def test_one_model_has_nothing_to_agree_with():
     assert agreement({("a", "pretrained"): of_main([["next", "none"]])}, RESAMPLES, 0).empty
 
 
-def test_what_is_saved_is_read_again(tmp_path: Path) -> None:
+def test_what_is_saved_is_read_again(tmp_path):
     found = made_up(np.random.default_rng(2), at_thresholds(), 0.1, 6)
     path = tmp_path / "statistics.npz"
     found.save(path)
@@ -219,12 +215,3 @@ def test_what_is_saved_is_read_again(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(InputError, match="no statistics of maps"):
         MapStatistics.load(path)
-
-
-def test_tables_keep_the_order_of_models() -> None:
-    typed = of_main([["next", "none"]])
-    table = types({("b", "pretrained"): typed, ("a", "finetuned/seed-3"): typed})
-    firsts = table.drop_duplicates(["task", "state", "seed"])
-    assert list(firsts["task"]) == ["b", "a"]
-    assert pd.isna(firsts["seed"].iloc[0])
-    assert firsts["seed"].iloc[1] == 3

@@ -1,24 +1,17 @@
 """Statistics of heads, against plain loops in double precision written from the definitions."""
 
-from __future__ import annotations
-
 import json
 import math
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from glue import TASKS
 from made_up_maps import HEADS, LAYERS, LENGTHS, Even, can, random_tokens, save
-from tiny_models import save_classifier
-from toy_data import save_dataset
 
-from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS
@@ -229,7 +222,7 @@ def check(found: dict[str, pd.DataFrame], store: AttentionStore, tokens: list[To
 
 
 @pytest.mark.parametrize("max_bytes", [1, 2 * LAYERS * HEADS * 17 * 17 * 2, 10**7])
-def test_every_table_is_the_loops(store, tokens, max_bytes) -> None:
+def test_every_table_is_the_loops(store, tokens, max_bytes):
     found = measure(store, tokens, 1, max_bytes)
     assert {"noun", "[CLS]", "[SEP]"} <= set(found["stripes"]["feature"])
     assert found["stripes"]["examples"].min() < len(LENGTHS), "some examples lack a feature"
@@ -237,28 +230,14 @@ def test_every_table_is_the_loops(store, tokens, max_bytes) -> None:
 
 
 @pytest.mark.parametrize("max_bytes", [1, 10**7])
-def test_local_attention_is_the_loops(local, tokens, max_bytes) -> None:
+def test_local_attention_is_the_loops(local, tokens, max_bytes):
     found = measure(local, tokens, 1, max_bytes)
     check(found, local, tokens)
     near = found["token_pairs"].groupby("layer")["examples"].sum()
     assert near[2] < near[1], "some pairs are out of reach"
 
 
-def test_a_uniform_head_is_uniform_in_any_reach(tmp_path: Path, tokens) -> None:
-    """Each token gets the mean of 1/number of keys in reach; entropies are the greatest."""
-    maps = []
-    for n in LENGTHS:
-        near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 4
-        maps.append((near / near.sum(axis=-1, keepdims=True)).astype(np.float16)[None, None])
-    found = measure(save(tmp_path / "store", maps, (4,)), tokens, 1)
-    value = found["head_statistics"].set_index("statistic")["value"]
-    assert value["entropy"] == pytest.approx(value["greatest entropy"], rel=3e-4)
-    pairs = found["token_pairs"]
-    assert (pairs["weight"].between(1 / 9 - 1e-4, 1 / 5 + 1e-4) | (pairs["examples"] == 0)).all()
-    assert found["stripes"]["weight"].between(1 / 9 - 1e-4, 1 / 5 + 1e-4).all()
-
-
-def test_under_uniform_attention_every_value_is_its_baseline(tmp_path: Path, tokens) -> None:
+def test_under_uniform_attention_every_value_is_its_baseline(tmp_path, tokens):
     """A store of uniform maps goes through the same code; half precision has 11 bits."""
     maps = [np.full((LAYERS, HEADS, n, n), 1 / n, dtype=np.float16) for n in LENGTHS]
     found = measure(save(tmp_path / "store", maps), tokens, 1)
@@ -270,83 +249,8 @@ def test_under_uniform_attention_every_value_is_its_baseline(tmp_path: Path, tok
     np.testing.assert_allclose(statistics["value"], statistics["uniform"], rtol=2.0**-10)
 
 
-def test_a_real_model(tmp_path: Path) -> None:
-    task = TASKS["RTE"]
-    save_classifier(tmp_path / "model", "bert", task)
-    save_dataset(tmp_path / "data", task, 4, 6)
-    from datasets import load_from_disk
-
-    idx = load_from_disk(str(tmp_path / "data"))["validation"]["idx"]
-    pd.DataFrame({"idx": idx}).to_csv(tmp_path / "sample.csv", index=False)
-    examples = extraction.read_sample(tmp_path / "data", tmp_path / "sample.csv")
-    model, output = tmp_path / "model", tmp_path / "store"
-    extraction.extract(model, examples, output, max_length=32, batch_size=4)
-    store = AttentionStore.open(tmp_path / "store")
-    rng = np.random.default_rng(0)
-    tokens = [
-        random_tokens(int(n), int(i), rng) for n, i in zip(store.lengths, store.idx, strict=True)
-    ]
-    check(measure(store, tokens, 1), store, tokens)
-
-
-def test_one_sentence_by_hand(tmp_path: Path) -> None:
-    """[CLS] She slept . [SEP]; one layer, one head."""
-    a = [
-        # CLS   She   slept  .     SEP
-        [0.500, 0.125, 0.125, 0.125, 0.125],  # [CLS]
-        [0.250, 0.250, 0.250, 0.125, 0.125],  # She
-        [0.125, 0.500, 0.125, 0.125, 0.125],  # slept
-        [0.000, 0.000, 0.500, 0.000, 0.500],  # .
-        [0.125, 0.125, 0.500, 0.125, 0.125],  # [SEP]
-    ]
-    store = save(tmp_path / "store", [np.array(a, dtype=np.float16)[None, None]])
-    features = np.zeros((5, len(FEATURES)), dtype=np.bool_)
-    for token, names in enumerate(
-        [["[CLS]"], ["pronoun", "subject"], ["verb"], ["punctuation"], ["[SEP]"]]
-    ):
-        features[token, [FEATURES.index(name) for name in names]] = True
-    special = np.array([True, False, False, False, True])
-    none = np.empty((0, 2), dtype=np.int64)
-    pairs = (np.array([[2, 1]]), np.array([[1, 2]]), none, none)
-    one = Tokens(0, np.zeros(5, dtype=np.int64), special, features, pairs, none)
-    found = measure(store, [one], 0)
-
-    weights = found["stripes"].set_index("feature")["weight"].to_dict()
-    assert weights == pytest.approx(
-        {
-            "[CLS]": (0.5 + 0.25 + 0.125 + 0 + 0.125) / 5,  # 0.2
-            "pronoun": (0.125 + 0.25 + 0.5 + 0 + 0.125) / 5,  # 0.2
-            "subject": 0.2,
-            "verb": (0.125 + 0.25 + 0.125 + 0.5 + 0.5) / 5,  # 0.3
-            "punctuation": (0.125 + 0.125 + 0.125 + 0 + 0.125) / 5,  # 0.1
-            "[SEP]": (0.125 + 0.125 + 0.125 + 0.5 + 0.125) / 5,  # 0.2
-        },
-        abs=1e-7,
-    )
-    cls = found["cls_attention"].set_index("feature")["weight"].to_dict()
-    assert cls["[CLS]"] == 0.5
-    assert cls["verb"] == cls["subject"] == cls["[SEP]"] == 0.125
-    pairs_found = found["token_pairs"].set_index("relation")
-    assert pairs_found.loc["verb to subject", "weight"] == 0.5
-    assert pairs_found.loc["subject to verb", "weight"] == 0.25
-    self_, previous, next_ = (
-        (0.5 + 0.25 + 0.125 + 0 + 0.125) / 5,  # 0.2
-        (0.25 + 0.5 + 0.5 + 0.125) / 5,  # 0.275
-        (0.125 + 0.25 + 0.125 + 0.5) / 5,  # 0.2
-    )
-    assert pairs_found["diagonal"].tolist() == pytest.approx([self_ + previous + next_] * 2)
-    statistics = found["head_statistics"].set_index("statistic")["value"].to_dict()
-    # rows with four 1/8 and a 1/2, twice; three 1/4 and two 1/8; two halves; as the first
-    spread = 4 / 8 * math.log(8) + 1 / 2 * math.log(2)
-    entropy = (3 * spread + 3 / 4 * math.log(4) + 2 / 8 * math.log(8) + math.log(2)) / 5
-    expected = {"previous": previous, "self": self_, "next": next_, "entropy": entropy}
-    expected |= {"[CLS]": 0.2, "[SEP]": 0.2, "punctuation": 0.1}
-    assert statistics == pytest.approx(expected, rel=1e-6)
-    assert found["equal_words"].empty
-
-
 @pytest.mark.parametrize("kind", ["store", "local"])
-def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, request) -> None:
+def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, request):
     """The cells are drawn again, and their statistic is computed by loops."""
     store = request.getfixturevalue(kind)
     found = measure(store, tokens, 3)
@@ -385,7 +289,7 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, reques
         assert equal[layer + 1, head + 1] == pytest.approx(mean(of_equal[0]), **CLOSE)
 
 
-def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(tokens) -> None:
+def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(tokens):
     chances = measures.feature_chances(tokens)
     for one in tokens:
         cells = measures.control_cells([one], chances, 0)
@@ -407,7 +311,7 @@ def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(
             assert not one.special[keys].any()
 
 
-def test_controls_depend_on_seed_and_example_only(store, tokens) -> None:
+def test_controls_depend_on_seed_and_example_only(store, tokens):
     first, again, other = (measure(store, tokens, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first["stripes"], again["stripes"])
     assert (first["stripes"]["control"] != other["stripes"]["control"]).any()
@@ -421,7 +325,7 @@ def test_controls_depend_on_seed_and_example_only(store, tokens) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_control_tokens_stand_where_the_feature_stands() -> None:
+def test_control_tokens_stand_where_the_feature_stands():
     """Tokens with the feature stand in the first fifth: so do nine in ten random ones."""
     rng = np.random.default_rng(0)
     examples = []
@@ -450,13 +354,13 @@ def test_control_tokens_stand_where_the_feature_stands() -> None:
     assert sep.min() >= 46, "near the last token"
 
 
-def test_special_tokens_are_where_the_ordinary_token_beside_them_is() -> None:
+def test_special_tokens_are_where_the_ordinary_token_beside_them_is():
     """<s> a a a </s> </s> b b b </s>: ten tokens, ten parts."""
     special = np.array([1, 0, 0, 0, 1, 1, 0, 0, 0, 1], dtype=bool)
     assert measures.places_of(special).tolist() == [1, 1, 2, 3, 3, 3, 6, 7, 8, 8]
 
 
-def test_sets_of_tokens_are_drawn_by_their_chances() -> None:
+def test_sets_of_tokens_are_drawn_by_their_chances():
     rng = np.random.default_rng(0)
     drawn = tokens_at_likely_places(1, np.array([0, 1, 2, 1.0]), 8000, rng)[:, 0]
     # binomial with n = 8000: five standard deviations are at most 0.028
@@ -467,7 +371,7 @@ def test_sets_of_tokens_are_drawn_by_their_chances() -> None:
     assert tokens_at_likely_places(5, np.array([0, 1, 2, 1.0]), 3, rng).shape == (3, 3)
 
 
-def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
+def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path):
     maps = [np.full((1, 2, 3, 3), 1 / 3, dtype=np.float16)]
     none = np.empty((0, 2), dtype=np.int64)
     features = np.zeros((3, len(FEATURES)), dtype=np.bool_)
@@ -486,7 +390,7 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path: Path) -> None:
     ]
 
 
-def test_memory_does_not_grow_with_the_examples(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_examples(tmp_path):
     """This includes reading the annotation and mapping it to the tokens."""
     rng = np.random.default_rng(0)
     weights = rng.random((6, 6, 40, 40))

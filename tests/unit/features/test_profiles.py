@@ -1,7 +1,5 @@
 """What is kept of every example, against plain loops."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_tokens, save
@@ -120,7 +118,7 @@ def test_controls_are_means_over_the_draws_of_an_example(measured):
             assert kept == pytest.approx(expected, **CLOSE)
 
 
-def test_files_keep_everything_in_single_precision(measured, tmp_path: Path):
+def test_files_keep_everything_in_single_precision(measured, tmp_path):
     _, _, found, _ = measured
     found.save(tmp_path / "examples.npz")
     again = Profiles.load(tmp_path / "examples.npz")
@@ -133,7 +131,7 @@ def test_files_keep_everything_in_single_precision(measured, tmp_path: Path):
             np.testing.assert_allclose(other[name], values, rtol=1e-6)
 
 
-def test_a_damaged_file_is_named(tmp_path: Path):
+def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "examples.npz").write_bytes(b"PK\x03\x04")
     for name in ("examples.npz", "missing.npz"):
         with pytest.raises(InputError, match=rf"{name}: found no attention of single examples"):

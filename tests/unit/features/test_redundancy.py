@@ -1,7 +1,5 @@
 """How near heads are, over all models: on planted and on shuffled heads; positions; the figure."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 
@@ -9,12 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from drawn import LABEL, axes_named, written
+from drawn import axes_named, draw_with
 
+from darksecrets.features import redundancy, tables
 from darksecrets.features import redundancy_summary as module
-from darksecrets.features import tables
 from darksecrets.features.head_distances import Distances
-from darksecrets.features.redundancy import redundancy
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 
@@ -65,7 +62,7 @@ def of_one(found: Distances) -> pd.DataFrame:
     return summary(both(found)).droplevel([0, 1, 2])
 
 
-def test_means_and_controls_are_the_loops() -> None:
+def test_means_and_controls_are_the_loops():
     found = of_positions(plane(0.02))
     table = of_one(found)
     layer = np.repeat(np.arange(LAYERS), HEADS)
@@ -88,44 +85,32 @@ def test_means_and_controls_are_the_loops() -> None:
         assert math.isnan(row["p_value"]) == (kind != "same layer")
 
 
-def test_intervals_are_those_of_a_mean_over_examples() -> None:
+def test_intervals_are_those_of_a_mean_over_examples():
     found = of_positions(plane(0.02), noise=0.5)
     row = of_one(found).loc["all"]
     reach = 1.96 * found.pairs.mean(axis=1).std(ddof=1) / np.sqrt(EXAMPLES)
     assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * reach, rel=0.15)
 
 
-def test_heads_that_are_near_in_their_layer_are_found() -> None:
+def test_heads_that_are_near_in_their_layer_are_found():
     row = of_one(of_positions(plane(0.01))).loc["same layer"]
     assert row["difference_high"] < 0
     assert row["p_value"] == row["q_value"] == 1 / (1 + module.PERMUTATIONS)
 
 
-def test_shuffled_heads_have_no_layers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same heads, assigned to layers at random: at most 5 % are called near.
-
-    The bound is that of 100 draws, passed by chance once in 1000 times.
-    """
-    monkeypatch.setattr(module, "PERMUTATIONS", 199)
-    places, rng = plane(0.01), np.random.default_rng(2)
-    p = [module._same_layer(both(of_positions(rng.permutation(places)))[1]) for _ in range(100)]
-    assert np.mean(np.array(p) <= 0.05) <= 0.13
-    assert 0.4 < np.mean(p) < 0.6
-
-
-def test_heads_that_are_all_copies_are_not_near_in_their_layer() -> None:
+def test_heads_that_are_all_copies_are_not_near_in_their_layer():
     table = of_one(of_positions(np.zeros((COUNT, 2))))
     assert table.loc["same layer", "p_value"] == 1
     assert (table.loc[["all", "nearest"], "distance"] == 0).all()
 
 
-def test_one_layer_has_no_test_and_few_examples_no_interval() -> None:
+def test_one_layer_has_no_test_and_few_examples_no_interval():
     table = of_one(of_positions(plane(0.02, layers=1), examples=5))
     assert "different layers" not in table.index
     assert table[["p_value", "ci_low", "difference_low"]].isna().all(axis=None)
 
 
-def test_all_models_are_corrected_together() -> None:
+def test_all_models_are_corrected_together():
     shuffled = np.random.default_rng(3).permutation(plane(0.01))
     near, far = of_positions(plane(0.01)), of_positions(shuffled)
     table = summary(*(both(found, task) for found, task in ((near, "RTE"), (far, "QQP"))))
@@ -143,7 +128,7 @@ def changed(*found: Distances, task: str = "RTE") -> pd.DataFrame:
     return tables.REDUNDANCY_CHANGES.check(table, "redundancy_changes.csv", "").set_index("pairs")
 
 
-def test_changes_are_differences_on_the_same_examples() -> None:
+def test_changes_are_differences_on_the_same_examples():
     before, nearer, farther = (of_positions(scale * plane(0.02)) for scale in (1, 0.8, 1.1))
     row = changed(before, nearer, farther).loc["same layer"]
     layer = np.repeat(np.arange(LAYERS), HEADS)
@@ -162,7 +147,7 @@ def test_changes_are_differences_on_the_same_examples() -> None:
     assert alone.loc["same layer", "ci_high"] < 0 < alone.loc["other text", "p_value"]
 
 
-def test_few_examples_have_no_test_and_one_state_no_change() -> None:
+def test_few_examples_have_no_test_and_one_state_no_change():
     few = [of_positions(scale * plane(0.02), examples=5) for scale in (1, 0.8)]
     assert changed(*few)[["ci_low", "p_value", "q_value"]].isna().all(axis=None)
     assert changed(few[0]).empty
@@ -174,7 +159,7 @@ def placed(*models: tuple[Distances, str]) -> pd.DataFrame:
     return tables.HEAD_POSITIONS.check(table, "head_positions.csv", "")
 
 
-def test_positions_have_the_distances_of_the_heads() -> None:
+def test_positions_have_the_distances_of_the_heads():
     places = plane(0.02)
     table = placed((of_positions(places, noise=0), MODELS[0]))
     found = table[["x", "y"]].to_numpy()
@@ -186,7 +171,7 @@ def test_positions_have_the_distances_of_the_heads() -> None:
     assert list(zip(table["layer"], table["head"], strict=True)) == order
 
 
-def test_stress_is_kruskals() -> None:
+def test_stress_is_kruskals():
     rng = np.random.default_rng(0)
     found = of_positions(rng.uniform(0, 0.1, size=(COUNT, 8)), noise=0)
     table = placed((found, MODELS[0]))
@@ -197,7 +182,7 @@ def test_stress_is_kruskals() -> None:
     assert stress > 0.1
 
 
-def test_a_fine_tuned_model_is_turned_like_the_pre_trained_one() -> None:
+def test_a_fine_tuned_model_is_turned_like_the_pre_trained_one():
     """Its heads are drawn where those of the pre-trained model are, unless they changed."""
     found = of_positions(plane(0.02))
     turned = of_positions(plane(0.02) + np.random.default_rng(0).normal(0, 1e-4, (COUNT, 2)))
@@ -209,7 +194,7 @@ def test_a_fine_tuned_model_is_turned_like_the_pre_trained_one() -> None:
     assert np.abs(before - after).max() < 0.01 < np.abs(before).max()
 
 
-def test_copies_are_drawn_in_one_place() -> None:
+def test_copies_are_drawn_in_one_place():
     table = placed((of_positions(np.zeros((COUNT, 2))), MODELS[0]))
     assert (table[["x", "y", "stress"]] == 0).all(axis=None)
 
@@ -237,30 +222,52 @@ def figure_tables(
 
 
 @pytest.mark.parametrize("tasks", [["RTE"], ["RTE", "QQP", "SST-2"]], ids=len)
-def test_the_figure_shows_the_tables(tasks: list[str]) -> None:
+def test_the_figure_shows_the_tables(tasks):
     table, positions, types = figure_tables(tasks, seeds=2)
-    figure = redundancy(table, positions, types, tasks, LABEL)
+    given = {"table": table, "positions": positions, "types": types}
+    figure = draw_with(redundancy.draw, tasks, **given)
     for task in tasks:
         for state, seed in (("pretrained", None), ("finetuned", 1)):
             rows = positions[(positions["task"] == task) & (positions["state"] == state)]
             rows = rows[rows["seed"] == seed] if seed else rows
-            marks = axes_named(figure, f"{task} {state}").collections
-            for head, dots in enumerate(marks, start=1):  # a type for each head of a layer
-                part = rows[rows["head"] == head]
-                np.testing.assert_allclose(dots.get_offsets(), part[["x", "y"]])
-                assert list(dots.get_array()) == list(part["layer"])
-            shapes = [dots.get_paths()[0].vertices.tolist() for dots in marks]
-            assert len(shapes) == HEADS == len({str(shape) for shape in shapes})
-        lines = axes_named(figure, f"{task} distances").lines
-        shown = sorted(x for line in lines for x in line.get_xdata())
-        assert shown == sorted(table.loc[table["task"] == task, "distance"])
-    texts = [text.get_text() for text in written(figure)]
-    assert {*tasks, *tables.PAIRS, "pretrained", "finetuned", "Layer"} <= set(texts)
-    assert {"to the next token", "to the previous token", "broad", "to [SEP]"} <= set(texts)
-    assert "to punctuation" not in texts
-    assert any(text.startswith("run demo") for text in texts)
+            axes = axes_named(figure, f"{task} {state}")
+            drawn = [
+                (*place, layer, str(dots.get_paths()[0].vertices.tolist()))
+                for dots in axes.collections
+                for place, layer in zip(dots.get_offsets(), dots.get_array(), strict=True)
+            ]
+            places = rows[["x", "y", "layer"]].itertuples(index=False, name=None)
+            assert sorted(each[:3] for each in drawn) == sorted(places)
+            head = {(row.x, row.y): row.head for row in rows.itertuples()}
+            marks = {(head[x, y], mark) for x, y, _, mark in drawn}
+            assert len(marks) == HEADS == len({mark for _, mark in marks}), "one for each type"
+            assert f"stress {rows['stress'].iloc[0]:.2f}" in axes.get_title()
+        axes = axes_named(figure, f"{task} distances")
+        own = table[table["task"] == task]
+        drawn = [
+            (line.get_label(), tables.PAIRS[round(y)], x)
+            for line in axes.lines
+            for x, y in line.get_xydata().tolist()
+        ]
+        expected = own[["state", "pairs", "distance"]].itertuples(index=False, name=None)
+        assert sorted(drawn) == sorted(expected)
+        ends = [
+            (low[0], high[0])
+            for part in axes.collections
+            for low, high in part.get_segments()
+            if not np.isnan([*low, *high]).any()
+        ]
+        of_table = own[["ci_low", "ci_high"]].dropna().itertuples(index=False, name=None)
+        assert sorted(ends) == sorted(of_table)
+    first = axes_named(figure, f"{tasks[0]} distances")
+    assert [text.get_text() for text in first.get_yticklabels()] == list(tables.PAIRS)
+    legend = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert {"pretrained", "finetuned", "to the next token", "to [SEP]", "broad"} <= legend
+    assert "to punctuation" not in legend
 
 
-def test_a_missing_task_is_named() -> None:
-    with pytest.raises(InputError, match="no rows for pretrained on QQP"):
-        redundancy(*figure_tables(["RTE"]), ["RTE", "QQP"], LABEL)
+def test_a_missing_task_is_named():
+    names = ("table", "positions", "types")
+    given = dict(zip(names, figure_tables(["RTE"]), strict=True))
+    with pytest.raises(InputError, match="no rows with task QQP"):
+        draw_with(redundancy.draw, ["RTE", "QQP"], **given)

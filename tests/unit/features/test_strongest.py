@@ -1,7 +1,5 @@
 """The strongest column of every map, against plain loops, by hand and on heads made to fool it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
@@ -129,7 +127,7 @@ def test_kinds_of_the_tokens_of_any_tokenizer(layout, expected):
     assert kinds.shape[1] == len(TOKEN_KINDS)
 
 
-def test_a_file_is_read_as_it_was_written(tmp_path: Path):
+def test_a_file_is_read_as_it_was_written(tmp_path):
     rng = np.random.default_rng(6)
     shape = (4, 2, 3, 4)
     saved = StrongestColumns(

@@ -1,7 +1,5 @@
 """A small training, which several files of tests look at."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

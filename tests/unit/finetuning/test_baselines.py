@@ -1,8 +1,5 @@
 """Baselines solve tasks that words alone can solve, but not the built-in corpus."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,8 +35,9 @@ _BOUNDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(TASKS))
-def test_words_alone_do_not_solve_the_built_in_corpus(name: str) -> None:
+def test_words_alone_do_not_solve_the_built_in_corpus(name):
     splits = generate(name, {"train": 2000, "validation": 500}, 17)
     columns = {split: _columns(rows(examples)) for split, examples in splits.items()}
     predictions = bag_of_words(columns["train"], columns["validation"], TASKS[name])
@@ -49,14 +47,14 @@ def test_words_alone_do_not_solve_the_built_in_corpus(name: str) -> None:
     assert scores[metric] < most
 
 
-def test_words_alone_solve_what_words_tell() -> None:
+def test_words_alone_solve_what_words_tell():
     good = [f"a good {word}" for word in ("film", "book", "play", "song")] * 10
     bad = [f"a bad {word}" for word in ("film", "book", "play", "song")] * 10
     table = {"sentence1": good + bad, "label": [1] * 40 + [0] * 40}
     assert bag_of_words(table, table, TASKS["SST-2"]).tolist() == table["label"]
 
 
-def test_each_sentence_of_a_pair_has_its_own_words() -> None:
+def test_each_sentence_of_a_pair_has_its_own_words():
     # The label depends on which sentence has "good": the words of both together do not tell.
     first = ["good"] * 20 + ["bad"] * 20
     second = ["bad"] * 20 + ["good"] * 20
@@ -64,7 +62,7 @@ def test_each_sentence_of_a_pair_has_its_own_words() -> None:
     assert bag_of_words(table, table, TASKS["MRPC"]).tolist() == table["label"]
 
 
-def test_similarity_is_predicted_by_regression() -> None:
+def test_similarity_is_predicted_by_regression():
     words = ["same", "near", "far", "none"]
     table = {
         "sentence1": ["a sentence"] * 40,
@@ -75,7 +73,7 @@ def test_similarity_is_predicted_by_regression() -> None:
     assert _scores(TASKS["STS-B"], predictions, table["label"])["pearson"] > 0.95
 
 
-def test_the_commonest_label() -> None:
+def test_the_commonest_label():
     train = {"sentence1": [""] * 5, "sentence2": [""] * 5, "label": [1, 1, 0, 1, 0]}
     truth = [0, 1, 1, 0, 1, 1]
     scores = _scores(TASKS["MRPC"], majority(train, {"label": truth}, TASKS["MRPC"]), truth)
@@ -86,7 +84,7 @@ def test_the_commonest_label() -> None:
     assert _scores(TASKS["STS-B"], mean, [0.0, 5.0, 2.0]) == {"pearson": 0.0, "spearman": 0.0}
 
 
-def test_the_tables_hold_both_baselines(tmp_path: Path) -> None:
+def test_the_tables_hold_both_baselines(tmp_path):
     train = {"sentence1": [*["good"] * 30, *["bad"] * 29], "label": [*[1] * 30, *[0] * 29]}
     validation = {"idx": [7, 4], "sentence1": ["bad", "good"], "label": [0, 0]}
     scores, predictions = evaluate_baselines(train, validation, TASKS["SST-2"])

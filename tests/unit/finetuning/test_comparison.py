@@ -1,7 +1,5 @@
 """Intervals and differences of scores, against plain formulas on samples drawn one by one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -57,8 +55,9 @@ def outcomes(task: str, seeds: int) -> Outcomes:
     return Outcomes(TASKS[task], labels, predictions, range(1, seeds + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "seeds"), [("MRPC", 1), ("STS-B", 3), ("MNLI", 3)])
-def test_intervals_are_those_of_a_plain_bootstrap(task: str, seeds: int) -> None:
+def test_intervals_are_those_of_a_plain_bootstrap(task, seeds):
     """The variance over examples, from 500 samples drawn and scored one by one."""
     given = outcomes(task, seeds)
     means, differences, _ = compare([given], Resampling(4000, 1))
@@ -100,7 +99,7 @@ def test_intervals_are_those_of_a_plain_bootstrap(task: str, seeds: int) -> None
             assert row["ci_high"] - row["difference"] == pytest.approx(100 * reach, rel=0.15)
 
 
-def test_mean_differences_average_accuracy_or_the_main_metric_over_tasks() -> None:
+def test_mean_differences_average_accuracy_or_the_main_metric_over_tasks():
     names = ["MRPC", "STS-B", "RTE"]
     given = [outcomes(name, 2) for name in names]
     _, differences, averaged = compare(given, Resampling(500, 1))
@@ -118,7 +117,7 @@ def test_mean_differences_average_accuracy_or_the_main_metric_over_tasks() -> No
     pd.testing.assert_frame_equal(alone[1][columns], alone[2][columns])
 
 
-def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path: Path) -> None:
+def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path):
     from scipy.stats import false_discovery_control
 
     found = compare([outcomes("MRPC", 1), outcomes("STS-B", 1)], Resampling(200, 1))
@@ -134,7 +133,7 @@ def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path: Path) -> No
     assert means.loc[("STS-B", "majority"), "score"].tolist() == [0, 0]
 
 
-def test_equal_models_have_no_difference() -> None:
+def test_equal_models_have_no_difference():
     given = outcomes("MRPC", 2)
     same = dict.fromkeys(given.predictions, given.predictions["frozen"])
     _, differences, averaged = compare(
@@ -145,7 +144,7 @@ def test_equal_models_have_no_difference() -> None:
         assert (table[["p_value", "q_value"]] == 1).all(axis=None)
 
 
-def test_means_over_tasks_are_of_the_seeds_that_all_tasks_have() -> None:
+def test_means_over_tasks_are_of_the_seeds_that_all_tasks_have():
     two, three = outcomes("RTE", 2), outcomes("MRPC", 3)
     resampling = Resampling(200, 1)
     _, differences, averaged = compare([two, three], resampling)
@@ -155,7 +154,7 @@ def test_means_over_tasks_are_of_the_seeds_that_all_tasks_have() -> None:
     assert set(averaged["seeds"]) == {2}
 
 
-def test_a_state_that_is_missing_is_not_compared() -> None:
+def test_a_state_that_is_missing_is_not_compared():
     given = outcomes("RTE", 1)
     some = {name: p for name, p in given.predictions.items() if name != "frozen"}
     means, differences, averaged = compare(
@@ -167,7 +166,7 @@ def test_a_state_that_is_missing_is_not_compared() -> None:
         assert len(table) == 5
 
 
-def test_swapping_correlations_is_the_test_of_the_sweep() -> None:
+def test_swapping_correlations_is_the_test_of_the_sweep():
     """`correlation_permutation` swaps standardized predictions, too, in its own code."""
     rng = np.random.default_rng(4)
     labels = rng.normal(size=40)
@@ -204,7 +203,7 @@ def write_baselines(folder: Path) -> Path:
     return path
 
 
-def test_predictions_are_read_by_state_and_seed(tmp_path: Path) -> None:
+def test_predictions_are_read_by_state_and_seed(tmp_path):
     paths = [
         write(tmp_path, state, seed, [5, 3, 9])
         for seed in (2, 1)
@@ -221,7 +220,7 @@ def test_predictions_are_read_by_state_and_seed(tmp_path: Path) -> None:
     assert found.predictions["frozen"].tolist() == [[0, 1, 0]] * 2
 
 
-def test_predictions_of_other_examples_or_seeds_are_refused(tmp_path: Path) -> None:
+def test_predictions_of_other_examples_or_seeds_are_refused(tmp_path):
     one, other = (write(tmp_path, state, 1, [5, 3, 9]) for state in ("frozen", "finetuned"))
     baselines = write_baselines(tmp_path)
     shuffled = write(tmp_path, "pretrained", 1, [3, 5, 9])

@@ -1,7 +1,5 @@
 """Cosine of attention maps, against a plain loop in double precision."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -35,11 +33,7 @@ def within(maps: Maps, windows: Windows) -> Maps:
 
 
 def save(
-    folder: Path,
-    maps: Maps,
-    idx: list[int] | None = None,
-    word: str = "w",
-    windows: Windows = (),
+    folder: Path, maps: Maps, idx: list[int] | None = None, word: str = "w", windows: Windows = ()
 ) -> AttentionStore:
     lengths = [one.shape[-1] for one in maps]
     examples = pd.DataFrame(
@@ -64,7 +58,7 @@ def cosine(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> float:
 
 
 @pytest.mark.parametrize("max_bytes", [1, 2 * LAYERS * HEADS * 36 * 2, 10**6])
-def test_cosine_is_the_loops(tmp_path: Path, max_bytes: int) -> None:
+def test_cosine_is_the_loops(tmp_path, max_bytes):
     first, second = maps_of(1), maps_of(2)
     found = module.cosine(
         save(tmp_path / "first", first), save(tmp_path / "second", second), max_bytes
@@ -76,7 +70,7 @@ def test_cosine_is_the_loops(tmp_path: Path, max_bytes: int) -> None:
     assert found.std() > 0.01
 
 
-def test_a_model_is_like_itself(tmp_path: Path) -> None:
+def test_a_model_is_like_itself(tmp_path):
     store = save(tmp_path / "store", maps_of(1))
     np.testing.assert_allclose(module.cosine(store, store), 1, rtol=0, atol=1e-15)
 
@@ -91,7 +85,7 @@ def uniform(length: int, window: int | None) -> npt.NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("windows", [(), (1, None)])
-def test_floors_are_the_loops(tmp_path: Path, windows: Windows) -> None:
+def test_floors_are_the_loops(tmp_path, windows):
     maps = within(maps_of(1), windows)
     for max_bytes in (1, 10**6):
         store = save(tmp_path / f"{max_bytes}", maps, windows=windows)
@@ -108,12 +102,12 @@ def test_floors_are_the_loops(tmp_path: Path, windows: Windows) -> None:
         assert flat.std() > 0.01
 
 
-def test_a_layer_of_one_head_has_no_other_heads(tmp_path: Path) -> None:
+def test_a_layer_of_one_head_has_no_other_heads(tmp_path):
     store = save(tmp_path / "store", maps_of(1, heads=1))
     assert np.isnan(module.floors(store)[0]).all()
 
 
-def test_the_table_has_means_and_spread_over_examples(tmp_path: Path) -> None:
+def test_the_table_has_means_and_spread_over_examples(tmp_path):
     first, second, third = maps_of(1), maps_of(2), maps_of(3)
     stores = [save(tmp_path / str(n), maps) for n, maps in enumerate((first, second, third))]
     found = module.compare(*stores)
@@ -135,7 +129,20 @@ def test_the_table_has_means_and_spread_over_examples(tmp_path: Path) -> None:
     assert np.isnan(module.table(module.compare(*stores[:2]))["other_seed"]).all()
 
 
-def test_intervals_are_those_of_a_mean(tmp_path: Path) -> None:
+def test_every_seed_is_compared_with_the_next_and_the_last_with_the_first(tmp_path):
+    before, *after = (save(tmp_path / str(n), maps_of(n)) for n in (1, 2, 3, 4))
+    seeds = dict(zip((7, 5, 9), after, strict=True))
+    found = module.compare_seeds(before, seeds)
+    assert list(found) == [7, 5, 9]
+    for seed, following in ((7, 5), (5, 9), (9, 7)):
+        expected = module.compare(before, seeds[seed], seeds[following])
+        for name in ("similarity", "other_heads", "uniform", "other_seed"):
+            assert np.array_equal(getattr(found[seed], name), getattr(expected, name))
+    alone = module.compare_seeds(before, {7: after[0]})
+    assert np.isnan(alone[7].other_seed).all()
+
+
+def test_intervals_are_those_of_a_mean(tmp_path):
     lengths = [8] * 60
     found = module.compare(*(save(tmp_path / str(seed), maps_of(seed, lengths)) for seed in (1, 2)))
     table = module.table(found)
@@ -146,7 +153,7 @@ def test_intervals_are_those_of_a_mean(tmp_path: Path) -> None:
         )
 
 
-def test_layers_have_the_means_of_their_heads_by_example(tmp_path: Path) -> None:
+def test_layers_have_the_means_of_their_heads_by_example(tmp_path):
     idx = [5, 3, 9, 1, 7]
     stores = [save(tmp_path / str(seed), maps_of(seed), idx) for seed in (1, 2)]
     found = module.compare(*stores)
@@ -168,9 +175,7 @@ def test_layers_have_the_means_of_their_heads_by_example(tmp_path: Path) -> None
         ({"maps": maps_of(1, [9, 7, 6, 6, 3])}, "the tokens of idx 1 differ"),
     ],
 )
-def test_stores_that_cannot_be_compared(
-    tmp_path: Path, other: dict[str, object], message: str
-) -> None:
+def test_stores_that_cannot_be_compared(tmp_path, other, message):
     first = save(tmp_path / "first", maps_of(1))
     with pytest.raises(InputError, match=message):
         module.cosine(first, save(tmp_path / "other", **other))

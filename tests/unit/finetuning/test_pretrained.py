@@ -1,7 +1,5 @@
 """The pre-trained encoder with an untrained and a trained classifier, against plain loops."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any
@@ -34,23 +32,34 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluate(
-    inputs: Path, folder: Path, task: str = "MRPC", seed: int = 3, settings: Settings = SETTINGS
+    inputs: Path,
+    folder: Path,
+    task: str = "MRPC",
+    seed: int = 3,
+    settings: Settings = SETTINGS,
+    before: tuple[int, ...] = (),
 ) -> dict[str, Any]:
-    return evaluate_pretrained(
+    """What is returned of a seed, and of all; `before` are seeds that are scored before it."""
+    details = evaluate_pretrained(
         inputs / "model",
         inputs / task,
         task=TASKS[task],
-        seed=seed,
+        seeds=[*before, seed],
         settings=settings,
         max_length=32,
         threads=1,
-        scores={state: folder / f"{state}-scores.csv" for state in (PRETRAINED, FROZEN)},
-        predictions={state: folder / f"{state}.csv" for state in (PRETRAINED, FROZEN)},
+        scores={state: folder / "scores" / state for state in (PRETRAINED, FROZEN)},
+        predictions={state: folder / state for state in (PRETRAINED, FROZEN)},
     )
+    return {**details, **details["seeds"][seed]}
+
+
+def predictions_of(folder: Path, state: str, seed: int = 3) -> Path:
+    return folder / state / f"seed-{seed}.csv"
 
 
 def logits_of(folder: Path, state: str) -> np.ndarray:
-    return pd.read_csv(folder / f"{state}.csv").filter(like="logit_").to_numpy()
+    return pd.read_csv(predictions_of(folder, state)).filter(like="logit_").to_numpy()
 
 
 def plain(model: torch.nn.Module, folder: Path, data: Path, task: str, split: str) -> torch.Tensor:
@@ -61,9 +70,7 @@ def plain(model: torch.nn.Module, folder: Path, data: Path, task: str, split: st
     return torch.cat([model(**tokenizer(*text, return_tensors="pt")).logits for text in texts])
 
 
-def test_untrained_is_the_classifier_that_finetuning_begins_with(
-    inputs: Path, tmp_path: Path
-) -> None:
+def test_untrained_is_the_classifier_that_finetuning_begins_with(inputs, tmp_path):
     result = evaluate(inputs, tmp_path)
     model, new = loading.load_classifier(inputs / "model", TASKS["MRPC"], seed=3)
     with torch.inference_mode():
@@ -72,19 +79,17 @@ def test_untrained_is_the_classifier_that_finetuning_begins_with(
     assert result["new_parameters"] == new == ["classifier.bias", "classifier.weight"]
     assert result["sign"] == 1
     for state in (PRETRAINED, FROZEN):
-        table = pd.read_csv(tmp_path / f"{state}-scores.csv")
-        assert (
-            set(table["state"]) == set(pd.read_csv(tmp_path / f"{state}.csv")["state"]) == {state}
-        )
+        table = pd.read_csv(tmp_path / "scores" / state / "seed-3.csv")
+        predicted = pd.read_csv(predictions_of(tmp_path, state))
+        assert set(table["state"]) == set(predicted["state"]) == {state}
         expected_scores = [100 * value for value in result["scores"][state].values()]
         assert table["score"].tolist() == pytest.approx(expected_scores)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_untrained_regression_gets_the_sign_that_fits_the_training_split(
-    inputs: Path, tmp_path: Path, seed: int
-) -> None:
+def test_an_untrained_regression_gets_the_sign_that_fits_the_training_split(inputs, tmp_path, seed):
     result = evaluate(inputs, tmp_path, "STS-B", seed)
+    (tmp_path / PRETRAINED / f"seed-{seed}.csv").rename(predictions_of(tmp_path, PRETRAINED))
     model, _ = loading.load_classifier(inputs / "model", TASKS["STS-B"], seed=seed)
     with torch.inference_mode():
         train, validation = (
@@ -98,9 +103,7 @@ def test_an_untrained_regression_gets_the_sign_that_fits_the_training_split(
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
-def test_frozen_is_trained_as_a_plain_loop_over_the_whole_model(
-    task: str, inputs: Path, tmp_path: Path
-) -> None:
+def test_frozen_is_trained_as_a_plain_loop_over_the_whole_model(task, inputs, tmp_path):
     """The whole model runs in every step, without dropout; only the classifier is updated."""
     evaluate(inputs, tmp_path, task)
     model, _ = loading.load_classifier(inputs / "model", TASKS[task], seed=3)
@@ -141,18 +144,19 @@ def test_frozen_is_trained_as_a_plain_loop_over_the_whole_model(
     assert np.abs(logits_of(tmp_path, FROZEN) - logits_of(tmp_path, PRETRAINED)).max() > 0.01
 
 
-def test_the_same_seed_gives_the_same_tables(inputs: Path, tmp_path: Path) -> None:
-    for name, seed in (("one", 3), ("same", 3), ("other", 4)):
-        (tmp_path / name).mkdir()
+def test_the_same_seed_gives_the_same_tables(inputs, tmp_path):
+    """Also where another seed was scored before, with which it shares the encoder's outputs."""
+    for name, seed, before in (("one", 3, ()), ("same", 3, (4,)), ("other", 4, ())):
         torch.manual_seed(len(name))
-        evaluate(inputs, tmp_path / name, seed=seed)
+        evaluate(inputs, tmp_path / name, seed=seed, before=before)
     one, same, other = (
-        (tmp_path / name / f"{FROZEN}.csv").read_bytes() for name in ("one", "same", "other")
+        predictions_of(tmp_path / name, FROZEN, seed).read_bytes()
+        for name, seed in (("one", 3), ("same", 3), ("other", 4))
     )
     assert one == same != other
 
 
-def test_exploding_loss_stops_with_what_to_do(inputs: Path, tmp_path: Path) -> None:
+def test_exploding_loss_stops_with_what_to_do(inputs, tmp_path):
     settings = Settings(epochs=2, batch_size=4, frozen_learning_rate=1e38)
-    with pytest.raises(InputError, match=r"STS-B, frozen, seed 3: .* fine_tuning\.frozen_learning"):
+    with pytest.raises(InputError, match="STS-B, frozen, seed 3: .* Check the weights"):
         evaluate(inputs, tmp_path, "STS-B", settings=settings)

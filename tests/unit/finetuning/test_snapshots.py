@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,17 +12,8 @@ import numpy as np
 import pytest
 import torch
 from glue import TASKS
-from hub.client import ROOT
 from safetensors.torch import load_file
-from small_training import (
-    STEPS_PER_EPOCH,
-    InterruptedHereError,
-    break_off,
-    finetune,
-    flip,
-    same,
-    weights,
-)
+from small_training import STEPS_PER_EPOCH, break_off, finetune, flip, kill, same, weights
 
 from darksecrets.finetuning.snapshots import (
     INDEX,
@@ -58,7 +47,7 @@ def start(inputs: Path, seed: int = 3) -> PreTrainedModel:
 
 @pytest.mark.parametrize("total", [1, 2, 7, 30, 936, 36816])
 @pytest.mark.parametrize("number", [3, 6, 8, 20])
-def test_steps(total: int, number: int) -> None:
+def test_steps(total, number):
     """Both ends are included; of longer trainings, half are even and the rest geometric."""
     steps = snapshot_steps(total, number)
     assert steps == sorted(set(steps))
@@ -74,11 +63,11 @@ def test_steps(total: int, number: int) -> None:
             assert any(abs(step - 2 * (total / 2) ** (place / rest)) <= 0.5 for step in steps)
 
 
-def test_results_are_the_same_bits_as_without(followed: Path, uninterrupted: Path) -> None:
+def test_results_are_the_same_bits_as_without(followed, uninterrupted):
     assert same(followed, uninterrupted)
 
 
-def test_the_first_is_the_start_and_the_last_the_end(inputs: Path, followed: Path) -> None:
+def test_the_first_is_the_start_and_the_last_the_end(inputs, followed):
     """The start bit for bit; the end within the rounding of differences to bfloat16."""
     model, begun, ended = start(inputs), start(inputs).state_dict(), weights(followed)
     snapshots = Snapshots(followed / "snapshots")
@@ -97,11 +86,8 @@ def test_the_first_is_the_start_and_the_last_the_end(inputs: Path, followed: Pat
 
 
 def test_every_snapshot_is_of_its_step_with_the_error_stated(
-    inputs: Path,
-    followed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    inputs, followed, tmp_path, monkeypatch
+):
     """Against the weights in the model after each step, in float64 and number by number."""
     seen: dict[int, dict[str, torch.Tensor]] = {}
     write = Recorder._write
@@ -134,7 +120,7 @@ def test_every_snapshot_is_of_its_step_with_the_error_stated(
     assert {tensor.dtype for tensor in dtypes} == {torch.bfloat16}
 
 
-def test_from_normal(inputs: Path, tmp_path: Path) -> None:
+def test_from_normal(inputs, tmp_path):
     finetune(inputs, tmp_path, state="finetuned-from-normal", epochs=1, snapshots=3)
     model, snapshots = start(inputs), Snapshots(tmp_path / "snapshots")
     with pytest.raises(InputError, match="began with other weights"):
@@ -145,22 +131,6 @@ def test_from_normal(inputs: Path, tmp_path: Path) -> None:
 
 # --- Killed and resumed -----------------------------------------------------------------------
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import small_training
-from darksecrets.finetuning import training
-save = training._Checkpoints.on_save
-def on_save(self, args, state, control, **others):
-    save(self, args, state, control, **others)
-    if state.global_step == {step}:
-        os.kill(os.getpid(), signal.SIGKILL)
-training._Checkpoints.on_save = on_save
-small_training.finetune(
-    Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0.0, snapshots={number}
-)
-"""
-
 
 def same_files(one: Path, other: Path) -> bool:
     names = [sorted(path.name for path in folder.iterdir()) for folder in (one, other)]
@@ -169,18 +139,10 @@ def same_files(one: Path, other: Path) -> bool:
     )
 
 
-def test_killed_and_resumed_has_the_same_snapshots(
-    inputs: Path,
-    followed: Path,
-    tmp_path: Path,
-) -> None:
+@pytest.mark.slow
+def test_killed_and_resumed_has_the_same_snapshots(inputs, followed, tmp_path):
     step = STEPS_PER_EPOCH + 3
-    code = KILLED.format(step=step, inputs=str(inputs), folder=str(tmp_path), number=NUMBER)
-    folders = [ROOT, ROOT / "tests", ROOT / "tests" / "unit"]
-    environment = {"PYTHONPATH": ":".join(map(str, folders)), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    assert done.returncode == -9, done.stderr.decode()
-    assert not (tmp_path / "snapshots").exists()
+    kill(inputs, tmp_path, step, snapshots=NUMBER)
     assert finetune(inputs, tmp_path, snapshots=NUMBER)["resumed_from_step"] == step
     assert same(tmp_path, followed)
     assert same_files(tmp_path / "snapshots", followed / "snapshots")
@@ -190,23 +152,14 @@ def test_killed_and_resumed_has_the_same_snapshots(
 @pytest.fixture(scope="module")
 def interrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a training leaves that is broken off after the checkpoints of steps 4 and 5."""
-    folder = tmp_path_factory.mktemp("interrupted")
-    with pytest.MonkeyPatch.context() as patched:
-        break_off(patched)
-        with pytest.raises(InterruptedHereError):
-            finetune(inputs, folder, checkpoint_seconds=0.0, snapshots=NUMBER)
-    return folder
+    return break_off(inputs, tmp_path_factory.mktemp("interrupted"), snapshots=NUMBER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("damaged", "number"), [(True, NUMBER), (False, 20)])
 def test_without_its_snapshots_a_checkpoint_is_not_resumed(
-    damaged: bool,
-    number: int,
-    inputs: Path,
-    interrupted: Path,
-    uninterrupted: Path,
-    tmp_path: Path,
-) -> None:
+    damaged, number, inputs, interrupted, uninterrupted, tmp_path
+):
     """One is damaged, or others are asked for than before."""
     shutil.copytree(interrupted, tmp_path, dirs_exist_ok=True)
     if damaged:
@@ -218,11 +171,8 @@ def test_without_its_snapshots_a_checkpoint_is_not_resumed(
 
 
 def test_a_training_that_needs_no_snapshots_resumes_one_that_did(
-    inputs: Path,
-    interrupted: Path,
-    uninterrupted: Path,
-    tmp_path: Path,
-) -> None:
+    inputs, interrupted, uninterrupted, tmp_path
+):
     shutil.copytree(interrupted, tmp_path, dirs_exist_ok=True)
     assert finetune(inputs, tmp_path)["resumed_from_step"] == 5
     assert same(tmp_path, uninterrupted)
@@ -240,17 +190,12 @@ def test_a_training_that_needs_no_snapshots_resumes_one_that_did(
         ({"model": "abc"}, "expected abc"),
     ],
 )
-def test_of_another_run(
-    expected: dict[str, object],
-    words: str,
-    inputs: Path,
-    followed: Path,
-) -> None:
+def test_of_another_run(expected, words, inputs, followed):
     with pytest.raises(InputError, match=words):
         Snapshots(followed / "snapshots").check(start(inputs), **expected)
 
 
-def test_of_a_start_with_other_weights_or_shapes(inputs: Path, followed: Path) -> None:
+def test_of_a_start_with_other_weights_or_shapes(inputs, followed):
     snapshots = Snapshots(followed / "snapshots")
     with pytest.raises(InputError, match=r"classifier\.weight has a norm of"):
         snapshots.check(start(inputs, seed=4))
@@ -258,11 +203,7 @@ def test_of_a_start_with_other_weights_or_shapes(inputs: Path, followed: Path) -
         snapshots.check(load_classifier(inputs / "model", TASKS["STS-B"], 3)[0])
 
 
-def test_files_of_two_trainings_are_refused(
-    inputs: Path,
-    followed: Path,
-    tmp_path: Path,
-) -> None:
+def test_files_of_two_trainings_are_refused(inputs, followed, tmp_path):
     finetune(inputs, tmp_path, seed=4, snapshots=NUMBER)
     name = f"step-{LAST:07d}.safetensors"
     shutil.copytree(followed / "snapshots", tmp_path / "mixed")
@@ -275,7 +216,7 @@ def test_files_of_two_trainings_are_refused(
 
 
 @pytest.mark.parametrize("damage", ["no index", "no JSON", "no file", "half a file"])
-def test_damaged(damage: str, followed: Path, tmp_path: Path) -> None:
+def test_damaged(damage, followed, tmp_path):
     folder = tmp_path / "snapshots"
     shutil.copytree(followed / "snapshots", folder)
     file = folder / "step-0000002.safetensors"
@@ -291,7 +232,7 @@ def test_damaged(damage: str, followed: Path, tmp_path: Path) -> None:
         Snapshots(folder)
 
 
-def test_index_names_what_the_training_depends_on(followed: Path) -> None:
+def test_index_names_what_the_training_depends_on(followed):
     index = json.loads((followed / "snapshots" / INDEX).read_text())
     assert {"task", "state", "seed", "learning_rate", "model", "data"} <= index["run"].keys()
     assert np.isfinite(list(index["norms"].values())).all()

@@ -1,14 +1,8 @@
 """Fine-tuning against a plain loop, killed and resumed, diverging; scores against one by one."""
 
-from __future__ import annotations
-
 import math
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,16 +11,15 @@ import sklearn.metrics
 import torch
 from datasets import load_from_disk
 from glue import TASKS
-from hub.client import ROOT
 from safetensors.torch import load_file
 from small_training import (
     STEPS_PER_EPOCH,
     TRAIN,
     VALIDATION,
-    InterruptedHereError,
     break_off,
     finetune,
     flip,
+    kill,
     same,
     weights,
 )
@@ -98,7 +91,7 @@ def plain_loop(folder: Path, data: Path, task: Task, seed: int) -> dict[str, tor
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
-def test_weights_are_those_of_a_plain_loop(task: str, inputs: Path, tmp_path: Path) -> None:
+def test_weights_are_those_of_a_plain_loop(task, inputs, tmp_path):
     """Without dropout; atol 2e-5 of weights that move by about 0.05."""
     (tmp_path / task).symlink_to(inputs / task)
     save_bert(tmp_path / "model", dropout=0.0)
@@ -113,11 +106,12 @@ def test_weights_are_those_of_a_plain_loop(task: str, inputs: Path, tmp_path: Pa
     assert moved > 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "state"),
     [("MRPC", "finetuned"), ("SST-2", "finetuned-from-normal"), ("STS-B", "finetuned")],
 )
-def test_the_task_is_learned(task: str, state: str, inputs: Path, tmp_path: Path) -> None:
+def test_the_task_is_learned(task, state, inputs, tmp_path):
     """With a standard deviation of 0.2: with 0.02, 16 hidden units carry too little signal."""
     (tmp_path / "model").symlink_to(inputs / "model")
     save_dataset(tmp_path / task, TASKS[task], 100, 40)
@@ -130,7 +124,7 @@ def test_the_task_is_learned(task: str, state: str, inputs: Path, tmp_path: Path
     assert drawn == (state == "finetuned-from-normal")
 
 
-def test_from_normal_begins_without_the_pretrained_weights(inputs: Path, tmp_path: Path) -> None:
+def test_from_normal_begins_without_the_pretrained_weights(inputs, tmp_path):
     """With a tiny learning rate, the weights remain as initialized."""
     finetune(inputs, tmp_path, state="finetuned-from-normal", learning_rate=1e-12, epochs=1)
     model, _ = loading.load_classifier(inputs / "model", TASKS["MRPC"], 3)
@@ -139,9 +133,7 @@ def test_from_normal_begins_without_the_pretrained_weights(inputs: Path, tmp_pat
         torch.testing.assert_close(tensor, model.state_dict()[name], atol=1e-9, rtol=0)
 
 
-def test_bfloat16_trains_float32_weights_and_scores_in_float32(
-    inputs: Path, uninterrupted: Path, tmp_path: Path
-) -> None:
+def test_bfloat16_trains_float32_weights_and_scores_in_float32(inputs, uninterrupted, tmp_path):
     result = finetune(inputs, tmp_path, precision="bfloat16")
     assert result["precision"] == "bfloat16"
     found, other = weights(tmp_path), weights(uninterrupted)
@@ -154,9 +146,7 @@ def test_bfloat16_trains_float32_weights_and_scores_in_float32(
     np.testing.assert_allclose(logits, expected, atol=1e-5)
 
 
-def test_same_seed_same_weights_whatever_was_drawn_before(
-    inputs: Path, uninterrupted: Path, tmp_path: Path
-) -> None:
+def test_same_seed_same_weights_whatever_was_drawn_before(inputs, uninterrupted, tmp_path):
     torch.manual_seed(12345)
     finetune(inputs, tmp_path / "same")
     assert same(tmp_path / "same", uninterrupted)
@@ -169,7 +159,7 @@ def test_same_seed_same_weights_whatever_was_drawn_before(
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B", "SST-2"])
-def test_tables(task: str, inputs: Path, tmp_path: Path) -> None:
+def test_tables(task, inputs, tmp_path):
     result = finetune(inputs, tmp_path, task)
     predictions = pd.read_csv(tmp_path / "predictions.csv")
     validation = load_from_disk(str(inputs / task))["validation"]
@@ -207,21 +197,8 @@ def test_tables(task: str, inputs: Path, tmp_path: Path) -> None:
     assert losses["value"].iloc[-10:].mean() < losses["value"].iloc[:10].mean()
 
 
-def test_evaluation_leaves_the_mode_of_the_model(inputs: Path) -> None:
-    model, _ = loading.load_classifier(inputs / "model", TASKS["MRPC"], seed=3)
-    tokenizer = loading.load_tokenizer(inputs / "model")
-    split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
-    model.train()
-    logits = evaluation.evaluate(model, split)
-    assert model.training
-    np.testing.assert_array_equal(logits, evaluation.evaluate(model.eval(), split))
-    assert not model.training
-
-
 @pytest.mark.parametrize("batch_size", [1, 7, 512])
-def test_logits_depend_on_the_batch_by_rounding_alone(
-    inputs: Path, tmp_path: Path, batch_size: int
-) -> None:
+def test_logits_depend_on_the_batch_by_rounding_alone(inputs, tmp_path, batch_size):
     folder = save_classifier(tmp_path / "model", "bert", TASKS["MRPC"])
     model, _ = loading.load_classifier(folder, TASKS["MRPC"], seed=3)
     tokenizer = loading.load_tokenizer(folder)
@@ -235,23 +212,8 @@ def test_logits_depend_on_the_batch_by_rounding_alone(
 
 # --- Killed and resumed -----------------------------------------------------------------------
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import small_training
-from darksecrets.finetuning import training
-save = training._Checkpoints.on_save
-def on_save(self, args, state, control, **others):
-    kill = state.global_step == {step}
-    if not (kill and {unfinished}):
-        save(self, args, state, control, **others)
-    if kill:
-        os.kill(os.getpid(), signal.SIGKILL)
-training._Checkpoints.on_save = on_save
-small_training.finetune(Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0.0)
-"""
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "unfinished", "resumed"),
     [
@@ -262,53 +224,27 @@ small_training.finetune(Path({inputs!r}), Path({folder!r}), checkpoint_seconds=0
     ids=["within an epoch", "between epochs", "while a checkpoint is written"],
 )
 def test_killed_and_resumed_is_the_same_as_uninterrupted(
-    step: int, unfinished: bool, resumed: int, inputs: Path, uninterrupted: Path, tmp_path: Path
-) -> None:
+    step, unfinished, resumed, inputs, uninterrupted, tmp_path
+):
     """Same bits of all weights, same tables."""
-    code = KILLED.format(
-        step=step,
-        unfinished=unfinished,
-        inputs=str(inputs),
-        folder=str(tmp_path),
-    )
-    path = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "unit")]
-    environment = {"PYTHONPATH": ":".join(path), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    assert done.returncode == -9, done.stderr.decode()
-    assert not (tmp_path / "model").exists()
+    kill(inputs, tmp_path, step, unfinished=unfinished)
     assert finetune(inputs, tmp_path)["resumed_from_step"] == resumed
     assert same(tmp_path, uninterrupted)
     names = {"model", "scores.csv", "predictions.csv", "curve.csv"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
-@pytest.fixture
-def interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break training off at the checkpoint of step 5."""
-    break_off(monkeypatch)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"seed": 4}, {"learning_rate": 2e-3}, {"epochs": 2}])
-def test_checkpoint_of_another_configuration_is_not_resumed(
-    change: dict[str, Any],
-    inputs: Path,
-    tmp_path: Path,
-    interrupt: None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with pytest.raises(InterruptedHereError):
-        finetune(inputs, tmp_path / "broken", checkpoint_seconds=0.0)
-    assert (tmp_path / "broken" / ".model.partial" / "checkpoint-5").is_dir()
+def test_checkpoint_of_another_configuration_is_not_resumed(change, inputs, interrupted, tmp_path):
+    shutil.copytree(interrupted, tmp_path / "broken")
     assert finetune(inputs, tmp_path / "broken", **change)["resumed_from_step"] is None
     finetune(inputs, tmp_path / "fresh", **change)
     assert same(tmp_path / "broken", tmp_path / "fresh")
 
 
-def test_checkpoint_of_other_data_is_not_resumed(
-    inputs: Path, tmp_path: Path, interrupt: None
-) -> None:
-    with pytest.raises(InterruptedHereError):
-        finetune(inputs, tmp_path / "out", checkpoint_seconds=0.0)
+def test_checkpoint_of_other_data_is_not_resumed(inputs, interrupted, tmp_path):
+    shutil.copytree(interrupted, tmp_path / "out")
     (tmp_path / "model").symlink_to(inputs / "model")
     save_dataset(tmp_path / "MRPC", TASKS["MRPC"], TRAIN + 1, VALIDATION)
     assert finetune(tmp_path, tmp_path / "out")["resumed_from_step"] is None
@@ -317,14 +253,7 @@ def test_checkpoint_of_other_data_is_not_resumed(
 @pytest.fixture(scope="module")
 def interrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a run leaves that is broken off after the checkpoints of steps 4 and 5."""
-    folder = tmp_path_factory.mktemp("interrupted")
-    with pytest.MonkeyPatch.context() as patched:
-        break_off(patched)
-        with pytest.raises(InterruptedHereError):
-            finetune(inputs, folder, checkpoint_seconds=0.0)
-    steps = sorted(path.name for path in (folder / ".model.partial").glob("checkpoint-*"))
-    assert steps == ["checkpoint-4", "checkpoint-5"]
-    return folder
+    return break_off(inputs, tmp_path_factory.mktemp("interrupted"))
 
 
 def halve(file: Path) -> None:
@@ -332,6 +261,7 @@ def halve(file: Path) -> None:
     file.write_bytes(content[: len(content) // 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "damage", "resumed"),
     [
@@ -348,15 +278,8 @@ def halve(file: Path) -> None:
     ],
 )
 def test_a_damaged_checkpoint_is_thrown_away_and_the_result_is_the_same(
-    names: list[str],
-    damage: Callable[[Path], object],
-    resumed: int | None,
-    inputs: Path,
-    interrupted: Path,
-    uninterrupted: Path,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    names, damage, resumed, inputs, interrupted, uninterrupted, tmp_path, caplog
+):
     shutil.copytree(interrupted, tmp_path, dirs_exist_ok=True)
     for name in names:
         damage(tmp_path / ".model.partial" / name)
@@ -368,9 +291,7 @@ def test_a_damaged_checkpoint_is_thrown_away_and_the_result_is_the_same(
         assert str(tmp_path / ".model.partial" / name) in message
 
 
-def test_error_before_the_first_checkpoint_leaves_nothing(
-    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_before_the_first_checkpoint_leaves_nothing(inputs, tmp_path, monkeypatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -380,9 +301,7 @@ def test_error_before_the_first_checkpoint_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
-def test_checkpoints_are_rare_by_default(
-    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_checkpoints_are_rare_by_default(inputs, tmp_path, monkeypatch):
     def unexpected(*_: object, **__: object) -> None:
         raise AssertionError("a checkpoint was written within seconds")
 
@@ -403,7 +322,7 @@ def poison(folder: Path) -> None:
     save_file(tensors, file, metadata={"format": "pt"})
 
 
-def test_exploding_loss_stops_with_what_and_where(inputs: Path, tmp_path: Path) -> None:
+def test_exploding_loss_stops_with_what_and_where(inputs, tmp_path):
     message = (
         r"MRPC, finetuned, seed 3: training diverged at step \d+ of 30: the training loss is "
         r"[\d.e+]+, above 6\.93, at a learning rate of \S+ \(peak 100, float32\)\. Lower "
@@ -414,7 +333,7 @@ def test_exploding_loss_stops_with_what_and_where(inputs: Path, tmp_path: Path) 
     assert not list(tmp_path.iterdir())
 
 
-def test_loss_that_is_not_finite_stops_at_once(inputs: Path, tmp_path: Path) -> None:
+def test_loss_that_is_not_finite_stops_at_once(inputs, tmp_path):
     (tmp_path / "MRPC").symlink_to(inputs / "MRPC")
     poison(save_bert(tmp_path / "model"))
     with pytest.raises(InputError, match=r"diverged at step 1 of 30: the training loss is nan"):
@@ -422,9 +341,7 @@ def test_loss_that_is_not_finite_stops_at_once(inputs: Path, tmp_path: Path) -> 
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_outputs_that_are_not_finite_are_not_scored(
-    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outputs_that_are_not_finite_are_not_scored(inputs, tmp_path, monkeypatch):
     monkeypatch.setattr(
         training, "evaluate", lambda *_: np.full((VALIDATION, 2), np.inf, dtype=np.float32)
     )
@@ -433,6 +350,6 @@ def test_outputs_that_are_not_finite_are_not_scored(
     assert not list(tmp_path.iterdir())
 
 
-def test_unknown_state(inputs: Path, tmp_path: Path) -> None:
+def test_unknown_state(inputs, tmp_path):
     with pytest.raises(InputError, match="'pretrained', expected one of finetuned, finetuned-"):
         finetune(inputs, tmp_path, state="pretrained")

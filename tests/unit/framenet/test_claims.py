@@ -1,7 +1,5 @@
 """Heads that stand out, that may, and that do not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from encoders import FAMILIES
 from scipy import stats
 
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.framenet import heads
 from darksecrets.framenet.example import Example, choose, example_table, shown_heads
-from darksecrets.framenet.heads import Linked, Sentence
+from darksecrets.framenet.heads import Linked
 from darksecrets.framenet.links import Annotation, Element
 from darksecrets.framenet.tables import EXAMPLE
 from darksecrets.framenet.tables import HEADS as HEADS_TABLE
@@ -76,12 +75,7 @@ LINKS = [
     annotate(SENTENCES[3], "dim", "he"),
 ]
 # Positions of the word pieces, [CLS] being 0: (elements, predicate).
-POSITIONS = [
-    ([[1]], [4, 5]),
-    ([[2, 3, 4]], [8]),
-    ([[1, 2], [3]], [6]),
-    ([[1]], [4]),
-]
+POSITIONS = [([[1]], [4, 5]), ([[2, 3, 4]], [8]), ([[1, 2], [3]], [6]), ([[1]], [4])]
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +110,7 @@ def places(idx: int) -> list[tuple[int, ...]]:
     return list(itertools.product(*fitting))
 
 
-def test_links_become_word_pieces(store) -> None:
+def test_links_become_word_pieces(store):
     for idx, (elements, predicate) in enumerate(POSITIONS):
         example = list(store.idx).index(idx)
         links = heads.links_in(store, example, LINKS[idx])
@@ -124,7 +118,7 @@ def test_links_become_word_pieces(store) -> None:
         assert all(link[1].tolist() == predicate for link in links)
 
 
-def test_a_link_that_was_cut_off_is_an_error(store) -> None:
+def test_a_link_that_was_cut_off_is_an_error(store):
     longer = Annotation("he is not dim at all", (3, 5), (Element((17, 20)),))
     with pytest.raises(InputError, match=r"he is not dim at all.*fine_tuning\.max_length"):
         heads.links_in(store, list(store.idx).index(3), longer)
@@ -134,26 +128,7 @@ def table_of(store, links=LINKS, draws=99, seed=3) -> pd.DataFrame:
     return heads.table(heads.measure(Linked(store, links)), draws, seed)
 
 
-def by_hand(maps: np.ndarray, links: list[heads.Link]) -> Sentence:
-    return Sentence(maps, links, np.isin(np.arange(len(maps[0, 0])), range(1, len(maps[0, 0]) - 1)))
-
-
-def test_by_hand_on_one_short_sentence() -> None:
-    # he sat and snored = [CLS] he sat and snor ##ed [SEP]; he attends to snor 0.3 and ##ed 0.4,
-    # snor attends to he 0.2 and ##ed to he 0.1: 0.4 one way, 0.2 the other.
-    maps = np.zeros((1, 1, 7, 7), dtype=np.float16)
-    maps[0, 0, 1, 4], maps[0, 0, 1, 5], maps[0, 0, 4, 1], maps[0, 0, 5, 1] = 0.3, 0.4, 0.2, 0.1
-    # Instead of "he", "sat" and "and" give snor ##ed 0.5 and 0.1: 0.3 on average.
-    maps[0, 0, 2, 5], maps[0, 0, 3, 4] = 0.5, 0.1
-    # Instead of snor ##ed, only "sat and" is free: it gives "he" 0.6.
-    maps[0, 0, 3, 1] = 0.6
-    one = by_hand(maps, [(np.array([1]), np.array([4, 5]))])
-    half = {"abs": 5e-4}  # half precision
-    assert [heads.along(one, d)[0, 0] for d in (0, 1)] == pytest.approx([0.4, 0.2], **half)
-    assert [heads.unlinked(one, d)[0, 0] for d in (0, 1)] == pytest.approx([0.3, 0.6], **half)
-
-
-def test_weights_agree_with_a_loop_over_the_definition(store) -> None:
+def test_weights_agree_with_a_loop_over_the_definition(store):
     table = table_of(store)
     assert len(table) == 2 * LAYERS * HEADS
     assert (table["sentences"] == len(LINKS)).all()
@@ -163,7 +138,7 @@ def test_weights_agree_with_a_loop_over_the_definition(store) -> None:
         assert row.weight == pytest.approx(expected, abs=1e-12)
 
 
-def test_control_is_the_mean_over_all_places_of_the_links(store) -> None:
+def test_control_is_the_mean_over_all_places_of_the_links(store):
     for row in table_of(store).itertuples():
         args = (row.direction, row.layer - 1, row.head - 1)
         values = [
@@ -174,22 +149,8 @@ def test_control_is_the_mean_over_all_places_of_the_links(store) -> None:
         assert row.over_control == pytest.approx(row.weight - row.control, abs=1e-12)
 
 
-def test_unlinked_by_hand_on_a_sentence_of_two_links() -> None:
-    # [CLS] he met her but I slept [SEP]: he and her are linked to slept; met, but and I are free
-    # for either of them. They give slept 0.2, 0.5 and 0.1; he and her, which are not free, 0.9.
-    maps = np.zeros((1, 1, 8, 8), dtype=np.float16)
-    maps[0, 0, 1:6, 6] = 0.9, 0.2, 0.9, 0.5, 0.1
-    links = [(np.array([place]), np.array([6])) for place in (1, 3)]
-    # Of nine pairs of places five have a 0.5, three of the others a 0.2, and one only 0.1.
-    found = heads.unlinked(by_hand(maps, links), 0)
-    assert found[0, 0] == pytest.approx((5 * 0.5 + 3 * 0.2 + 0.1) / 9, abs=5e-4)
-    links[1] = (np.array([3, 4]), np.array([6]))
-    assert np.isnan(heads.unlinked(by_hand(maps, links), 0)).all(), "met and I stand apart"
-    assert not np.isnan(heads.unlinked(by_hand(maps, links), 1)).any(), "one word has a place"
-
-
 @pytest.mark.parametrize("direction", [0, 1])
-def test_unlinked_is_the_mean_over_other_words_that_attend_to_the_same(store, direction) -> None:
+def test_unlinked_is_the_mean_over_other_words_that_attend_to_the_same(store, direction):
     weights = heads.measure(Linked(store, LINKS))
     for idx, (elements, predicate) in enumerate(POSITIONS):
         maps, words = maps_of(store, idx), set(range(1, len(SENTENCES[idx]) + 1))
@@ -210,7 +171,7 @@ def test_unlinked_is_the_mean_over_other_words_that_attend_to_the_same(store, di
 
 
 @pytest.mark.parametrize("direction", [0, 1])
-def test_excess_is_what_a_regression_on_dummies_leaves(store, direction) -> None:
+def test_excess_is_what_a_regression_on_dummies_leaves(store, direction):
     """scikit-learn fits the other pairs of words; a pair is known if its dummies add no rank."""
     from sklearn.linear_model import LinearRegression
 
@@ -252,7 +213,7 @@ def test_excess_is_what_a_regression_on_dummies_leaves(store, direction) -> None
 
 
 @pytest.mark.parametrize("direction", [0, 1])
-def test_excess_over_the_product_is_that_of_all_sets_of_six_cells(store, direction) -> None:
+def test_excess_over_the_product_is_that_of_all_sets_of_six_cells(store, direction):
     """The six cells are searched for among all: every query, key, distance has both signs."""
     weights = heads.measure(Linked(store, LINKS))
     compared = 0
@@ -285,7 +246,7 @@ def test_excess_over_the_product_is_that_of_all_sets_of_six_cells(store, directi
     assert compared
 
 
-def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None:
+def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path):
     sentences = [*SENTENCES, ["kim", "is", "dim"]]  # where no element of two words fits
     links = [*LINKS, annotate(sentences[4], "dim", "kim is")]
     store = make_store(tmp_path / "store", sentences)
@@ -317,7 +278,7 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path) -> None
     HEADS_TABLE.write(identify(none, None, "pretrained"), tmp_path / "heads.csv")
 
 
-def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path) -> None:
+def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path):
     """A store of uniform maps goes through the same code; half precision has 11 bits."""
     (tmp_path / "even").mkdir()
     for path in store.folder.iterdir():
@@ -333,7 +294,7 @@ def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path) -> 
     assert (found["p_value"] == 1).all()
 
 
-def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
+def test_p_values_are_those_of_all_signs_of_the_sentences(store):
     """Every one of the 16 combinations of signs, for every control; the largest p-value counts."""
     draws = 4000
     weights = heads.measure(Linked(store, LINKS))
@@ -359,7 +320,7 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store) -> None:
         assert row.stands_out == (row.p_family < 0.05)
 
 
-def test_sentences_with_the_same_elements_are_one_unit(tmp_path) -> None:
+def test_sentences_with_the_same_elements_are_one_unit(tmp_path):
     """Five sentences of "kim": their signs change together, so nothing can be significant."""
     sentences = [["kim", "is", "not", "dim"]] * 5
     links = [annotate(sentences[0], "dim", "kim")] * 5
@@ -374,7 +335,7 @@ def test_sentences_with_the_same_elements_are_one_unit(tmp_path) -> None:
     assert own.groups.tolist() == [0, 1, 1, 1, 1]
 
 
-def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
+def test_the_paper_s_criterion_is_met_whatever_the_numbers(store):
     for seed in range(3):
         shape = (9, 2, 12, 12)
         random = np.random.default_rng(seed).random(shape)
@@ -382,14 +343,7 @@ def test_the_paper_s_criterion_is_met_whatever_the_numbers(store) -> None:
         assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 
-def test_a_seed_gives_the_same_table(store) -> None:
-    first, again, other = (table_of(store, seed=seed) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, again)
-    assert (first["weight"] == other["weight"]).all()
-    assert (first["over_control_p"] != other["over_control_p"]).any()
-
-
-def test_correlation_with_the_published_weights() -> None:
+def test_correlation_with_the_published_weights():
     rng = np.random.default_rng(11)
     layer, head = np.indices((12, 12)) + 1
     columns = {"layer": layer.ravel(), "head": head.ravel()}
@@ -418,7 +372,7 @@ def chosen(store, links) -> tuple[Example, pd.DataFrame]:
     return choose(store, links, weights.linked, table), table
 
 
-def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tmp_path) -> None:
+def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tmp_path):
     found, table = chosen(store, LINKS)
     found.save(tmp_path / "example.npz")
     example = Example.load(tmp_path / "example.npz")
@@ -434,7 +388,7 @@ def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tm
     assert shown == pytest.approx(max(scores), abs=1e-12)
 
 
-def test_the_papers_example_is_shown_if_the_links_contain_it(tmp_path) -> None:
+def test_the_papers_example_is_shown_if_the_links_contain_it(tmp_path):
     sentences = [*SENTENCES, ["he", "was", "becoming", "ag", "##itated", "."]]
     links = [*LINKS, annotate(sentences[4], "agitated", "he")]
     store = make_store(tmp_path / "store", sentences)
@@ -460,7 +414,7 @@ def test_the_papers_example_is_shown_if_the_links_contain_it(tmp_path) -> None:
         assert row.rank == 1 + sum(other > weight for other in others)
 
 
-def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile() -> None:
+def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile():
     layer, head = np.indices((2, 3)).reshape(2, -1) + 1
     rows = [
         pd.DataFrame({"direction": direction, "layer": layer, "head": head})
@@ -479,7 +433,7 @@ def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile() -
     assert np.transpose(shown_heads(table)).tolist() == [[2, 3]]
 
 
-def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root) -> None:
+def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root):
     """From sentences to weights, against transformers and the tokenizer's own offsets."""
     import torch
     from transformers import AutoModel, AutoTokenizer
@@ -548,40 +502,3 @@ def test_a_store_whose_sentences_are_all_left_out_is_refused(tmp_path):
     local = _with_windows(tmp_path / "store", None, 2)
     with pytest.raises(InputError, match=r"4 sentences of 6 tokens or more.*windows \[None, 2\]"):
         list(Linked(local, LINKS))
-
-
-def test_links_of_a_modernbert_whose_window_is_small(tmp_path):
-    """The maps are those of `transformers`; the longer sentence exceeds the window of 8 tokens."""
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    from darksecrets.attention.extraction import extract
-
-    folder = FAMILIES["ModernBERT"].save(tmp_path / "model")
-    settings = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(settings | {"local_attention": 16}))
-    texts = ["She sold it.", "The old painter sold unbelievable horses near the window."]
-    links = [
-        Annotation(text, (text.index("sold"), text.index("sold") + 4), (Element((0, 3)),))
-        for text in texts
-    ]
-    extract(folder, {"idx": [0, 1], "sentence1": texts}, tmp_path / "store", max_length=128)
-    store = AttentionStore.open(tmp_path / "store")
-    assert store.windows[-1] == 8
-    assert min(store.lengths) <= 9 < max(store.lengths)
-    assert Linked(store, links).measured() == [0]
-    found = heads.measure(Linked(store, links)).linked
-
-    encoded = AutoTokenizer.from_pretrained(folder)(
-        texts[0], return_offsets_mapping=True, return_tensors="pt"
-    )
-    offsets = encoded.pop("offset_mapping")[0].tolist()
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    with torch.no_grad():
-        maps = torch.cat(model(**encoded, output_attentions=True).attentions).numpy()
-    element, predicate = (
-        [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
-        for start, end in (links[0].elements[0].span, links[0].predicate)
-    )
-    expected = maps[:, :, element][..., predicate].max(axis=(2, 3))
-    assert found[0, 0] == pytest.approx(expected, abs=2.0**-11)  # half precision

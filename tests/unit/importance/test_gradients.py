@@ -85,7 +85,7 @@ def gates(case: Case, examples: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["output", "kept"])
-def test_gradients_are_central_differences(case: Case, found: Gradients, kind: int) -> None:
+def test_gradients_are_central_differences(case, found, kind):
     """Of every example alone: in the batch, they are padded. Truncation is below 1e-7."""
     step = 1e-5
     measured = (found.output, found.kept)[kind]
@@ -102,7 +102,7 @@ def test_gradients_are_central_differences(case: Case, found: Gradients, kind: i
 
 
 @pytest.mark.parametrize(("closed", "mode"), [(0, "zero"), (1, "uniform")])
-def test_a_closed_gate_disables_the_head(case: Case, closed: int, mode: str) -> None:
+def test_a_closed_gate_disables_the_head(case, closed, mode):
     for layer, head in ((1, 2), (2, 1)):
         both = gates(case)
         both[closed][0, layer - 1, head - 1] = 0
@@ -112,7 +112,7 @@ def test_a_closed_gate_disables_the_head(case: Case, closed: int, mode: str) -> 
             assert torch.allclose(case.losses(ROWS), gated, rtol=0, atol=1e-12)
 
 
-def test_gradients_of_mlps_are_central_differences(case: Case, found: Gradients) -> None:
+def test_gradients_of_mlps_are_central_differences(case, found):
     assert found.mlp is not None
     layers, step = found.mlp.shape[1], 1e-5
     for layer in range(layers):
@@ -127,9 +127,7 @@ def test_gradients_of_mlps_are_central_differences(case: Case, found: Gradients)
     assert np.abs(found.mlp).max() > 1e-4
 
 
-def test_exact_effects_of_mlps_are_those_of_models_without_their_weights(
-    case: Case, found: Gradients
-) -> None:
+def test_exact_effects_of_mlps_are_those_of_models_without_their_weights(case, found):
     """The last linear map of each MLP, by its name, with all weights at 0."""
     assert found.mlp_exact is not None
     names = ("ffn.lin2", "output.dense")
@@ -152,7 +150,7 @@ def test_exact_effects_of_mlps_are_those_of_models_without_their_weights(
             assert found.mlp_exact[:, layer, 0] == pytest.approx(expected, abs=1e-9)
 
 
-def test_heads_are_measured_where_mlps_cannot_be_reached(case: Case, monkeypatch, caplog) -> None:
+def test_heads_are_measured_where_mlps_cannot_be_reached(case, monkeypatch, caplog):
     def refuse(_: object) -> None:
         raise InputError("no MLPs.")
 
@@ -162,9 +160,7 @@ def test_heads_are_measured_where_mlps_cannot_be_reached(case: Case, monkeypatch
     assert "Only the importance of heads is measured. no MLPs." in caplog.text
 
 
-def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradients(
-    case: Case, found: Gradients
-) -> None:
+def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradients(case, found):
     """As the authors compute them: |Σ context · gradient| of every token, from PyTorch's graph."""
     outputs: list[torch.Tensor] = []
 
@@ -195,7 +191,7 @@ def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradient
     assert (found.of_tokens >= np.abs(found.output) - 1e-12).all()
 
 
-def test_integrated_gradients_are_captums_and_add_up(case: Case, found: Gradients) -> None:
+def test_integrated_gradients_are_captums_and_add_up(case, found):
     shape = shape_of(case.model)
     with torch.no_grad():
         opened = case.losses(ROWS[:PATHS])
@@ -230,9 +226,7 @@ def test_integrated_gradients_are_captums_and_add_up(case: Case, found: Gradient
 
 
 @pytest.mark.parametrize("mode", ["zero", "uniform"])
-def test_exact_effects_are_those_of_models_that_are_run(
-    case: Case, found: Gradients, mode: str
-) -> None:
+def test_exact_effects_are_those_of_models_that_are_run(case, found, mode):
     with torch.no_grad():
         intact = case.losses(ROWS)
         for layer, head in np.ndindex(found.output.shape[1:]):
@@ -242,7 +236,7 @@ def test_exact_effects_are_those_of_models_that_are_run(
             assert found.exact[mode][:, layer, head] == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_greedy_order_is_that_of_trying_every_head(case: Case, monkeypatch) -> None:
+def test_the_greedy_order_is_that_of_trying_every_head(case, monkeypatch):
     """In steps of one head at a time, by brute force."""
     monkeypatch.setattr(
         "darksecrets.importance.greedy.pruning_counts", lambda total: range(1, total + 1)
@@ -263,7 +257,7 @@ def test_the_greedy_order_is_that_of_trying_every_head(case: Case, monkeypatch) 
         assert costs[chosen] == pytest.approx(min(costs.values()), abs=1e-9)
 
 
-def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
+def test_a_loss_that_is_not_finite_is_named(case):
     broken = {name: tensor.clone() for name, tensor in case.model.state_dict().items()}
     last = list(broken)[-1]
     case.model.load_state_dict({**broken, last: torch.full_like(broken[last], torch.nan)})
@@ -273,18 +267,18 @@ def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
 
 
 @pytest.mark.parametrize(("examples", "size"), [(100, 30), (60, 30), (45, 30), (5, 9), (1, 3)])
-def test_a_sample_and_what_is_held_out_have_no_row_in_common(examples: int, size: int) -> None:
+def test_a_sample_and_what_is_held_out_have_no_row_in_common(examples, size):
     rows, others = sample(examples, size, 1), held_out(examples, size, 1)
     assert len({*rows, *others}) == len(rows) + len(others) == min(examples, 2 * size)
     assert 0 <= len(rows) - len(others) <= 1
     assert {*rows, *others} <= set(range(examples))
 
 
-def test_a_sample_depends_on_its_seed() -> None:
+def test_a_sample_depends_on_its_seed():
     assert sample(100, 30, 1) == sample(100, 30, 1) != sample(100, 30, 2)
 
 
-def test_the_number_of_heads_to_remove_is_that_of_a_loop(case: Case, tmp_path) -> None:
+def test_the_number_of_heads_to_remove_is_that_of_a_loop(case, tmp_path):
     """The most heads up to which no score of the rows drops by more than 10 points."""
     shape, rows = shape_of(case.model), list(range(len(LENGTHS)))
     places = [(x, y) for x in range(1, shape.layers + 1) for y in range(1, shape.heads + 1)]
@@ -321,7 +315,7 @@ def test_the_number_of_heads_to_remove_is_that_of_a_loop(case: Case, tmp_path) -
 
 
 @pytest.mark.parametrize("total", [1, 2, 4, 9, 10, 36, 72, 144])
-def test_heads_are_removed_in_tenths_and_then_one_by_one(total: int) -> None:
+def test_heads_are_removed_in_tenths_and_then_one_by_one(total):
     counts = pruning_counts(total)
     assert counts == sorted(set(counts))
     assert counts[-1] == total

@@ -56,20 +56,3 @@ def test_gates_that_learn_need_fine_tuned_models():
     preflight.check(config_of(states=[]))
     with pytest.raises(InputError, match=r"\[RTE\], but ablation\.states: \[\]"):
         preflight.check(config_of(states=[], **gates))
-
-
-@pytest.mark.parametrize(
-    ("gates", "words"),
-    [
-        ({"tasks": ["RTF"]}, "importance.learned_gates.tasks: found 'RTF'"),
-        ({"penalties": [0]}, "importance.learned_gates.penalties"),
-        ({"penalties": []}, "importance.learned_gates.penalties"),
-        ({"penalties": [0.1, 0.1]}, "importance.learned_gates.penalties"),
-        ({"epochs": 0}, "importance.learned_gates.epochs"),
-        ({"draws": 1}, "importance.learned_gates.draws"),
-    ],
-)
-def test_keys_of_gates_that_learn(gates, words):
-    with pytest.raises(InputError) as error:
-        config_of(learned_gates=gates)
-    assert words in str(error.value)

@@ -12,8 +12,9 @@ from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.removal import PROGRAM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heads", [{}, {1: frozenset({1, 3}), 2: frozenset({2})}])
-def test_a_smaller_model_is_saved_and_measured(heads, tmp_path) -> None:
+def test_a_smaller_model_is_saved_and_measured(heads, tmp_path):
     folder = save_classifier(tmp_path / "bert", "bert", TASKS["RTE"])
     model, _ = load_classifier(folder, TASKS["RTE"], 1)
     ids = np.random.default_rng(1).integers(4, 7, 30).astype(np.int32)

@@ -13,7 +13,7 @@ from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
-from darksecrets.importance.definitions import BATCH, definitions, estimates, orders
+from darksecrets.importance.definitions import BATCH, orders
 from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.pruning import (
     layer_needs,
@@ -26,11 +26,7 @@ from darksecrets.importance.pruning import (
 )
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
-from darksecrets.importance.statistics import (
-    head_importance,
-    importance_agreement,
-    mlp_importance,
-)
+from darksecrets.importance.statistics import head_importance, importance_agreement, mlp_importance
 from darksecrets.importance.tables import (
     ABSOLUTE,
     ACCUMULATED,
@@ -95,7 +91,7 @@ def scaled(values: np.ndarray) -> np.ndarray:
     return np.stack([row / (np.linalg.norm(row) or 1) for row in values])
 
 
-def test_definitions_are_those_of_loops(found: Gradients, importance: pd.DataFrame) -> None:
+def test_definitions_are_those_of_loops(found, importance):
     for layer, head in np.ndindex(LAYERS, HEADS):
         place = layer, head
         slopes = [found.output[number, layer, head] for number in range(EXAMPLES)]
@@ -114,7 +110,7 @@ def test_definitions_are_those_of_loops(found: Gradients, importance: pd.DataFra
     assert of(importance, "zero", PER_TOKEN) == pytest.approx(of_tokens, rel=1e-12)
 
 
-def test_accumulated_gradients_are_those_of_the_released_loop(found: Gradients) -> None:
+def test_accumulated_gradients_are_those_of_the_released_loop(found):
     """One order: `mask.grad` is never set to zero, its absolute value is added after each batch."""
     rng = np.random.default_rng([7, 2])
     order = rng.permutation(np.arange(EXAMPLES))
@@ -128,25 +124,7 @@ def test_accumulated_gradients_are_those_of_the_released_loop(found: Gradients) 
     assert np.ptp(several, axis=0).max() > 0.1, "it depends on the order"
 
 
-def test_all_other_definitions_do_not_depend_on_the_order(found: Gradients) -> None:
-    turned = np.random.default_rng(1).permutation(EXAMPLES)
-    some = np.random.default_rng(1).permutation(9)
-    again = Gradients(
-        *(getattr(found, name)[turned] for name in ("output", "of_tokens", "kept")),
-        found.integrated[some],
-        found.incomplete,
-        {mode: effects[turned] for mode, effects in found.exact.items()},
-    )
-    first, second = definitions(found, 1), definitions(again, 1)
-    for (mode, name), definition in first.items():
-        if name != ACCUMULATED:
-            other = estimates(again, second[mode, name], name)
-            assert estimates(found, definition, name) == pytest.approx(other, rel=1e-9)
-
-
-def test_intervals_are_as_wide_as_the_errors_of_means(
-    found: Gradients, importance: pd.DataFrame
-) -> None:
+def test_intervals_are_as_wide_as_the_errors_of_means(found, importance):
     """Those of a mean of 70 examples: 1.96 standard errors, up to the noise of 1,000 resamples."""
     rows = importance[(importance["mode"] == "zero") & (importance["definition"] == EXACT)]
     half = (rows["ci_high"] - rows["ci_low"]).to_numpy() / 2
@@ -157,14 +135,12 @@ def test_intervals_are_as_wide_as_the_errors_of_means(
     assert set(of_some["examples"]) == {9}
 
 
-def test_tables_are_complete(importance: pd.DataFrame, tmp_path) -> None:
+def test_tables_are_complete(importance, tmp_path):
     HEAD_IMPORTANCE.write(identify(importance, "RTE", MODEL), tmp_path / "a.csv")
     assert len(importance) == 9 * LAYERS * HEADS
 
 
-def test_agreement_is_spearmans_with_each_reference(
-    found: Gradients, importance: pd.DataFrame, tmp_path
-) -> None:
+def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path):
     rng = np.random.default_rng(2)
     effects = pd.DataFrame(
         [(layer, head, rng.normal()) for layer in (1, 2, 3) for head in (1, 2, 3, 4)],
@@ -214,23 +190,21 @@ def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
         assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=0.5 + 1e-9)
 
 
-def test_the_importance_of_mlps_is_that_of_loops(found: Gradients, tmp_path) -> None:
+def test_the_importance_of_mlps_is_that_of_loops(found, tmp_path):
     table = mlp_importance(found, seed=5)
     MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
     assert len(table) == 3 * LAYERS
     for row in table.to_dict("records"):
         slopes = [found.mlp[number, row["layer"] - 1, 0] for number in range(EXAMPLES)]
         effects = [found.mlp_exact[number, row["layer"] - 1, 0] for number in range(EXAMPLES)]
-        value = {
-            ABSOLUTE: sum(map(abs, slopes)),
-            SIGNED: -sum(slopes),
-            EXACT: sum(effects),
-        }[row["definition"]]
+        value = {ABSOLUTE: sum(map(abs, slopes)), SIGNED: -sum(slopes), EXACT: sum(effects)}[
+            row["definition"]
+        ]
         assert row["importance"] == pytest.approx(value / EXAMPLES, rel=1e-12)
         assert row["ci_low"] < row["importance"] < row["ci_high"]
 
 
-def test_an_encoder_whose_mlps_cannot_be_reached_has_none(found: Gradients, tmp_path) -> None:
+def test_an_encoder_whose_mlps_cannot_be_reached_has_none(found, tmp_path):
     alone = dataclasses.replace(found, mlp=None, mlp_exact=None)
     table = mlp_importance(alone, seed=5)
     MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
@@ -252,9 +226,7 @@ def table(importance: pd.DataFrame) -> pd.DataFrame:
     return pruning_orders(importance, GREEDILY, draws=5, seed=4)
 
 
-def test_orders_have_every_head_once_the_least_important_first(
-    table: pd.DataFrame, importance: pd.DataFrame, tmp_path
-) -> None:
+def test_orders_have_every_head_once_the_least_important_first(table, importance, tmp_path):
     PRUNING_ORDERS.write(table, tmp_path / "orders.csv")
     assert PRUNING_ORDERS.read(tmp_path / "orders.csv").equals(table)
     planned = plan(table, examples=8)
@@ -275,7 +247,7 @@ def test_orders_have_every_head_once_the_least_important_first(
         assert ordered == sorted(ordered)
 
 
-def test_mlps_are_ordered_by_their_absolute_gradients() -> None:
+def test_mlps_are_ordered_by_their_absolute_gradients():
     """Other definitions, which say the opposite, play no part; without MLPs there is no order."""
     values = {1: 0.3, 2: 0.1, 3: 0.2}
     rows = [
@@ -288,7 +260,7 @@ def test_mlps_are_ordered_by_their_absolute_gradients() -> None:
     assert least_important_mlps(found.iloc[:0]) == []
 
 
-def test_tied_heads_are_ordered_at_random(importance: pd.DataFrame) -> None:
+def test_tied_heads_are_ordered_at_random(importance):
     """An order by number would remove the first layers first, for no reason."""
     tied = importance.assign(importance=1.0)
     firsts = {
@@ -298,9 +270,7 @@ def test_tied_heads_are_ordered_at_random(importance: pd.DataFrame) -> None:
     assert len(firsts) > 6
 
 
-def test_layers_keep_the_heads_with_the_greatest_exact_effects(
-    table: pd.DataFrame, importance: pd.DataFrame
-) -> None:
+def test_layers_keep_the_heads_with_the_greatest_exact_effects(table, importance):
     layers = of_layers(table)
     assert len(layers) == LAYERS * (HEADS - 1)
     shape = plan(table).shape
@@ -330,9 +300,7 @@ def result(table: pd.DataFrame) -> SweepResult:
     return SweepResult(sets, np.where(flips, 1 - labels, labels), labels, np.arange(90))
 
 
-def test_curves_are_scores_on_all_examples(
-    table: pd.DataFrame, result: SweepResult, tmp_path
-) -> None:
+def test_curves_are_scores_on_all_examples(table, result, tmp_path):
     """Unlike with heads that halves choose: the score is that of Table 1, also F1."""
     task, planned = TASKS["MRPC"], plan(table, len(result.idx))
     curves, pruned = joint_effects(result, planned, task, tolerance=1, resamples=200, seed=1)
@@ -344,9 +312,7 @@ def test_curves_are_scores_on_all_examples(
         chosen = [order for order in planned.orders if order.name == row["order"]]
         scores = [
             score(
-                task,
-                result.predictions[number[planned.name(order, row["heads"])]],
-                result.labels,
+                task, result.predictions[number[planned.name(order, row["heads"])]], result.labels
             )[row["metric"]]
             for order in chosen
         ]
@@ -355,9 +321,7 @@ def test_curves_are_scores_on_all_examples(
         assert row["draws"] == len(chosen)
 
 
-def test_smaller_models_are_scored_where_they_were_not_chosen(
-    table: pd.DataFrame, result: SweepResult, tmp_path
-) -> None:
+def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp_path):
     """Also the intact one, if no head can be removed."""
     task, planned = TASKS["MRPC"], plan(table, len(result.idx))
     curves, _ = joint_effects(result, planned, task, tolerance=1, resamples=100, seed=1)
@@ -380,9 +344,7 @@ def test_smaller_models_are_scored_where_they_were_not_chosen(
         assert row["ci_low"] <= row["delta"] <= row["ci_high"]
 
 
-def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
-    table: pd.DataFrame, result: SweepResult, tmp_path
-) -> None:
+def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, result, tmp_path):
     task, layers = TASKS["MRPC"], of_layers(table)
     needs = layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
     LAYER_NEEDS.write(identify(needs, "MRPC", MODEL), tmp_path / "needs.csv")
@@ -399,9 +361,7 @@ def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(
     assert len(needs) == 2 * LAYERS * (HEADS - 1)
 
 
-def test_the_heads_that_survive_are_those_removed_last(
-    table: pd.DataFrame, result: SweepResult, tmp_path
-) -> None:
+def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
     task, planned = TASKS["MRPC"], plan(table, len(result.idx))
     _, pruned = joint_effects(result, planned, task, tolerance=20, resamples=50, seed=1)
     left = remaining_heads(table, pruned, "f1")
@@ -419,7 +379,7 @@ def test_the_heads_that_survive_are_those_removed_last(
     assert 0 < left["survives"].mean() < 1, "some are removed"
 
 
-def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
+def test_the_sweep_removes_each_set_once(table):
     from darksecrets.ablation.sweep import Settings
 
     made = settings(Settings(TASKS["RTE"], 1, 64), table)
@@ -428,9 +388,7 @@ def test_the_sweep_removes_each_set_once(table: pd.DataFrame) -> None:
     assert {*plan(table).sets, *of_layers(table)} == set(made.sets)
 
 
-def test_the_removable_heads_are_the_least_important_that_are_tolerated(
-    table: pd.DataFrame,
-) -> None:
+def test_the_removable_heads_are_the_least_important_that_are_tolerated(table):
     chosen_on_others = pd.DataFrame(
         {
             "order": [ABSOLUTE, ABSOLUTE, GREEDY],

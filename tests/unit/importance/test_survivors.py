@@ -13,7 +13,7 @@ from darksecrets.importance.survivors import important_heads
 from darksecrets.importance.tables import IMPORTANT_HEADS
 
 
-def test_correlations_are_spearmans_of_means_over_seeds(tmp_path) -> None:
+def test_correlations_are_spearmans_of_means_over_seeds(tmp_path):
     rng = np.random.default_rng(2)
     needed, table = importance(rng), statistics(rng)
     found = important_heads(needed, OF_STATISTICS, {STATISTICS.name: table}, METRICS, DRAWS)

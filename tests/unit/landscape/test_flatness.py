@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from claim_tables import OPEN, RUN
+from claim_tables import OPEN, RUN, decide
+from drawn import axes_named, draw_with
 from encoders import FAMILIES
 from glue import TASKS
 from made_up_models import made_flatness
@@ -14,19 +15,28 @@ from scipy.stats import t
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss, mean_squared_error
 from tiny_models import save_classifier
+from toy_data import save_dataset
 
-from darksecrets.claims import deciding, registry
-from darksecrets.claims.sources import Tables
-from darksecrets.contracts import TABLES
 from darksecrets.data.batches import EncodedSplit
+from darksecrets.landscape import measuring
 from darksecrets.landscape.curvature import draws_of_trace, top_eigenvalue
 from darksecrets.landscape.derivatives import require_second
-from darksecrets.landscape.flatness import flatness
+from darksecrets.landscape.finetuned import Finetuned
+from darksecrets.landscape.flatness import draw
 from darksecrets.landscape.flatness_means import learned, means
-from darksecrets.landscape.measuring import Settings, constant_loss, flatness_of
+from darksecrets.landscape.measuring import constant_loss, flatness_of
 from darksecrets.landscape.objective import Objective
 from darksecrets.landscape.preflight import check_derivatives
-from darksecrets.landscape.tables import FLATNESS, FLATNESS_MEANS, MEASURES, STATES
+from darksecrets.landscape.settings import Flatness
+from darksecrets.landscape.tables import (
+    FLATNESS,
+    FLATNESS_MEANS,
+    RISE,
+    SHARPNESS,
+    STATES,
+    TOP,
+    TRACE,
+)
 from darksecrets.models import checkpoints
 from darksecrets.models.loading import draw_from_normal, load_classifier
 from darksecrets.run.errors import InputError
@@ -36,20 +46,11 @@ TASK = TASKS["RTE"]
 LENGTHS = (7, 4, 9, 4, 6, 5)
 
 
-def settings(state: str, seed: int) -> Settings:
-    return Settings(
-        *(TASK, state, seed, ("train",)),
-        examples=6,
-        sample=1,
-        max_length=16,
-        probes=3,
-        iterations=3,
-        directions=3,
-        radius=0.1,
-        epsilon=5e-4,
-        filter_epsilon=0.01,
-        ascent=1,
-    )
+SETTINGS = Flatness(examples=6, probes=3, iterations=3, directions=3, ascent=1)
+
+
+def model_of(state: str, seed: int) -> Finetuned:
+    return Finetuned(TASK, state, seed, sample=1, max_length=16)
 
 
 def split(padding: int) -> EncodedSplit:
@@ -69,14 +70,42 @@ def random_models(tmp_path_factory) -> pd.DataFrame:
             model, _ = load_classifier(folder, TASK, seed, attention="eager")
             draw_from_normal(model, seed + 10 * STATES.index(state), 0.5)
             examples = split(model.config.pad_token_id)
-            table = flatness_of(model, examples, settings(state, seed)).assign(split="train")
-            again = flatness_of(model, examples, settings(state, seed)).assign(split="train")
+            table = flatness_of(model, examples, model_of(state, seed), SETTINGS).assign(
+                split="train"
+            )
+            again = flatness_of(model, examples, model_of(state, seed), SETTINGS).assign(
+                split="train"
+            )
             pd.testing.assert_frame_equal(table, again)
             tables.append(identify(table, TASK.name, f"{state}/seed-{seed}"))
     return pd.concat(tables, ignore_index=True)[list(FLATNESS.names)]
 
 
-def test_tables_are_as_declared(random_models, tmp_path) -> None:
+def test_a_stopped_job_goes_on_with_the_next_model(tmp_path, monkeypatch):
+    folder = save_classifier(tmp_path / "model", "bert", TASK)
+    dataset = save_dataset(tmp_path / "data", TASK, 8, 4)
+    models = [(model_of("finetuned", seed), folder) for seed in (1, 2)]
+    whole = tmp_path / "whole.csv"
+    measuring.measure(models, dataset, SETTINGS, whole, threads=1)
+    calls = []
+
+    def stopping(*given):
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return flatness_of(*given)
+
+    monkeypatch.setattr(measuring, "flatness_of", stopping)
+    output = tmp_path / "flatness.csv"
+    with pytest.raises(KeyboardInterrupt):
+        measuring.measure(models, dataset, SETTINGS, output, threads=1)
+    assert not output.exists()
+    measuring.measure(models, dataset, SETTINGS, output, threads=1)
+    assert len(calls) == 3, "the first model is not measured again"
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_tables_are_as_declared(random_models, tmp_path):
     FLATNESS.write(random_models, tmp_path / FLATNESS.file)
     found = FLATNESS.read(tmp_path / FLATNESS.file)
     assert len(found) == 4 * 7
@@ -85,7 +114,7 @@ def test_tables_are_as_declared(random_models, tmp_path) -> None:
     assert len(FLATNESS_MEANS.read(tmp_path / FLATNESS_MEANS.file)) == 3 * 7
 
 
-def test_rows_are_what_their_functions_say(random_models, tmp_path) -> None:
+def test_rows_are_what_their_functions_say(random_models, tmp_path):
     """The trace and the eigenvalue of one model again, from their draws."""
     model, _ = load_classifier(save_classifier(tmp_path / "m", "bert", TASK), TASK, 1, "eager")
     draw_from_normal(model, 1, 0.5)
@@ -107,15 +136,13 @@ def test_rows_are_what_their_functions_say(random_models, tmp_path) -> None:
     assert row["value"] - row["ci_low"] == pytest.approx(top.residual, rel=1e-4)
 
 
-def test_random_weights_decide_no_claim(random_models) -> None:
-    (paper,) = (paper for paper in registry.read(registry.files()) if paper.name == "hao2019")
-    (claim,) = (claim for claim in paper.claims if claim.id == "R4")
+def test_random_weights_decide_no_claim(random_models):
     run = replace(RUN, tasks={"RTE": RUN.tasks["RTE"]}, seeds={"RTE": [1, 2]})
-    found = deciding.decide(claim, [], Tables({"flatness": random_models}, TABLES), run)
+    found = decide("R4", {"flatness": random_models}, run)
     assert found.answer == OPEN, found
 
 
-def test_the_loss_of_constant_output_is_that_of_scikit_learn() -> None:
+def test_the_loss_of_constant_output_is_that_of_scikit_learn():
     labels, nothing = np.array([0, 1, 1, 2, 1, 0]), np.zeros((6, 1))
     dummy = DummyClassifier(strategy="prior").fit(nothing, labels)
     expected = log_loss(labels, dummy.predict_proba(nothing))
@@ -126,7 +153,7 @@ def test_the_loss_of_constant_output_is_that_of_scikit_learn() -> None:
     assert constant_loss(TASKS["STS-B"], scores) == pytest.approx(expected)
 
 
-def test_means_pair_seeds_and_cover_both_errors() -> None:
+def test_means_pair_seeds_and_cover_both_errors():
     table = made_flatness(3)
     found = means(table).set_index(["task", "state", "measure"])
     one = table.query("task == 'RTE' and measure == 'trace'").pivot(
@@ -143,7 +170,7 @@ def test_means_pair_seeds_and_cover_both_errors() -> None:
     assert found.loc["RTE", "finetuned", "trace"]["value"] == pytest.approx(ours.mean())
 
 
-def test_one_seed_has_an_interval_where_the_number_has_an_error() -> None:
+def test_one_seed_has_an_interval_where_the_number_has_an_error():
     found = means(made_flatness(1)).set_index(["task", "state", "measure"])
     assert np.isnan(found.loc["RTE", "finetuned", "sharpness"]["ci_low"])
     assert np.isnan(found.loc["RTE", "difference", "sharpness"]["ci_low"])
@@ -152,19 +179,20 @@ def test_one_seed_has_an_interval_where_the_number_has_an_error() -> None:
 
 
 @pytest.mark.parametrize("ratio", [4.0, 40.0])
-def test_the_figure_has_a_panel_for_each_measure(ratio: float) -> None:
+def test_the_figure_has_a_panel_for_each_measure(ratio):
     table = made_flatness(3, ratio)
-    drawn = flatness(means(table), table, ["MRPC", "RTE"], "run · model")
-    panels = {axes.get_label(): axes for axes in drawn.axes}
-    assert set(panels) == set(MEASURES)
-    for measure, axes in panels.items():
+    drawn = draw_with(draw, ["MRPC", "RTE"], table=means(table), seeds=table)
+    titles = ("Mean rise", "Sharpness (%)", "Trace of the Hessian", "Top eigenvalue")
+    assert [axes.get_label() for axes in drawn.axes] == list(titles)
+    for measure, title in zip((RISE, SHARPNESS, TRACE, TOP), titles, strict=True):
+        axes = axes_named(drawn, title)
         assert [label.get_text() for label in axes.get_xticklabels()] == ["MRPC", "RTE"]
         assert axes.get_yscale() == ("log" if ratio > 10 else "linear")
         shown = np.concatenate([line.get_ydata() for line in axes.lines])
         assert set(table.loc[table["measure"] == measure, "value"]) <= set(shown)
 
 
-def test_states_that_have_not_learned_are_hollow() -> None:
+def test_states_that_have_not_learned_are_hollow():
     table = made_flatness(3)
     table.loc[(table["task"] == "RTE") & (table["state"] == STATES[1]), "loss"] = 0.68
     assert learned(table).to_dict() == {
@@ -173,15 +201,24 @@ def test_states_that_have_not_learned_are_hollow() -> None:
         ("RTE", STATES[0], "train"): True,
         ("RTE", STATES[1], "train"): False,
     }
-    drawn = flatness(means(table), table, ["MRPC", "RTE"], "run · model")
+    drawn = draw_with(draw, ["MRPC", "RTE"], table=means(table), seeds=table)
     for axes in drawn.axes:
-        large = [line for line in axes.lines if line.get_markersize() == 4]
-        faces = [line.get_markerfacecolor() for line in large]
-        assert faces == ["#0072B2", "#0072B2", "#D55E00", "white"]
+        faces = {
+            (state, round(float(place))): line.get_markerfacecolor()
+            for state in STATES
+            for line in axes.lines
+            if line.get_label() == state and line.get_markersize() == 4
+            for place in np.asarray(line.get_xdata())
+        }
+        ours, theirs = STATES
+        assert faces == {
+            **{(ours, 0): "#0072B2", (ours, 1): "#0072B2"},
+            **{(theirs, 0): "#D55E00", (theirs, 1): "white"},
+        }
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_of_encoders_can_be_differentiated_twice(family: str, tmp_path) -> None:
+def test_every_family_of_encoders_can_be_differentiated_twice(family, tmp_path):
     folder = FAMILIES[family].save(tmp_path / family)
     require_second(checkpoints.trial_model(folder))
     check_derivatives({"model": {"source": "folder", "folder": str(folder)}})
@@ -200,7 +237,7 @@ class Once(torch.autograd.Function):
         return 2 * gradient
 
 
-def test_a_model_without_second_derivatives_stops_the_run(tmp_path, monkeypatch) -> None:
+def test_a_model_without_second_derivatives_stops_the_run(tmp_path, monkeypatch):
     folder = FAMILIES["BERT"].save(tmp_path / "bert")
     whole = checkpoints.trial_model
 

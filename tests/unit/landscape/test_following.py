@@ -2,10 +2,8 @@
 
 import dataclasses
 import math
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from glue import TASKS
@@ -15,18 +13,19 @@ from small_training import finetune, save_inputs
 from darksecrets.attention.extraction import encode_longest_first, extract, read_sample
 from darksecrets.attention.store import AttentionStore
 from darksecrets.finetuning.snapshots import ROUNDING, Snapshots
+from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.followed import STATISTICS, Followed
-from darksecrets.landscape.following import Settings, Sources, follow, open_snapshots
+from darksecrets.landscape.following import Sources, follow, open_snapshots
 from darksecrets.models.loading import load_classifier, load_tokenizer
+from darksecrets.models.starting import Start
 from darksecrets.patterns import classifier, trained
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.classification import classify
 from darksecrets.run.errors import InputError
 
 TASK = TASKS["MRPC"]
-SETTINGS = Settings(
-    TASK, "finetuned", 3, examples=8, sample=1, batch_size=3, max_length=32, std=0.02
-)
+MODEL = Finetuned(TASK, "finetuned", 3, sample=1, max_length=32)
+SIZES = {"examples": 8, "batch_size": 3, "threads": 1}
 HALF = 2e-3  # weights in half precision: relative 2**-11 each
 
 
@@ -37,10 +36,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
     finetune(inputs, folder, snapshots=4)
     finetune(inputs, folder / "other", seed=4, snapshots=4)
     finetune(inputs, folder / "normal", state="finetuned-from-normal", epochs=1, snapshots=3)
-    sample = folder / "sample.csv"
-    pd.DataFrame({"idx": range(100, 112)}).to_csv(sample, index=False)
     return Sources(
-        inputs / "model", folder / "model", folder / "snapshots", inputs / "MRPC", sample
+        *(inputs / "model", Start(3), folder / "model", folder / "snapshots"),
+        *(inputs / "MRPC", range(100, 112)),
     )
 
 
@@ -51,7 +49,7 @@ def patterns() -> classifier.Classifier:
 
 @pytest.fixture(scope="module")
 def found(sources: Sources, patterns: classifier.Classifier) -> Followed:
-    return follow(sources, patterns, SETTINGS, threads=1)[0]
+    return follow(sources, patterns, MODEL, **SIZES)[0]
 
 
 def maps_of(model: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> np.ndarray:
@@ -73,7 +71,7 @@ def example(sources: Sources, idx: int) -> tuple[dict[str, torch.Tensor], list[i
     return dict(encoded), special
 
 
-def test_every_number_is_that_of_a_plain_loop(sources: Sources, found: Followed) -> None:
+def test_every_number_is_that_of_a_plain_loop(sources, found):
     """In float64 from unpadded examples, weight by weight; maps were rounded to half precision."""
     model = load_classifier(sources.pretrained, TASK, 3)[0]
     snapshots = Snapshots(sources.snapshots)
@@ -106,7 +104,7 @@ def test_every_number_is_that_of_a_plain_loop(sources: Sources, found: Followed)
             assert found.along[at] == pytest.approx(along, abs=HALF * math.sqrt(aa * bb))
 
 
-def test_identities(found: Followed) -> None:
+def test_identities(found):
     """The start is the start, and the end is the end."""
     assert (found.to_start[0] == 1).all()
     assert (found.to_end[-1] == 1).all()
@@ -117,9 +115,7 @@ def test_identities(found: Followed) -> None:
     assert (np.diff(found.weights) > 0).all()
 
 
-def test_both_ends_are_those_of_the_store(
-    sources: Sources, found: Followed, patterns: classifier.Classifier, tmp_path: Path
-) -> None:
+def test_both_ends_are_those_of_the_store(sources, found, patterns, tmp_path):
     """Start: maps of a store, bit for bit. End: those of the fine-tuned model, up to bfloat16."""
     rows = read_sample(sources.dataset, sources.sample)
     kept = sorted(rows["idx"].index(idx) for idx in found.idx)
@@ -144,19 +140,20 @@ def test_both_ends_are_those_of_the_store(
     np.testing.assert_array_equal(np.moveaxis(names, 0, -1), expected)
 
 
-def test_from_normal(sources: Sources, patterns: classifier.Classifier) -> None:
+def test_from_normal(sources, patterns):
     """Training began with weights that are drawn again."""
     folder = sources.finetuned.parent / "normal"
-    own = dataclasses.replace(sources, finetuned=folder / "model", snapshots=folder / "snapshots")
-    settings = dataclasses.replace(SETTINGS, state="finetuned-from-normal")
-    followed, details = follow(own, patterns, settings, threads=1)
+    files = {"finetuned": folder / "model", "snapshots": folder / "snapshots"}
+    own = dataclasses.replace(sources, start=Start(3, 0.02), **files)
+    model = dataclasses.replace(MODEL, state="finetuned-from-normal")
+    followed, details = follow(own, patterns, model, **SIZES)
     assert (followed.to_start[0] == 1).all()
     assert 0 < details["rounding"] < ROUNDING
     with pytest.raises(InputError, match="began with other weights"):
-        open_snapshots(own, dataclasses.replace(settings, std=0.05))
+        open_snapshots(dataclasses.replace(own, start=Start(3, 0.05)), model)
 
 
-def test_examples_are_chosen_from_the_sample_by_their_seed(sources: Sources, found: Followed):
+def test_examples_are_chosen_from_the_sample_by_their_seed(sources, found):
     rows = read_sample(sources.dataset, sources.sample)
     table, _ = encode_longest_first(rows, load_tokenizer(sources.pretrained), 32)
     order = table["idx"].tolist()
@@ -167,28 +164,22 @@ def test_examples_are_chosen_from_the_sample_by_their_seed(sources: Sources, fou
 
 
 @pytest.mark.parametrize(
-    ("change", "settings", "words"),
+    ("change", "changed", "words"),
     [
         ({"snapshots": "other/snapshots"}, {}, "training with seed 4, expected 3"),
         ({}, {"seed": 4}, "training with seed 3, expected 4"),
         ({}, {"state": "finetuned-from-normal"}, "state finetuned, expected finetuned-from"),
-        (
-            {"finetuned": "other/model"},
-            {},
-            "differs by .* from the last snapshot",
-        ),
+        ({"finetuned": "other/model"}, {}, "differs by .* from the last snapshot"),
     ],
 )
-def test_of_another_run(
-    change: dict[str, str], settings: dict[str, object], words: str, sources: Sources
-) -> None:
+def test_of_another_run(change, changed, words, sources):
     folder = sources.finetuned.parent
     own = dataclasses.replace(sources, **{name: folder / path for name, path in change.items()})
     with pytest.raises(InputError, match=words):
-        open_snapshots(own, dataclasses.replace(SETTINGS, **settings))
+        open_snapshots(own, dataclasses.replace(MODEL, **changed))
 
 
-def test_another_pretrained_model(sources: Sources, tmp_path: Path) -> None:
+def test_another_pretrained_model(sources, tmp_path):
     """One whose fingerprint differs, though its weights are those of the start."""
     for file in sources.pretrained.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -197,4 +188,4 @@ def test_another_pretrained_model(sources: Sources, tmp_path: Path) -> None:
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
     own = dataclasses.replace(sources, pretrained=tmp_path)
     with pytest.raises(InputError, match="snapshots of a training with model"):
-        open_snapshots(own, SETTINGS)
+        open_snapshots(own, MODEL)

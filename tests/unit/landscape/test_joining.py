@@ -1,7 +1,5 @@
 """How often intervals of change and cost cover the true rank correlation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -85,7 +83,7 @@ CASES = {
 
 @pytest.mark.parametrize("true", [0.0, 0.6])
 @pytest.mark.parametrize("name", CASES)
-def test_intervals_cover_the_true_correlation(name: str, true: float) -> None:
+def test_intervals_cover_the_true_correlation(name, true):
     """In 95 % of 60 trials, less 3.1 standard errors.
 
     Heads that are alike, counted as independent ones, are covered in 70 to 90 %. The truth is the
@@ -105,7 +103,7 @@ def test_intervals_cover_the_true_correlation(name: str, true: float) -> None:
         assert (low > 0).mean() > 0.6, "not by being as wide as can be"
 
 
-def test_heads_that_are_alike_count_as_fewer() -> None:
+def test_heads_that_are_alike_count_as_fewer():
     rng = np.random.default_rng(31)
     shares = []
     for alike in (0.0, 0.9):

@@ -6,21 +6,15 @@ import pytest
 import torch
 from glue import TASKS
 from made_up_landscape import HEADS, LAYERS, POINTS, MadeUp
-from scipy.stats import binom, spearmanr
+from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, f1_score, log_loss
-from tiny_models import save_classifier
 
 from darksecrets.ablation.statistics import Resampling
-from darksecrets.data.batches import EncodedSplit
 from darksecrets.landscape.joining import change_and_cost
 from darksecrets.landscape.results import Restored
-from darksecrets.landscape.running import heads_of, run
 from darksecrets.landscape.scoring import changes_of_maps, score
-from darksecrets.landscape.swaps import interpolations, swaps
-from darksecrets.landscape.tables import SWAPS, TABLES
-from darksecrets.models.hooks import observe
-from darksecrets.models.loading import load_classifier
-from darksecrets.models.mixing import Mixture, whole
+from darksecrets.landscape.swaps import interpolations
+from darksecrets.landscape.tables import TABLES
 from darksecrets.run.errors import InputError
 from darksecrets.stats.ranks import Draws, paired_agreement
 
@@ -45,14 +39,14 @@ def tables(found: dict[int, Restored]) -> dict[str, pd.DataFrame]:
     return score(found, {}, TASK, "finetuned", DRAWS)
 
 
-def test_every_table_fits_its_declaration(tables, tmp_path) -> None:
+def test_every_table_fits_its_declaration(tables, tmp_path):
     for table in TABLES:
         path = tmp_path / table.file
         table.write(tables[table.name], path)
         assert len(table.read(path)) == len(tables[table.name]) > 0
 
 
-def test_scores_and_losses_are_those_of_scikit_learn(found, tables) -> None:
+def test_scores_and_losses_are_those_of_scikit_learn(found, tables):
     table = tables["restored_layers"]
     for seed, result in found.items():
         swaps = result.swaps
@@ -83,7 +77,7 @@ def loss(result: Restored, outputs: np.ndarray) -> float:
     return float(log_loss(result.labels, shares))
 
 
-def test_losses_have_the_interval_of_a_mean(found, tables) -> None:
+def test_losses_have_the_interval_of_a_mean(found, tables):
     """Within a tenth of ± 1.96 standard errors."""
     result, rows = found[1], tables["restored_heads"].query("seed == 1 and metric == 'f1'")
     for (layer, head), (low, high) in zip(
@@ -108,7 +102,7 @@ def softmax(outputs: np.ndarray) -> np.ndarray:
     return made
 
 
-def test_means_are_over_seeds_and_wider_than_one_of_them(found, tables) -> None:
+def test_means_are_over_seeds_and_wider_than_one_of_them(found, tables):
     key = ["direction", "kind", "first_layer", "last_layer", "metric"]
     per_seed = tables["restored_layers"].groupby(key)[["delta", "loss_delta", "flips"]].mean()
     means = tables["restored_means"].set_index(key)
@@ -121,7 +115,7 @@ def test_means_are_over_seeds_and_wider_than_one_of_them(found, tables) -> None:
     assert (means["ci_high"] >= means["delta"]).all()
 
 
-def test_one_seed_has_intervals_over_examples(found) -> None:
+def test_one_seed_has_intervals_over_examples(found):
     one = score({1: found[1]}, {}, TASK, "finetuned", DRAWS)
     means, own = one["restored_means"], one["restored_layers"]
     assert means["delta"].to_numpy() == pytest.approx(own["delta"].to_numpy())
@@ -130,7 +124,7 @@ def test_one_seed_has_intervals_over_examples(found) -> None:
     assert one["interpolation"]["spread"].isna().all()
 
 
-def test_curves_are_means_over_seeds(found, tables) -> None:
+def test_curves_are_means_over_seeds(found, tables):
     table = tables["interpolation"]
     assert set(table["part"]) == {"model", "encoder", "embeddings", "layer"}
     for number, (part, layer) in enumerate(interpolations(LAYERS)):
@@ -159,7 +153,7 @@ def value(quantity: str, outputs: np.ndarray, labels: np.ndarray, part: int, poi
     )
 
 
-def test_a_regression_has_squared_errors_and_no_flips() -> None:
+def test_a_regression_has_squared_errors_and_no_flips():
     rng = np.random.default_rng(3)
     made = results()
     labels = rng.normal(size=len(made[1].labels)).astype(np.float32)
@@ -187,7 +181,7 @@ def test_a_regression_has_squared_errors_and_no_flips() -> None:
     assert row["loss_delta"] == pytest.approx(squares.mean())
 
 
-def test_the_join_is_the_mean_of_the_rank_correlations_of_seeds() -> None:
+def test_the_join_is_the_mean_of_the_rank_correlations_of_seeds():
     change = np.random.default_rng(2).random((LAYERS, HEADS))
     made = results(heads=3 * change, change=change)
     maps = {seed: np.random.default_rng(90 + seed).random((LAYERS, HEADS)) for seed in SEEDS}
@@ -217,7 +211,7 @@ def tables_of(made: dict[int, Restored]) -> pd.DataFrame:
     return table[table["metric"] == "f1"]
 
 
-def test_paired_permutations_are_those_of_a_loop() -> None:
+def test_paired_permutations_are_those_of_a_loop():
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(2, 3, 6))
     second[0] += first[0]
@@ -234,77 +228,14 @@ def test_paired_permutations_are_those_of_a_loop() -> None:
     assert not paired_agreement(first, np.ones_like(second), draws).known
 
 
-def test_seeds_with_other_examples_are_refused(found) -> None:
+def test_seeds_with_other_examples_are_refused(found):
     other = Restored(**{**vars(found[2]), "idx": found[2].idx + 1})
     with pytest.raises(InputError, match="different examples"):
         score({1: found[1], 2: other}, {}, TASK, "finetuned", DRAWS)
 
 
-def test_a_change_is_one_minus_the_cosine() -> None:
+def test_a_change_is_one_minus_the_cosine():
     table = pd.DataFrame(
         {"layer": [2, 1, 2, 1], "head": [1, 2, 2, 1], "similarity": [0.5, 0.9, 0.75, 1.0]}
     )
     assert changes_of_maps(table) == pytest.approx(np.array([[0, 0.1], [0.5, 0.25]]))
-
-
-def test_fine_tuning_by_random_noise_predicts_no_cost(tmp_path) -> None:
-    """The weights have moved at random, and so have the maps: neither says what restoring costs."""
-    task, trials = TASKS["RTE"], 24
-    start, _ = load_classifier(save_classifier(tmp_path / "model", "bert", task), task, 1)
-    significant = {"maps": 0, "weights": 0}
-    for trial in range(trials):
-        generator, rng = torch.Generator().manual_seed(trial), np.random.default_rng(trial)
-        end, _ = load_classifier(tmp_path / "model", task, 1)
-        with torch.no_grad():
-            for parameter in end.parameters():
-                size = 0.1 * torch.rand(1, generator=generator)
-                parameter.add_(size * torch.randn(parameter.shape, generator=generator))
-        split, mixture = _random_examples(rng), Mixture(start, end)
-        outputs = _heads_restored(mixture, split)
-        maps = _changes(start, end, split)
-        table = change_and_cost({1: outputs}, {1: maps}, task, DRAWS)
-        rows = table[(table["scope"] == "heads") & (table["cost"] == "loss")]
-        for change in significant:
-            p = rows.loc[rows["change"] == change, "p_within_layers"].item()
-            significant[change] += p < 0.05
-    assert max(significant.values()) <= binom.ppf(0.999, trials, 0.05)
-
-
-def _random_examples(rng: np.random.Generator) -> EncodedSplit:
-    starts = 6 * np.arange(41)
-    tokens = rng.integers(4, 17, starts[-1]).astype(np.int32)
-    labels = rng.permutation(np.arange(40) % 2)
-    return EncodedSplit(np.arange(40), labels, starts, {"input_ids": tokens}, {"input_ids": 0})
-
-
-def _heads_restored(mixture: Mixture, split: EncodedSplit) -> Restored:
-    """Nothing but heads is exchanged."""
-    heads = heads_of(mixture.end)
-    found = run(mixture, split, [whole(2, 1.0)], heads)
-    rows = [(s.direction, s.kind, s.first, s.last, 1.0) for s in swaps(2)]
-    curves = np.stack([found[:1]] * len(interpolations(2)))
-    return Restored(
-        swaps=pd.DataFrame(rows, columns=list(SWAPS.names)),
-        finetuned=found[0],
-        swapped=np.stack([found[0]] * len(rows)),
-        heads=found[1:].reshape(2, 4, *found.shape[1:]),
-        head_changes=np.array([mixture.change_of_head(*head) for head in heads]).reshape(2, 4),
-        idx=split.idx,
-        labels=split.labels,
-        train_labels=split.labels,
-        points=np.ones(1),
-        validation=curves,
-        train=curves,
-    )
-
-
-def _changes(start: torch.nn.Module, end: torch.nn.Module, split: EncodedSplit) -> np.ndarray:
-    """[layers, heads] 1 − cosine of the maps, the mean over some examples."""
-    batch, flat = split.batch([*range(6)]), []
-    del batch["labels"]
-    for model in (start, end):
-        with torch.no_grad(), observe(model, maps=True) as seen:  # type: ignore[arg-type]
-            model(**batch)
-        flat.append(torch.stack(list(seen.maps.values())).flatten(3))
-    made: np.ndarray = 1 - torch.cosine_similarity(*flat, dim=-1).mean(dim=1).numpy()
-    return made

@@ -1,17 +1,16 @@
 """The figure of loss surfaces: colours, marks, path."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import draw_with
 from made_up_models import made_surface
 
-from darksecrets.landscape.loss_surfaces import levels, loss_surfaces
+from darksecrets.landscape.loss_surfaces import draw, levels
 from darksecrets.landscape.surface import tables
 
 
-def test_colours_are_even_on_a_logarithmic_scale_and_robust() -> None:
+def test_colours_are_even_on_a_logarithmic_scale_and_robust():
     losses = np.concatenate([np.linspace(0.1, 1, 99), [1e6]])
     found = levels(losses)
     assert found[0] == pytest.approx(0.1)
@@ -23,11 +22,11 @@ def test_colours_are_even_on_a_logarithmic_scale_and_robust() -> None:
 
 @pytest.mark.parametrize("path", [False, True])
 @pytest.mark.parametrize("flat", [False, True])
-def test_models_are_marked_at_their_places(path: bool, flat: bool) -> None:
+def test_models_are_marked_at_their_places(path, flat):
     rows = tables(made_surface(path=path, flat=flat), "RTE", 1)
     second = tables(made_surface(), "RTE", 2)
     both = [pd.concat([rows[name], second[name]]) for name in ("loss_surfaces", "surface_points")]
-    figure = loss_surfaces(*both, ["RTE"], "run")
+    figure = draw_with(draw, ["RTE"], surfaces=both[0], points=both[1])
     axes = {each.get_label(): each for each in figure.axes}
     models = axes["RTE models"]
     marks = {

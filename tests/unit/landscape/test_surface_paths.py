@@ -1,7 +1,5 @@
 """Loss surfaces of trainings: their paths, and models that have learned nothing."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from dataclasses import replace
@@ -16,23 +14,19 @@ from transformers import PreTrainedModel
 
 from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.finetuning.evaluation import evaluate, write_results
+from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.grids import around
+from darksecrets.landscape.settings import Surface as Settings
 from darksecrets.landscape.surface import Surface, tables
 from darksecrets.landscape.surface_tables import CORNERS
-from darksecrets.landscape.surfaces import (
-    DIRECTIONS,
-    Losses,
-    Model,
-    Settings,
-    measure,
-    weights_of,
-)
+from darksecrets.landscape.surfaces import DIRECTIONS, Losses, Model, measure, weights_of
 from darksecrets.landscape.vectors import Vectors, random_directions
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
 
 SEED = 3
-SETTINGS = Settings(TASKS["MRPC"], SEED, 5, 1.0, 21, 39, 7, 32, "float32")
+MODEL = Finetuned(TASKS["MRPC"], "finetuned", SEED, sample=7, max_length=32)
+SETTINGS = Settings(grid=5, examples=21, training=39)
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +36,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small_training.save_inputs(folder)
     small_training.finetune(folder, folder / "finetuned", snapshots=5, epochs=2)
     small_training.finetune(folder, folder / "finetuned-from-normal", state="finetuned-from-normal")
-    model, _ = load_classifier(folder / "model", SETTINGS.task, SEED)
+    model, _ = load_classifier(folder / "model", MODEL.task, SEED)
     split = load_split(
-        folder / "MRPC", "validation", load_tokenizer(folder / "model"), SETTINGS.task, 32
+        folder / "MRPC", "validation", load_tokenizer(folder / "model"), MODEL.task, 32
     )
     files = {"scores": folder / "scores.csv", "predictions": folder / "pretrained.csv"}
-    write_results(evaluate(model, split), split, SETTINGS.task, "pretrained", SEED, **files)
+    write_results(evaluate(model, split), split, MODEL.task, "pretrained", SEED, **files)
     return folder
 
 
@@ -58,21 +52,21 @@ def models(run: Path) -> dict[str, Model]:
     return {"pretrained": Model(run / "model", run / "pretrained.csv"), **trained}
 
 
-def measured(run: Path, folder: Path, settings: Settings = SETTINGS) -> Surface:
+def measured(run: Path, folder: Path, model: Finetuned = MODEL) -> Surface:
     found, _ = measure(
         models(run),
         run / "MRPC",
-        settings,
+        model,
+        SETTINGS,
         folder / "surface.npz",
         snapshots=run / "finetuned" / "snapshots",
         threads=1,
+        in_precision="float32",
     )
     return found
 
 
-def test_the_path_goes_from_the_pretrained_to_the_finetuned_model(
-    run: Path, tmp_path: Path
-) -> None:
+def test_the_path_goes_from_the_pretrained_to_the_finetuned_model(run, tmp_path):
     """Its first point is the one, bit for bit, the last the other up to rounding to bfloat16."""
     surface = measured(run, tmp_path)
     path, corners = surface.path, surface.corners
@@ -92,11 +86,9 @@ def test_the_path_goes_from_the_pretrained_to_the_finetuned_model(
     assert rows["step"].notna().sum() == 2 * len(path.steps)
 
 
-def test_snapshots_of_another_run_stop_before_anything_is_computed(
-    run: Path, tmp_path: Path
-) -> None:
+def test_snapshots_of_another_run_stop_before_anything_is_computed(run, tmp_path):
     with pytest.raises(InputError, match="seed 3, expected 4"):
-        measured(run, tmp_path, replace(SETTINGS, seed=4))
+        measured(run, tmp_path, replace(MODEL, seed=4))
     other = tmp_path / "run"
     shutil.copytree(run, other)
     small_training.finetune(
@@ -109,14 +101,14 @@ def test_snapshots_of_another_run_stop_before_anything_is_computed(
     assert not list(tmp_path.glob("*surface.npz*")), "nothing half-written"
 
 
-def below_chance(losses: Losses, settings: Settings) -> np.ndarray:
+def below_chance(losses: Losses) -> np.ndarray:
     """[nodes] whether the interval of a training loss lies below that of the best constant."""
     labels = losses.splits["train"].labels
     shares = np.bincount(labels) / len(labels)
     chance = -float(np.sum(shares * np.log(shares)))
     found = []
-    for x in around(settings.grid, settings.radius):
-        for y in around(settings.grid, settings.radius):
+    for x in around(SETTINGS.grid, 0.5):
+        for y in around(SETTINGS.grid, 0.5):
             mean, error = losses.at(weights_of("random", x, y))[:, 0]
             found.append(mean + 1.96 * error < chance)
     return np.array(found)
@@ -132,17 +124,18 @@ def learn(model: PreTrainedModel, split: EncodedSplit, steps: int = 120) -> None
         optimizer.step()
 
 
-def test_models_that_have_learned_nothing_have_no_basin(run: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_models_that_have_learned_nothing_have_no_basin(run, tmp_path):
     """On random planes through random weights, hardly a node is better than a constant.
 
     That the middle is the lowest point would say nothing: random directions make the outputs of any
     model larger.
     """
     tokenizer = load_tokenizer(run / "model")
-    train = load_split(run / "MRPC", "train", tokenizer, SETTINGS.task, 32)
-    settings, found = replace(SETTINGS, radius=0.5), []
+    train = load_split(run / "MRPC", "train", tokenizer, MODEL.task, 32)
+    found = []
     for seed in range(8):
-        model, _ = load_classifier(run / "model", SETTINGS.task, SEED)
+        model, _ = load_classifier(run / "model", MODEL.task, SEED)
         if seed:
             draw_from_normal(model, seed, 0.1)
         else:
@@ -150,7 +143,7 @@ def test_models_that_have_learned_nothing_have_no_basin(run: Path, tmp_path: Pat
         vectors = Vectors(tmp_path)
         vectors.keep("finetuned", model)
         random_directions(vectors, "finetuned", DIRECTIONS, seed)
-        found.append(below_chance(Losses(model, vectors, {"train": train}, settings), settings))
+        found.append(below_chance(Losses(model, vectors, {"train": train}, MODEL.task)))
     trained, *untrained = found
     assert trained[len(trained) // 2], "a trained model is better than a constant"
     assert np.mean(untrained) < 0.05

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,17 +21,19 @@ from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate, write_results
 from darksecrets.landscape.directions import filter_normalised
+from darksecrets.landscape.finetuned import Finetuned, sample
 from darksecrets.landscape.grids import along, around, between, check_grid
 from darksecrets.landscape.projection import project
-from darksecrets.landscape.restoring import sample
+from darksecrets.landscape.settings import Surface as Settings
 from darksecrets.landscape.surface import Surface, tables
 from darksecrets.landscape.surface_tables import CORNERS, TABLES
-from darksecrets.landscape.surfaces import Losses, Model, Settings, measure, weights_of
+from darksecrets.landscape.surfaces import Losses, Model, measure
 from darksecrets.landscape.vectors import Frame, Vectors, frame_of
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
 
 SEED, GRID = 1, 5
+SETTINGS = Settings(grid=GRID, examples=40, training=20)
 
 
 def moved(model: PreTrainedModel, seed: int, size: float) -> PreTrainedModel:
@@ -50,20 +52,23 @@ class Case:
     task: Task
     models: dict[str, Model]
     dataset: Path
-    settings: Settings
+
+    @property
+    def of(self) -> Finetuned:
+        return Finetuned(self.task, "finetuned", SEED, sample=7, max_length=64)
 
     def split(self, name: str) -> EncodedSplit:
         """All examples of a split."""
         tokenizer = load_tokenizer(self.models["finetuned"].folder)
-        return load_split(self.dataset, name, tokenizer, self.task, self.settings.max_length)
+        return load_split(self.dataset, name, tokenizer, self.task, 64)
 
     def load(self, name: str) -> PreTrainedModel:
         return load_classifier(self.models[name].folder, self.task, SEED)[0]
 
-    def measured(self, folder: Path, **changed: object) -> Surface:
-        settings = replace(self.settings, **changed)  # type: ignore[arg-type]
-        surface, _ = measure(self.models, self.dataset, settings, folder / "surface.npz", threads=1)
-        return surface
+    def measured(self, folder: Path, in_precision: str = "float32") -> Surface:
+        options = {"threads": 1, "in_precision": in_precision}
+        where = folder / "surface.npz"
+        return measure(self.models, self.dataset, self.of, SETTINGS, where, **options)[0]
 
 
 @pytest.fixture(scope="module", params=["RTE", "STS-B"])
@@ -81,8 +86,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             made[name].save_pretrained(folder / name)
             load_tokenizer(folder / "pretrained").save_pretrained(folder / name)
         models[name] = Model(folder / name, folder / f"{name}.csv")
-    settings = Settings(task, SEED, GRID, 1.0, 40, 20, 7, 64, "float32")
-    found = Case(task, models, dataset, settings)
+    found = Case(task, models, dataset)
     for name in CORNERS:
         split = found.split("validation")
         logits = evaluate(found.load(name), split)
@@ -104,7 +108,7 @@ def loss_of(task: Task, logits: np.ndarray, labels: np.ndarray) -> float:
     return float(cross_entropy(outputs, gold))
 
 
-def test_corners_have_the_losses_of_the_stored_outputs(case: Case, surface: Surface) -> None:
+def test_corners_have_the_losses_of_the_stored_outputs(case, surface):
     """Of validation examples exactly; of training ones, those of running the model as usual."""
     chosen = sample(case.split("validation"), 40, 7)
     train = sample(case.split("train"), 20, 7)
@@ -119,7 +123,7 @@ def test_corners_have_the_losses_of_the_stored_outputs(case: Case, surface: Surf
         assert math.isclose(surface.corners.losses[1, place], wanted, rel_tol=1e-12)
 
 
-def test_nodes_that_are_a_model_have_its_loss(surface: Surface) -> None:
+def test_nodes_that_are_a_model_have_its_loss(surface):
     for name, shares in zip(CORNERS, surface.corners.shares, strict=True):
         exact = surface.corners.losses[:, CORNERS.index(name)]
         grid = surface.grids["models"]
@@ -135,9 +139,7 @@ def test_nodes_that_are_a_model_have_its_loss(surface: Surface) -> None:
 
 
 @pytest.mark.parametrize("plane", ["models", "random", "line"])
-def test_losses_are_those_of_adding_up_weights_by_hand(
-    case: Case, surface: Surface, plane: str
-) -> None:
+def test_losses_are_those_of_adding_up_weights_by_hand(case, surface, plane):
     """An ordinary run of a model made in double precision, up to rounding in single precision."""
     grid, states = surface.grids[plane], {n: case.load(n).state_dict() for n in CORNERS}
     generator, fine_tuned = torch.Generator().manual_seed(7), case.load("finetuned")
@@ -165,33 +167,7 @@ def test_losses_are_those_of_adding_up_weights_by_hand(
         assert math.isclose(grid.losses[0, row, column], wanted, rel_tol=1e-4)
 
 
-def test_a_direction_of_zero_leaves_the_loss_unchanged(case: Case, tmp_path: Path) -> None:
-    """Bit for bit, even multiplied by the greatest number of the grid."""
-    model = case.load("finetuned")
-    vectors = Vectors(tmp_path)
-    vectors.keep("finetuned", model)
-    vectors.write("nothing", (torch.zeros_like(each) for each in model.parameters()))
-    splits = {name: case.split(name) for name in ("validation", "train")}
-    losses = Losses(model, vectors, splits, case.settings)
-    intact = losses.at({"finetuned": 1.0})
-    assert np.array_equal(losses.at({"finetuned": 1.0, "nothing": 100.0}), intact)
-
-
-def test_rows_of_directions_are_as_long_as_the_models() -> None:
-    generator = torch.Generator().manual_seed(1)
-    parameter = torch.randn(5, 3, 2)
-    parameter[2] = 0
-    drawn = filter_normalised(parameter, generator)
-    for row in range(5):
-        lengths = [
-            math.sqrt(sum(float(x) ** 2 for x in of[row].flatten())) for of in (drawn, parameter)
-        ]
-        assert math.isclose(lengths[0], lengths[1], rel_tol=1e-6, abs_tol=1e-12)
-    assert not torch.equal(drawn, parameter)
-    assert not filter_normalised(torch.randn(5), generator).any(), "biases and layer norms"
-
-
-def test_places_are_those_of_gram_schmidt(case: Case, surface: Surface) -> None:
+def test_places_are_those_of_gram_schmidt(case, surface):
     flat = {
         name: torch.cat([each.detach().double().flatten() for each in case.load(name).parameters()])
         for name in CORNERS
@@ -204,7 +180,7 @@ def test_places_are_those_of_gram_schmidt(case: Case, surface: Surface) -> None:
     assert not surface.corners.beside.any()
 
 
-def test_paths_are_projected_at_right_angles(case: Case, tmp_path: Path) -> None:
+def test_paths_are_projected_at_right_angles(case, tmp_path):
     """A point of the plane has its own place; what is beside the plane does not move it."""
     vectors = Vectors(tmp_path)
     for name in CORNERS:
@@ -230,36 +206,8 @@ def test_paths_are_projected_at_right_angles(case: Case, tmp_path: Path) -> None
     assert np.allclose(project(vectors, frame, {})[0], [1, 0])
 
 
-def test_a_quadratic_loss_has_its_surface_in_closed_form(tmp_path: Path) -> None:
-    """A model of one linear layer: its squared error on a plane is a known polynomial."""
-
-    class Linear(torch.nn.Module):
-        def __init__(self, weights: torch.Tensor) -> None:
-            super().__init__()
-            self.weight = torch.nn.Parameter(weights)
-
-    rng = np.random.default_rng(3)
-    inputs, labels = rng.normal(size=(50, 4)), rng.normal(size=50)
-    corners = [torch.from_numpy(rng.normal(size=(1, 4))).float() for _ in CORNERS]
-    vectors, model = Vectors(tmp_path), Linear(corners[1].clone())
-    for name, weights in zip(CORNERS, corners, strict=True):
-        vectors.keep(name, Linear(weights))  # type: ignore[arg-type]
-    pre, end, normal = (each.double().numpy()[0] for each in corners)
-    hessian = inputs.T @ inputs / 50
-    best = np.linalg.solve(hessian, inputs.T @ labels / 50)
-    least = np.mean((inputs @ best - labels) ** 2)
-    for x in between(7):
-        for y in between(7):
-            vectors.put(model, weights_of("models", x, y))  # type: ignore[arg-type]
-            found = np.mean((inputs @ model.weight.detach().double().numpy()[0] - labels) ** 2)
-            away = end + x * (pre - end) + y * (normal - end) - best
-            assert math.isclose(found, least + away @ hessian @ away, rel_tol=1e-5)
-
-
-def test_bfloat16_is_near_float32_and_corners_stay_exact(
-    case: Case, surface: Surface, tmp_path: Path
-) -> None:
-    fast = case.measured(tmp_path, precision="bfloat16")
+def test_bfloat16_is_near_float32_and_corners_stay_exact(case, surface, tmp_path):
+    fast = case.measured(tmp_path, "bfloat16")
     assert np.array_equal(fast.corners.losses, surface.corners.losses)
     assert surface.rounding == 0
     assert 0 < fast.rounding < 0.1
@@ -267,9 +215,7 @@ def test_bfloat16_is_near_float32_and_corners_stay_exact(
         assert np.allclose(fast.grids[plane].losses, grid.losses, rtol=0.1, atol=0.05)
 
 
-def test_a_stopped_job_goes_on_to_the_same_numbers(
-    case: Case, surface: Surface, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monkeypatch):
     at, calls = Losses.at, [0]
 
     def stopping(self: Losses, weights: dict[str, float], *, exact: bool = False) -> np.ndarray:
@@ -289,9 +235,7 @@ def test_a_stopped_job_goes_on_to_the_same_numbers(
     assert [path.name for path in tmp_path.iterdir()] == ["surface.npz"]
 
 
-def test_it_is_read_as_it_was_written_and_fits_its_tables(
-    case: Case, surface: Surface, tmp_path: Path
-) -> None:
+def test_it_is_read_as_it_was_written_and_fits_its_tables(case, surface, tmp_path):
     surface.save(tmp_path / "loss_surface.npz")
     found = Surface.load(tmp_path / "loss_surface.npz")
     for plane, grid in surface.grids.items():
@@ -319,7 +263,7 @@ def broken(case: Case, folder: Path, change: Callable[[PreTrainedModel], None]) 
     return {**case.models, "finetuned-from-normal": Model(folder / "broken", stored)}
 
 
-def test_models_that_do_not_fit_stop_with_one_message(case: Case, tmp_path: Path) -> None:
+def test_models_that_do_not_fit_stop_with_one_message(case, tmp_path):
     def to_line(model: PreTrainedModel) -> None:
         pre, end = (dict(case.load(name).named_parameters()) for name in CORNERS[:2])
         with torch.no_grad():
@@ -345,23 +289,23 @@ def test_models_that_do_not_fit_stop_with_one_message(case: Case, tmp_path: Path
     ):
         models = broken(case, tmp_path, change)
         with pytest.raises(InputError, match=message):
-            measure(models, case.dataset, case.settings, tmp_path / "x.npz", threads=1)
+            measure(models, case.dataset, case.of, SETTINGS, tmp_path / "x.npz", threads=1)
         assert not list(tmp_path.glob("*x.npz*")), "nothing half-written"
 
 
-def test_models_of_other_shapes_and_losses_that_are_not_finite(case: Case, tmp_path: Path) -> None:
+def test_models_of_other_shapes_and_losses_that_are_not_finite(case, tmp_path):
     vectors, model = Vectors(tmp_path), case.load("finetuned")
     vectors.keep("finetuned", model)
     other = copy.deepcopy(model)
     other.classifier.weight = torch.nn.Parameter(torch.zeros(7, 16))
     with pytest.raises(InputError, match=r"classifier\.weight: found 7 × 16"):
         vectors.keep("pretrained", other)
-    losses = Losses(model, vectors, {"train": case.split("train")}, case.settings)
+    losses = Losses(model, vectors, {"train": case.split("train")}, case.task)
     with pytest.raises(InputError, match="not finite on the train examples"):
         losses.at({"finetuned": 1e38})
 
 
-def test_grids_have_the_models_as_nodes() -> None:
+def test_grids_have_the_models_as_nodes():
     for points in range(5, 52, 2):
         for grid in (between(points), along(points)):
             assert {0.0, 1.0} <= set(grid)
@@ -375,7 +319,7 @@ def test_grids_have_the_models_as_nodes() -> None:
         check_grid(14)
 
 
-def test_random_directions_hardly_move_what_a_frame_says() -> None:
+def test_random_directions_hardly_move_what_a_frame_says():
     frame = Frame(np.array([[4.0, 2.0], [2.0, 10.0]]), "plane")
     assert np.allclose(frame.distances(np.eye(2)), [[2, 0], [1, 3]])
     assert np.allclose(frame.shares(np.array([4.0, 2.0])), [1, 0])

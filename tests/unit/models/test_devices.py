@@ -1,7 +1,5 @@
 """Device and batch size; memory estimates against PyTorch's profiler."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,14 +23,12 @@ def precision() -> Iterator[None]:
     matmul.allow_tf32, convolution.allow_tf32 = before
 
 
-def test_the_cpu_is_used_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cpu_is_used_without_a_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert devices.best() == CPU
 
 
-def test_the_gpu_computes_float32_in_float32(
-    monkeypatch: pytest.MonkeyPatch, precision: None
-) -> None:
+def test_the_gpu_computes_float32_in_float32(monkeypatch, precision):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     assert devices.best() == GPU
@@ -56,11 +52,11 @@ def gpu_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     [(GIB // 4, 512, 18), (GIB // 4, 16, 16), (5 * GIB, 512, 1)],
     ids=["half of what is free", "no more than asked for", "at least one"],
 )
-def test_a_gpu_takes_what_fits(gpu_memory: None, each: int, most: int, expected: int) -> None:
+def test_a_gpu_takes_what_fits(gpu_memory, each, most, expected):
     assert devices.batch_size(GPU, each, cpu=64, gpu=most) == expected
 
 
-def test_batch_size_on_a_cpu_does_not_depend_on_memory(gpu_memory: None) -> None:
+def test_batch_size_on_a_cpu_does_not_depend_on_memory(gpu_memory):
     assert devices.batch_size(CPU, 5 * GIB, cpu=64, gpu=512) == 64
 
 
@@ -79,9 +75,7 @@ def largest_allocation(work: Callable[[], object], folder: Path) -> int:
 
 @pytest.mark.parametrize("kernel", ["sdpa", "eager"])
 @pytest.mark.parametrize(("hidden", "heads", "tokens"), [(64, 4, 16), (64, 4, 60), (256, 8, 100)])
-def test_a_forward_pass_takes_less_than_estimated(
-    kernel: str, hidden: int, heads: int, tokens: int, tmp_path: Path
-) -> None:
+def test_a_forward_pass_takes_less_than_estimated(kernel, hidden, heads, tokens, tmp_path):
     config = BertConfig(
         vocab_size=50,
         hidden_size=hidden,

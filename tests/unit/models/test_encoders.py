@@ -1,7 +1,5 @@
 """Every family of encoders, against `transformers` itself, one example at a time, unpadded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +21,8 @@ from darksecrets.data.encoding import encode
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.tokens import describe_example
 from darksecrets.models import checkpoints, loading
-from darksecrets.models.hooks import observe, trial_inputs
 from darksecrets.models.reach import windows_of
+from darksecrets.models.session import observe, trial_inputs
 from darksecrets.run.errors import InputError
 
 RTE = TASKS["RTE"]
@@ -78,7 +76,7 @@ def inputs_of(family: str, folder: Path, first: str, second: str) -> dict[str, t
     return given
 
 
-def test_pairs_are_joined_as_the_family_was_trained(family: str, folder: Path) -> None:
+def test_pairs_are_joined_as_the_family_was_trained(family, folder):
     encoded = encode(PAIRS, loading.load_tokenizer(folder), 128, layout=True)
     _, segments = JOINED[family]
     assert ("token_type_ids" in encoded) == segments
@@ -104,7 +102,7 @@ def words_of(text: str, marked: int) -> list[dict[str, Any]]:
     return words
 
 
-def test_words_are_found_in_every_tokenizers_text(folder: Path) -> None:
+def test_words_are_found_in_every_tokenizers_text(folder):
     """The word pieces of each word spell it, and [CLS] and [SEP] are the special tokens."""
     encoded = encode(PAIRS, loading.load_tokenizer(folder), 128, layout=True)
     for row, texts in enumerate(zip(*PAIRS.values(), strict=True)):
@@ -121,7 +119,7 @@ def test_words_are_found_in_every_tokenizers_text(folder: Path) -> None:
             assert found[1:, FEATURES.index("[SEP]")].tolist() == special[1:].tolist()
 
 
-def test_maps_are_those_of_transformers(family: str, folder: Path, tmp_path: Path) -> None:
+def test_maps_are_those_of_transformers(family, folder, tmp_path):
     """Stored in half precision: the tolerance is half a unit in the last place below 1."""
     examples = {"idx": [3, 1, 0, 2], **PAIRS}
     extraction.extract(folder, examples, tmp_path / "store", batch_size=4)
@@ -141,7 +139,7 @@ def test_maps_are_those_of_transformers(family: str, folder: Path, tmp_path: Pat
     assert store.windows == ((None, WINDOW, WINDOW) if family == "ModernBERT" else ())
 
 
-def test_outputs_are_those_of_transformers(family: str, folder: Path, dataset: Path) -> None:
+def test_outputs_are_those_of_transformers(family, folder, dataset):
     model, _ = loading.load_classifier(folder, RTE, seed=1)
     split = load_split(dataset, "validation", loading.load_tokenizer(folder), RTE, 128)
     with torch.inference_mode():
@@ -157,8 +155,8 @@ def test_outputs_are_those_of_transformers(family: str, folder: Path, dataset: P
 
 
 def test_segments_change_the_outputs_of_the_families_that_know_them_and_others_get_none(
-    family: str, folder: Path
-) -> None:
+    family, folder
+):
     given = inputs_of(family, folder, *(texts[0] for texts in PAIRS.values()))
     segments = given.pop("token_type_ids", None)
     model = loading.load_encoder(folder)
@@ -184,9 +182,7 @@ def by_hand(
 
 
 @pytest.mark.parametrize("layer", [1, 2, 3])
-def test_a_disabled_layer_is_uniform_over_what_a_row_reaches(
-    family: str, folder: Path, dataset: Path, layer: int
-) -> None:
+def test_a_disabled_layer_is_uniform_over_what_a_row_reaches(family, folder, dataset, layer):
     """In padded batches of the sweep's backend as in a text of its own."""
     model, _ = loading.load_classifier(folder, RTE, seed=1)
     if family in OUT_OF_REACH:
@@ -215,7 +211,7 @@ def test_a_disabled_layer_is_uniform_over_what_a_row_reaches(
 
 
 @pytest.mark.parametrize("mode", ["uniform", "zero"])
-def test_rows_at_padding_that_reach_no_word_give_numbers(tmp_path: Path, mode: str) -> None:
+def test_rows_at_padding_that_reach_no_word_give_numbers(tmp_path, mode):
     model = loading.load_encoder(FAMILIES["ModernBERT"].save(tmp_path))
     batch = trial_inputs(model, 4 + 2 * WINDOW)
     alone = {name: rows[1:, :4] for name, rows in batch.items()}
@@ -228,13 +224,13 @@ def test_rows_at_padding_that_reach_no_word_give_numbers(tmp_path: Path, mode: s
 # --- Reach ------------------------------------------------------------------------------------
 
 
-def test_the_window_shows_in_texts_that_are_longer(tmp_path: Path) -> None:
+def test_the_window_shows_in_texts_that_are_longer(tmp_path):
     model = loading.load_encoder(FAMILIES["ModernBERT"].save(tmp_path))
     assert windows_of(model, WINDOW + 1) == (None,) * LAYERS
     assert windows_of(model, WINDOW + 2) == windows_of(model, 128) == (None, WINDOW, WINDOW)
 
 
-def test_attention_to_earlier_words_only_is_no_window(tmp_path: Path) -> None:
+def test_attention_to_earlier_words_only_is_no_window(tmp_path):
     from transformers import GPT2Config, GPT2Model
 
     model = GPT2Model(GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9, n_positions=32))
@@ -250,7 +246,7 @@ LEARNED = {"BERT": 160, "DistilBERT": 160, "ELECTRA": 160, "ALBERT": 160} | dict
 )
 
 
-def test_texts_longer_than_the_positions_are_refused(family: str, folder: Path) -> None:
+def test_texts_longer_than_the_positions_are_refused(family, folder):
     """RoBERTa's positions begin after that of padding, which is 1; others here have no limit."""
     checkpoints.check_attention(folder, LEARNED.get(family, 512))
     model = AutoModel.from_pretrained(folder)
@@ -268,9 +264,7 @@ def test_texts_longer_than_the_positions_are_refused(family: str, folder: Path) 
 
 
 @pytest.mark.parametrize("words", ["out of memory", "DefaultCPUAllocator: can't allocate memory"])
-def test_an_error_that_has_nothing_to_do_with_positions_is_no_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
+def test_an_error_that_has_nothing_to_do_with_positions_is_no_limit(tmp_path, monkeypatch, words):
     folder = FAMILIES["BERT"].save(tmp_path / "model")
     own = checkpoints._trial_maps
 
@@ -285,7 +279,7 @@ def test_an_error_that_has_nothing_to_do_with_positions_is_no_limit(
     assert str(caught.value.__cause__) == words
 
 
-def test_a_tokenizer_that_does_not_frame_a_text_is_refused(tmp_path: Path) -> None:
+def test_a_tokenizer_that_does_not_frame_a_text_is_refused(tmp_path):
     """As GPT-2's with its one special token in all three roles."""
     tokenizer = FAMILIES["BERT"].tokenizer()
     FAMILIES["BERT"].save(tmp_path)

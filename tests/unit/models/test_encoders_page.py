@@ -1,10 +1,12 @@
 """The tables of the page of encoders say what the code does."""
 
+import pytest
 from encoders import HEADS, LAYERS, POSITIONS, WINDOW
 from encoders_page import PAGE, filled
 
 
-def test_the_page_says_what_works(tmp_path) -> None:
+@pytest.mark.slow
+def test_the_page_says_what_works(tmp_path):
     page = PAGE.read_text("utf-8")
     assert filled(page, tmp_path) == page, (
         "docs/encoders.md is out of date: PYTHONPATH=.:tests/unit python -m encoders_page"

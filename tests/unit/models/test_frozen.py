@@ -1,7 +1,5 @@
 """Classifiers on frozen encoders of every family, against the models themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -41,9 +39,7 @@ def logits_of(model: torch.nn.Module, split: EncodedSplit) -> torch.Tensor:
     return torch.cat(rows)
 
 
-def test_logits_and_gradients_are_those_of_the_whole_model(
-    folder: Path, split: EncodedSplit
-) -> None:
+def test_logits_and_gradients_are_those_of_the_whole_model(folder, split):
     model, new = loading.load_classifier(folder, RTE, seed=1)
     expected = logits_of(model, split)
     gradients = torch.autograd.grad(
@@ -63,7 +59,7 @@ def test_logits_and_gradients_are_those_of_the_whole_model(
     assert all(p.grad is None for n, p in model.named_parameters() if n not in new)
 
 
-def test_only_what_was_drawn_changes_and_no_hook_stays(folder: Path, split: EncodedSplit) -> None:
+def test_only_what_was_drawn_changes_and_no_hook_stays(folder, split):
     model, new = loading.load_classifier(folder, RTE, seed=1)
     before = {name: p.clone() for name, p in model.named_parameters()}
     frozen = FrozenEncoder(model, new)

@@ -12,7 +12,7 @@ from darksecrets.models.losses import loss
 
 
 @pytest.mark.parametrize("name", ["MRPC", "MNLI", "STS-B"])
-def test_it_is_that_of_the_model_itself(name: str, tmp_path) -> None:
+def test_it_is_that_of_the_model_itself(name, tmp_path):
     task = TASKS[name]
     model, _ = load_classifier(save_classifier(tmp_path / "bert", "bert", task), task, 1)
     labels = torch.tensor([0.5, 3.25]) if task.is_regression else torch.tensor([1, 0])
@@ -22,7 +22,7 @@ def test_it_is_that_of_the_model_itself(name: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["MNLI", "STS-B"])
-def test_every_reduction_is_that_of_a_loop(name: str) -> None:
+def test_every_reduction_is_that_of_a_loop(name):
     task = TASKS[name]
     logits = torch.randn((5, task.num_labels), generator=torch.Generator().manual_seed(1)).double()
     labels = (

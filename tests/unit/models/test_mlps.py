@@ -78,7 +78,7 @@ class Gate(Intervention):
 
 @pytest.mark.parametrize("family", CASES)
 @pytest.mark.parametrize("layers", [1, LAYERS])
-def test_the_last_linear_map_of_every_mlp_is_found(family: str, layers: int) -> None:
+def test_the_last_linear_map_of_every_mlp_is_found(family, layers):
     name = "n_layers" if family == "distilbert" else "num_hidden_layers"
     model = made(family, **{name: layers})
     assert mlps_of(model) == [named(model, family, layer) for layer in range(layers)]
@@ -98,7 +98,7 @@ ATTENTION["bert"] = [
 
 @pytest.mark.parametrize("family", ATTENTION)
 @pytest.mark.parametrize("layers", [1, LAYERS])
-def test_all_other_linear_maps_of_a_layer_are_its_attention(family: str, layers: int) -> None:
+def test_all_other_linear_maps_of_a_layer_are_its_attention(family, layers):
     name = "n_layers" if family == "distilbert" else "num_hidden_layers"
     model = made(family, **{name: layers})
     for layer, maps in enumerate(linear_maps_of(model)):
@@ -109,7 +109,7 @@ def test_all_other_linear_maps_of_a_layer_are_its_attention(family: str, layers:
 
 
 @pytest.mark.parametrize("family", [family for family in CASES if family != "albert"])
-def test_gates_do_what_smaller_weights_do(family: str) -> None:
+def test_gates_do_what_smaller_weights_do(family):
     """Independently: an MLP is disabled by the weights of its last linear map."""
     model, factors = made(family), [1.0, 0.0, 0.5]
     by_weights = copy.deepcopy(model)
@@ -125,7 +125,7 @@ def test_gates_do_what_smaller_weights_do(family: str) -> None:
     assert not torch.allclose(intact, expected, rtol=0, atol=1e-2)
 
 
-def test_layers_that_share_their_weights_have_gates_of_their_own() -> None:
+def test_layers_that_share_their_weights_have_gates_of_their_own():
     """Independently: ALBERT with three copies of its layer."""
     model, factors = made("albert"), [1.0, 0.0, 0.5]
     layers = made("albert", num_hidden_groups=LAYERS)
@@ -146,7 +146,7 @@ def test_layers_that_share_their_weights_have_gates_of_their_own() -> None:
         torch.testing.assert_close(found, hidden(layers), rtol=1e-5, atol=1e-5)
 
 
-def test_nested_gates_multiply_and_leave_nothing_behind() -> None:
+def test_nested_gates_multiply_and_leave_nothing_behind():
     model = made("bert")
     with torch.inference_mode():
         before = hidden(model)
@@ -162,7 +162,7 @@ def test_nested_gates_multiply_and_leave_nothing_behind() -> None:
     assert not any(module._forward_hooks for module in model.modules())
 
 
-def test_a_model_whose_mlps_are_not_found_is_refused_with_one_message() -> None:
+def test_a_model_whose_mlps_are_not_found_is_refused_with_one_message():
     torch.manual_seed(0)
     config = AutoConfig.for_model("bert", **SIZES, intermediate_size=64)
     model = AutoModelForSequenceClassification.from_config(config).eval()
@@ -177,7 +177,7 @@ def test_a_model_whose_mlps_are_not_found_is_refused_with_one_message() -> None:
         pass
 
 
-def test_a_model_out_of_reach_is_refused_with_the_message_of_heads() -> None:
+def test_a_model_out_of_reach_is_refused_with_the_message_of_heads():
     config = AutoConfig.for_model("mpnet", **SIZES, intermediate_size=64)
     with pytest.raises(InputError, match="attention cannot be reached"):
         mlps_of(AutoModel.from_config(config))

@@ -1,7 +1,5 @@
 """A GPU against the CPU, within the tolerances of docs/gpu.md; `make test-gpu` runs these."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -19,7 +17,7 @@ from tiny_models import save_classifier
 from toy_data import save_bert, save_dataset
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.sweep import Settings, gather_sweep, sweep_chunk
+from darksecrets.ablation.sweep import Settings, sweep
 from darksecrets.attention import extraction
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.data.batches import load_split
@@ -62,7 +60,7 @@ def on(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda device: monkeypatch.setattr(devices, "best", lambda: device)
 
 
-def test_float32_is_not_tensorfloat32() -> None:
+def test_float32_is_not_tensorfloat32():
     device = devices.best()
     devices.use_float32()
     generator = torch.Generator().manual_seed(0)
@@ -77,7 +75,7 @@ def test_float32_is_not_tensorfloat32() -> None:
         assert (found - exact).abs().max() < 1e-5 * exact.abs().max()
 
 
-def test_logits(bert: Path, data: Path) -> None:
+def test_logits(bert, data):
     split = load_split(data / "MRPC", "validation", loading.load_tokenizer(bert), TASKS["MRPC"], 32)
     model: Any = loading.load_classifier(bert, TASKS["MRPC"], seed=1)[0]
     expected = evaluation.evaluate(model, split)
@@ -87,17 +85,15 @@ def test_logits(bert: Path, data: Path) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=LOGITS)
 
 
-def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any) -> None:
-    sample = tmp_path / "sample.csv"
+def test_maps(bert, data, tmp_path, on, monkeypatch):
     split = load_split(data / "MRPC", "validation", loading.load_tokenizer(bert), TASKS["MRPC"], 32)
-    pd.DataFrame({"idx": split.idx}).to_csv(sample, index=False)
     monkeypatch.setattr(extraction, "MAX_HOST_BYTES", 2**13)  # so that there are many batches
     stores, batches = {}, {}
     for device in (CPU, GPU):
         on(device)
         details = extraction.extract(
             bert,
-            extraction.read_sample(data / "MRPC", sample),
+            extraction.read_sample(data / "MRPC", split.idx.tolist()),
             tmp_path / device.type,
             max_length=MAX_LENGTH,
             batch_size=16,
@@ -111,7 +107,7 @@ def test_maps(bert: Path, data: Path, tmp_path: Path, on: Any, monkeypatch: Any)
         np.testing.assert_allclose(a, b, rtol=0, atol=MAPS)
 
 
-def test_maps_copied_while_computing_are_those_computed() -> None:
+def test_maps_copied_while_computing_are_those_computed():
     """Long computations and large maps, so that reading or overwriting a buffer too early shows."""
     generator = torch.Generator().manual_seed(0)
     start = torch.rand(1500, 1500, generator=generator).to(GPU)
@@ -129,7 +125,7 @@ def test_maps_copied_while_computing_are_those_computed() -> None:
         assert (maps == expected[number]).all()
 
 
-def test_patterns(tmp_path: Path, on: Any) -> None:
+def test_patterns(tmp_path, on):
     rng = np.random.default_rng(0)
     lengths = [90, 40, 40, 17, 5]
     empty = ("segments", "special", "starts", "ends")
@@ -156,15 +152,13 @@ def test_patterns(tmp_path: Path, on: Any) -> None:
 @pytest.mark.parametrize(
     ("family", "task"), [("bert", "MRPC"), ("distilbert", "MRPC"), ("bert", "STS-B")]
 )
-def test_sweep(family: str, task: str, screening: str, data: Path, tmp_path: Path, on: Any) -> None:
+def test_sweep(family, task, screening, data, tmp_path, on):
     folder = save_classifier(tmp_path / "model", family, TASKS[task])
     predictions = {}
     for device in (CPU, GPU):
         on(device)
         settings = Settings(task=TASKS[task], seed=1, max_length=MAX_LENGTH, screening=screening)
-        chunk = tmp_path / f"{device.type}-chunk"
-        sweep_chunk(folder, data / task, chunk, settings, threads=1)
-        gather_sweep(folder, data / task, [chunk], tmp_path / device.type, settings, threads=1)
+        sweep(folder, data / task, tmp_path / device.type, settings, threads=1)
         predictions[device] = SweepResult.load(tmp_path / device.type).predictions
     a, b = predictions.values()
     if TASKS[task].is_regression:
@@ -193,7 +187,7 @@ def finetune(folder: Path, data: Path, output: Path, precision: str) -> pd.DataF
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_the_same_training_twice(precision: str, data: Path, tmp_path: Path) -> None:
+def test_the_same_training_twice(precision, data, tmp_path):
     """With dropout, and bit for bit."""
     folder = save_bert(tmp_path / "pretrained")
     for name in ("one", "other"):
@@ -212,7 +206,7 @@ test_on_gpu.finetune(Path({folder!r}), Path({data!r}), Path({output!r}), "float3
 """
 
 
-def test_training_without_dropout_has_the_losses_of_the_cpu(data: Path, tmp_path: Path) -> None:
+def test_training_without_dropout_has_the_losses_of_the_cpu(data, tmp_path):
     """The same order of examples and the same numbers but for rounding, which grows with steps."""
     folder = save_bert(tmp_path / "pretrained", dropout=0.0)
     on_gpu = finetune(folder, data, tmp_path / "gpu", "float32")

@@ -68,6 +68,7 @@ def test_logits_are_those_with_the_heads_disabled(family, heads, tmp_path):
     assert before - sum(p.numel() for p in model.parameters()) == removed * of_a_head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_a_saved_model_runs_with_pytorch_alone(family, tmp_path):
     """In a fresh process, for inputs of other sizes than it was made with."""

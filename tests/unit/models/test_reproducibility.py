@@ -49,18 +49,17 @@ def reference(root, tmp_path_factory):
     return compute(root, tmp_path_factory.mktemp("one") / "reference.npz", threads=1)
 
 
+@pytest.mark.slow
 def test_the_same_machine_and_threads_give_the_same_bytes(root, reference, tmp_path):
     again = compute(root, tmp_path / "again.npz", threads=1)
     for name, values in reference.items():
         assert again[name].tobytes() == values.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threads", "environment"),
-    [
-        (2, {}),
-        (1, {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"}),
-    ],
+    [(2, {}), (1, {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"})],
     ids=["threads", "instructions"],
 )
 def test_others_stay_within_the_bounds_of_the_page(root, reference, tmp_path, threads, environment):

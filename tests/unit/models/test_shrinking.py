@@ -9,7 +9,7 @@ from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from darksecrets.models import shrinking
+from darksecrets.models import precision, shrinking
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.errors import InputError
 
@@ -138,6 +138,22 @@ def test_embeddings_of_full_rank_change_nothing(tmp_path):
     expected = logits(model, batch_for())
     shrinking.factorise_embeddings(model, min(model.get_input_embeddings().weight.shape))
     assert torch.allclose(logits(model, batch_for()), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("inputs", [2, 70, 1040, 1041, 3000])
+@pytest.mark.parametrize("exact", ["here", "nowhere"])
+def test_products_of_whole_numbers_do_not_overflow(inputs, exact, monkeypatch):
+    """Against float64, also on CPUs whose products of 8 bits overflow."""
+    if exact == "nowhere":
+        monkeypatch.setattr(precision, "int8_is_exact", lambda: False)
+        monkeypatch.setattr(torch, "_int_mm", None)
+    generator = torch.Generator().manual_seed(2)
+    one = torch.randint(-127, 128, (9, inputs), generator=generator, dtype=torch.int8)
+    other = torch.randint(-127, 128, (7, inputs), generator=generator, dtype=torch.int8)
+    one[0], one[1], other[0], other[1] = 127, -127, 127, -127
+    found = shrinking.product_of_whole_numbers(one, other)
+    assert found.dtype == torch.int32
+    assert torch.equal(found.double(), one.double() @ other.double().T)
 
 
 def test_a_product_in_8_bits_is_that_of_the_rounded_numbers():

@@ -3,14 +3,7 @@
 import json
 
 import pytest
-from transformers import (
-    AutoModel,
-    BartConfig,
-    BertConfig,
-    DistilBertConfig,
-    GPT2Config,
-    T5Config,
-)
+from transformers import AutoModel, BartConfig, BertConfig, DistilBertConfig, GPT2Config, T5Config
 
 from darksecrets.models.size import BERT_BASE, Size, read_size
 from darksecrets.run.errors import InputError

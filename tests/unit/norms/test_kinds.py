@@ -37,7 +37,7 @@ def described(family: str, folder: Path, texts=TEXTS) -> list[tuple[list[str], l
 
 
 @pytest.mark.parametrize("family", ["BERT", "RoBERTa", "ALBERT"])
-def test_special_tokens_and_punctuation(family: str, tmp_path: Path) -> None:
+def test_special_tokens_and_punctuation(family, tmp_path):
     for words, kinds in described(family, tmp_path):
         assert kinds[0] == "first special"
         assert kinds[-1] == "separator"
@@ -52,7 +52,7 @@ def test_special_tokens_and_punctuation(family: str, tmp_path: Path) -> None:
         assert "," not in letters
 
 
-def test_frequent_words_are_more_frequent_than_the_median_token(tmp_path: Path) -> None:
+def test_frequent_words_are_more_frequent_than_the_median_token(tmp_path):
     texts = {
         "idx": [0, 1],
         "sentence1": ["the the the the cat cat horse", "window painter village"],
@@ -63,6 +63,6 @@ def test_frequent_words_are_more_frequent_than_the_median_token(tmp_path: Path) 
     assert set(others) - {"first special", "separator"} == {OTHER}
 
 
-def test_words_that_are_all_as_frequent_are_not_frequent(tmp_path: Path) -> None:
+def test_words_that_are_all_as_frequent_are_not_frequent(tmp_path):
     ((_, kinds),) = described("BERT", tmp_path, {"idx": [0], "sentence1": ["cat horse"]})
     assert set(kinds[1:-1]) == {OTHER}

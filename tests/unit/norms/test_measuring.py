@@ -12,6 +12,7 @@ from encoders import FAMILIES, HEADS, LAYERS, PAIRS
 from darksecrets.data.encoding import encode
 from darksecrets.models.hooks import observe
 from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.models.reading import Reading
 from darksecrets.norms.measuring import Measured, measure
 from darksecrets.norms.statistics import tables
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
@@ -20,7 +21,7 @@ from darksecrets.run.tables import identify
 
 IDX = [3, 1, 0, 2]
 EXAMPLES = {"idx": IDX, **PAIRS}
-SETTINGS = {"max_length": 128, "batch_size": 3, "seed": 1}
+SIZES = {"max_length": 128, "batch_size": 3}
 
 
 @pytest.fixture(scope="module", params=["BERT", "ModernBERT", "ALBERT"])
@@ -30,7 +31,7 @@ def folder(request, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Measured:
-    return measure(folder, EXAMPLES, **SETTINGS)
+    return measure(Reading(folder, **SIZES), EXAMPLES, 1)
 
 
 def alone(folder: Path, example: int) -> list[tuple[np.ndarray, ...]]:
@@ -58,7 +59,7 @@ def tokens_of(folder: Path, example: int) -> np.ndarray:
     return np.array([0 if place == 0 else 1 if flag else 2 for place, flag in enumerate(special)])
 
 
-def test_shares_and_lengths_are_those_of_a_loop_over_pairs(folder: Path, found: Measured) -> None:
+def test_shares_and_lengths_are_those_of_a_loop_over_pairs(folder, found):
     """Of [CLS] and [SEP]; examples of different lengths are padded in one batch of the model."""
     assert found.weight.shape == (len(IDX), len(KINDS), LAYERS, HEADS)
     for place in (1, 2):  # padded, in the batch of the longest
@@ -95,7 +96,7 @@ def test_shares_and_lengths_are_those_of_a_loop_over_pairs(folder: Path, found: 
             np.testing.assert_allclose(found.uniform[here], chance, rtol=0, atol=1e-6)
 
 
-def test_moments_are_sums_over_the_tokens_of_a_kind(folder: Path, found: Measured) -> None:
+def test_moments_are_sums_over_the_tokens_of_a_kind(folder, found):
     place, kind = 0, KINDS.index("separator")
     kinds = tokens_of(folder, IDX.index(found.idx[place]))
     for layer, (maps, vectors, uniform) in enumerate(alone(folder, IDX.index(found.idx[place]))):
@@ -110,7 +111,7 @@ def test_moments_are_sums_over_the_tokens_of_a_kind(folder: Path, found: Measure
             )
 
 
-def test_kinds_exclude_each_other_and_together_get_everything(found: Measured) -> None:
+def test_kinds_exclude_each_other_and_together_get_everything(found):
     apart = [number for number, kind in enumerate(KINDS) if kind != "special"]
     for name in ("weight", "norm", "shuffled", "uniform", "summed"):
         shares = getattr(found, name)
@@ -120,13 +121,13 @@ def test_kinds_exclude_each_other_and_together_get_everything(found: Measured) -
         np.testing.assert_allclose(shares[:, both].sum(axis=1), special, atol=1e-5)
 
 
-def test_batches_change_nothing(folder: Path, found: Measured) -> None:
-    single = measure(folder, EXAMPLES, **SETTINGS | {"batch_size": 1})
+def test_batches_change_nothing(folder, found):
+    single = measure(Reading(folder, 128, 1), EXAMPLES, 1)
     for name, values in vars(single).items():
         np.testing.assert_allclose(values, getattr(found, name), rtol=1e-4, atol=1e-5)
 
 
-def test_random_lengths_are_the_weights_if_all_have_the_same(tmp_path: Path) -> None:
+def test_random_lengths_are_the_weights_if_all_have_the_same(tmp_path):
     """An encoder whose value vectors are the bias: all lengths are equal, norms are weights."""
     folder = FAMILIES["BERT"].save(tmp_path / "model")
     model = load_encoder(folder)
@@ -137,32 +138,34 @@ def test_random_lengths_are_the_weights_if_all_have_the_same(tmp_path: Path) -> 
             if name.endswith("value.bias"):
                 parameter.normal_()
     model.save_pretrained(folder)
-    found = measure(folder, EXAMPLES, **SETTINGS)
+    found = measure(Reading(folder, **SIZES), EXAMPLES, 1)
     for shares in (found.norm, found.shuffled):
         np.testing.assert_allclose(shares, found.weight, rtol=0, atol=1e-5)
     assert np.nanstd(found.weight) > 0.1
     np.testing.assert_allclose(found.length[~np.isnan(found.length)], 1, atol=1e-5)
 
 
-def test_an_encoder_with_random_weights_is_that_of_the_draw(folder: Path, found: Measured) -> None:
-    drawn = [measure(folder, EXAMPLES, **SETTINGS, draw=Draw(seed, 0.02)) for seed in (1, 1, 2)]
+def test_an_encoder_with_random_weights_is_that_of_the_draw(folder, found):
+    drawn = [
+        measure(Reading(folder, **SIZES, draw=Draw(seed, 0.02)), EXAMPLES, 1) for seed in (1, 1, 2)
+    ]
     np.testing.assert_array_equal(drawn[0].weight, drawn[1].weight)
     assert not np.allclose(drawn[0].norm, drawn[2].norm, equal_nan=True)
     assert np.nanstd(drawn[0].weight - drawn[0].uniform) < np.nanstd(found.weight - found.uniform)
 
 
-def test_an_encoder_that_hides_its_values_is_refused(tmp_path: Path) -> None:
+def test_an_encoder_that_hides_its_values_is_refused(tmp_path):
     folder = FAMILIES["DeBERTa-v3"].save(tmp_path / "model")
     with pytest.raises(InputError, match="only its maps can be observed"):
-        measure(folder, EXAMPLES, **SETTINGS)
+        measure(Reading(folder, **SIZES), EXAMPLES, 1)
 
 
-def test_one_example_one_layer_and_one_head_are_enough(tmp_path: Path) -> None:
+def test_one_example_one_layer_and_one_head_are_enough(tmp_path):
     small = {"num_hidden_layers": 1, "num_attention_heads": 1}
     folder = replace(FAMILIES["BERT"], settings=small).save(tmp_path / "model")
     one = {"idx": [4], "sentence1": ["She sleeps."]}
     found = {
-        name: measure(folder, one, **SETTINGS, draw=draw)
+        name: measure(Reading(folder, **SIZES, draw=draw), one, 1)
         for name, draw in (("pretrained", None), ("random/seed-1", Draw(1, 0.02)))
     }
     for name, both in tables(found, "random/seed-1", 1).items():

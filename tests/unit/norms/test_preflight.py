@@ -26,14 +26,14 @@ def deberta(tmp_path_factory) -> Path:
     return FAMILIES["DeBERTa-v3"].save(tmp_path_factory.mktemp("deberta") / "model")
 
 
-def test_the_values_of_the_shipped_model_can_be_observed(tmp_path: Path) -> None:
+def test_the_values_of_the_shipped_model_can_be_observed(tmp_path):
     """Runs do not check it."""
     require_projections(trial_model(RESOURCES / "tiny-bert"))
     assert preflight.left_out(configured(BUILTIN), tmp_path) == ""
     preflight.check_run(configured(BUILTIN))
 
 
-def test_a_model_that_hides_its_values_leaves_norms_out(deberta: Path, tmp_path: Path) -> None:
+def test_a_model_that_hides_its_values_leaves_norms_out(deberta, tmp_path):
     own = configured({"source": "folder", "folder": str(deberta)})
     reason = preflight.left_out(own, tmp_path)
     assert str(deberta) in reason
@@ -45,15 +45,15 @@ def test_a_model_that_hides_its_values_leaves_norms_out(deberta: Path, tmp_path:
     preflight.check_run(other)
 
 
-def test_a_model_of_the_hub_is_known_once_it_is_fetched(deberta: Path, tmp_path: Path) -> None:
+def test_a_model_of_the_hub_is_known_once_it_is_fetched(deberta, tmp_path):
     own = configured(HUB)
     assert preflight.left_out(own, tmp_path / "none") == ""
     assert "observed" in preflight.left_out(own, deberta)
 
 
-def test_a_model_of_the_hub_that_hides_its_values_stops_the_run_once(deberta, monkeypatch) -> None:
+def test_a_model_of_the_hub_that_hides_its_values_stops_the_run_once(deberta, monkeypatch):
     monkeypatch.setattr(hub, "download", lambda *_: deberta)
-    with pytest.raises(InputError, match="Start the run again: norms, second opinions"):
+    with pytest.raises(InputError, match="Start the run again: the analyses"):
         preflight.check_run(configured(HUB))
     with pytest.raises(InputError, match="Start the run again without the key `text`"):
         preflight.check_run(configured(HUB, text=["a text"]))

@@ -28,13 +28,13 @@ def encoders():
     }
 
 
-def test_tables_match_their_declarations(encoders) -> None:
+def test_tables_match_their_declarations(encoders):
     for name, both in tables(encoders["models"], "random/seed-1", 1).items():
         for table, declared in zip(both, (NORM_STATISTICS, NORM_LEVELS), strict=True):
             declared.check(identify(table, "RTE", name), "table", "")
 
 
-def test_numbers_are_those_of_loops(encoders) -> None:
+def test_numbers_are_those_of_loops(encoders):
     heads, levels = tables(encoders["models"], "random/seed-1", 1)[NAME]
     weights, sizes, kinds = encoders["short"]
     separator = KINDS.index("separator")
@@ -65,7 +65,7 @@ def test_numbers_are_those_of_loops(encoders) -> None:
     assert encoder["correlation"] == pytest.approx(np.mean(pooled), abs=1e-9)
 
 
-def test_intervals_are_those_of_a_bootstrap_over_examples(encoders) -> None:
+def test_intervals_are_those_of_a_bootstrap_over_examples(encoders):
     """Whole examples are drawn; means and pooled correlations of each sample are made anew."""
     weights, sizes, kinds = encoders["short"]
     model = encoders["models"][NAME]
@@ -77,7 +77,7 @@ def test_intervals_are_those_of_a_bootstrap_over_examples(encoders) -> None:
     assert drawn.weight[17, 1, 0, 0] == pytest.approx(model.weight[picked, 1, 0, 0].mean())
 
 
-def test_the_control_is_the_mean_of_the_random_encoders_layer(encoders) -> None:
+def test_the_control_is_the_mean_of_the_random_encoders_layer(encoders):
     found = tables(encoders["models"], "random/seed-1", 1)
     of_random = found["random/seed-1"][0]
     expected = of_random.groupby(["kind", "layer"])["over_control"].mean()
@@ -85,7 +85,7 @@ def test_the_control_is_the_mean_of_the_random_encoders_layer(encoders) -> None:
         assert row["random"] == pytest.approx(expected[row["kind"], row["layer"]])
 
 
-def test_short_vectors_take_the_stripe_away(encoders) -> None:
+def test_short_vectors_take_the_stripe_away(encoders):
     _, levels = tables(encoders["models"], "random/seed-1", 1)[NAME]
     row = levels[levels["layer"].isna()].set_index("kind").loc["separator"]
     assert row["over_control_high"] < -0.1
@@ -94,7 +94,7 @@ def test_short_vectors_take_the_stripe_away(encoders) -> None:
     assert row["correlation_low"] < 0 < row["correlation_high"], "alike within the kind"
 
 
-def test_intervals_of_levels_are_about_other_heads_too(encoders) -> None:
+def test_intervals_of_levels_are_about_other_heads_too(encoders):
     """Student's t over the heads of a layer, by hand."""
     mean = means(encoders["models"][NAME])
     moved = of_other_heads(mean, seed=1)
@@ -112,7 +112,7 @@ def test_intervals_of_levels_are_about_other_heads_too(encoders) -> None:
     assert moved["kept"][:, kind, 0].std() < 10 * ratios.std()
 
 
-def test_kinds_that_are_absent_have_no_rows_and_few_examples_no_intervals() -> None:
+def test_kinds_that_are_absent_have_no_rows_and_few_examples_no_intervals():
     rng = np.random.default_rng(0)
     kinds = kinds_of_tokens(rng, examples=5)
     kinds[..., 5] |= kinds[..., 3]
@@ -128,7 +128,7 @@ def test_kinds_that_are_absent_have_no_rows_and_few_examples_no_intervals() -> N
     np.testing.assert_allclose(means(model).norm[:3], means(model).weight[:3])
 
 
-def test_correlations_from_moments_add_up_over_parts() -> None:
+def test_correlations_from_moments_add_up_over_parts():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 40)) + 5
     y = y + 0.5 * x

@@ -70,11 +70,6 @@ def test_kappa_and_confusion_by_hand():
     assert np.isnan(shares[2:]).all()
 
 
-def test_kappa_is_that_of_scikit_learn(two):
-    (pair,) = of_class(table(x1=two[0], x2=two[1]))
-    assert pair.kappa == pytest.approx(cohen_kappa_score(*two), abs=1e-12)
-
-
 def test_the_interval_is_that_of_drawing_maps_one_by_one(two):
     (pair,) = of_class(table(x1=two[0], x2=two[1]))
     rng = np.random.default_rng(0)
@@ -171,14 +166,9 @@ def test_annotators_who_divide_a_pass_count_as_one():
     assert (pair.maps, pair.share) == (4, 0.75)
 
 
-def test_the_text_and_the_tables_say_the_same(two, tmp_path):
+def test_tables_have_the_numbers(two, tmp_path):
     found = agreements(mapset(table(x1=two[0], x2=two[1])))
     wide = found[0]
-    text = describe(found)
-    for part in ("x (pass 1) against x (pass 2): 120 maps", f"{wide.kappa:.3f}", *CLASSES):
-        assert part in text
-    for one in found:
-        assert f"{one.kappa:.3f} ({one.interval[0]:.3f} to {one.interval[1]:.3f})" in text
     write_tables(found, tmp_path)
     shares = pd.read_csv(tmp_path / "agreement.csv").query("question == 'wide'").set_index("value")
     assert shares.loc["all", "kappa"] == pytest.approx(wide.kappa)

@@ -122,21 +122,6 @@ def test_examples_that_share_a_sentence_are_one_group_across_tasks_and_models(tm
     assert again.tolist() == [0, 1, 2, 3, 4, 4, 4, 4]
 
 
-def test_a_map_in_two_sets_is_refused(tmp_path):
-    mapset = labelled_maps(["vertical", "block"], 2)
-    folders = [save(mapset, tmp_path / name) for name in ("a", "b")]
-    with pytest.raises(InputError, match="the map x-0000 is in two sets"):
-        annotations.load(folders)
-
-
-def test_folders_that_are_missing_or_not_labelled_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere is not a folder; expected a set"):
-        annotations.check([str(tmp_path / "nowhere")], 5)
-    labelled_maps(["vertical"], 2).save(tmp_path / "set")
-    with pytest.raises(InputError, match=r"set: labels.csv is missing. Label the maps first"):
-        annotations.check([str(tmp_path / "set")], 5)
-
-
 def test_one_class_and_classes_with_too_few_examples_are_refused(tmp_path):
     one = save(labelled_maps(["block"], 20), tmp_path / "one")
     with pytest.raises(InputError, match="found maps with block; expected at least two classes"):
@@ -149,6 +134,12 @@ def test_one_class_and_classes_with_too_few_examples_are_refused(tmp_path):
 
 def test_the_shipped_set_can_be_trained_on():
     annotations.check([], 5)
+
+
+def test_the_shipped_maps_are_enough_for_as_many_folds_as_is_said() -> None:
+    annotations.check([str(annotations.SHIPPED)], annotations.SHIPPED_FOLDS)  # reads the set
+    with pytest.raises(InputError, match=f"for {annotations.SHIPPED_FOLDS + 1} folds"):
+        annotations.check([], annotations.SHIPPED_FOLDS + 1)
     assert set(annotations.load(annotations.folders([])).labels) == set(PATTERNS)
 
 

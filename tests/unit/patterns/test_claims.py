@@ -1,7 +1,5 @@
 """Numbers that claims about patterns need, beside formulas by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -188,6 +188,7 @@ def test_composed_maps_are_trained_on_only_with_those_that_they_are_made_of():
             assert torch.equal(inputs.images[len(rows) :], prepared.composed.images[added])
 
 
+@pytest.mark.slow
 def test_separable_maps_are_learned_and_the_same_again():
     known, unseen = labelled_maps(PATTERNS, 12), labelled_maps(PATTERNS, 6, seed=1)
     known, others = (

@@ -29,15 +29,6 @@ def see(maps, special=None, segments=None):
     return Seen.of(torch.as_tensor(maps), special, segments)
 
 
-def test_the_network_has_eight_convolutions_and_the_layers_of_the_follow_up(net):
-    layers = [layer for layer in net.layers if isinstance(layer, torch.nn.Conv2d)]
-    widths = [16, 16, 32, 32, 64, 64, 16, len(MAP_KINDS)]
-    assert [layer.out_channels for layer in layers] == widths
-    assert [layer.kernel_size for layer in layers] == [(3, 3)] * 6 + [(1, 1)] * 2
-    assert sum(isinstance(layer, torch.nn.BatchNorm2d) for layer in net.layers) == 6
-    assert sum(isinstance(layer, torch.nn.ReLU) for layer in net.layers) == 7
-
-
 def by_loops(layer, planes):
     """One layer, cell by cell, in float64; planes [channels, size, size]."""
     channels, size, _ = planes.shape
@@ -172,6 +163,7 @@ def labelled(maps_of_each, seed=0):
     return inputs.images, labels, torch.from_numpy(possible(labels, labels))
 
 
+@pytest.mark.slow
 def test_separable_maps_are_learned_and_the_same_again():
     known, _, fitting = labelled(20)
     unseen, labels, _ = labelled(6, seed=1)

@@ -3,12 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import PAPER
-from claim_tables import METRICS, RUN, SEEDS, YES
+from claim_tables import METRICS, SEEDS, YES, decide
 
-from darksecrets.claims import deciding, registry
-from darksecrets.claims.sources import Tables
-from darksecrets.contracts import TABLES
+from darksecrets.claims import deciding
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.columns import stripe_tokens
 from darksecrets.patterns.tables import SPECIAL, STRIPE_KINDS, STRIPE_TOKENS, WITH_COLUMNS
@@ -106,9 +103,7 @@ def claimed(special: float, rng: np.random.Generator) -> deciding.Finding:
             table = stripe_tokens(maps, idx, tokens, columns)
             parts.append(table.assign(task=task, state="finetuned", seed=seed))
     frames = {"stripe_tokens": pd.concat(parts, ignore_index=True)}
-    paper = next(paper for paper in registry.read(registry.files()) if paper.name == PAPER)
-    claim = next(claim for claim in paper.claims if claim.id == "13")
-    return deciding.decide(claim, paper.tasks, Tables(frames, TABLES), RUN)
+    return decide("13", frames)
 
 
 def test_the_claim_holds_for_special_tokens_and_not_for_random_ones():

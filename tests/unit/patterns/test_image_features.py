@@ -227,27 +227,6 @@ def test_a_map_of_one_token_has_features():
     assert values.isfinite().all()
 
 
-def test_pure_patterns_have_the_features_that_define_them():
-    special, segments = np.arange(12) % 11 == 0, (np.arange(12) > 5).astype(np.int64)
-    column = np.zeros((12, 12))
-    column[:, 0] = 1
-    found = named(column, special, segments)
-    assert found["weight on special"] == pytest.approx(1)
-    assert found["special 1, dark rows"] == pytest.approx(1)
-    assert found["explained by columns"] == pytest.approx(1, abs=1e-5)
-    assert found["diagonal, palest part"] == pytest.approx(0)
-    found = named(np.eye(12), special, segments)
-    assert found["diagonal, palest part"] == pytest.approx(1)
-    assert found["explained by distances"] == pytest.approx(1)
-    assert found["special 1, palest part"] == pytest.approx(0)
-    own = (segments[:, None] == segments[None, :]) & ~special[:, None] & ~special[None, :]
-    block = (own + 0.01) / (own + 0.01).sum(axis=1, keepdims=True)
-    found = named(block, special, segments)
-    assert found["own sentence"] > 0.4
-    assert found["own against other, darkness"] > 0.9
-    assert found["explained by sentences"] > 0.9
-
-
 def test_reversing_the_order_of_tokens_changes_nothing_but_the_rounding_of_parts():
     rng = np.random.default_rng(3)
     weights = rng.dirichlet(np.full(16, 0.3), size=16)

@@ -8,7 +8,6 @@ import threading
 import urllib.request
 
 import flask.testing
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,10 +16,9 @@ from toy_maps import toy_set
 
 from darksecrets.patterns.__main__ import main
 from darksecrets.patterns.annotation import Pass, open_labels, prepare
-from darksecrets.patterns.classes import KEYS, PATTERNS, RULES
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.page.app import create_app
-from darksecrets.patterns.page.pictures import colours, drawn, example, levels
+from darksecrets.patterns.page.pictures import drawn
 from darksecrets.patterns.page.server import HOST, SETTINGS, listen
 from darksecrets.plotting.attention_map import saturation
 
@@ -93,13 +91,6 @@ def test_a_label_is_on_disk_when_the_answer_comes(page, folder):
     assert done == {"map": first["maps"][0], "label": "vertical+diagonal"} | SECOND[done["label"]]
 
 
-def test_hidden_tokens_are_recorded(page, folder):
-    for tokens in ("hidden", "shown"):
-        name = page.get("/state").json["maps"][0]
-        assert page.post("/label", json=BLOCK | {"map": name, "tokens": tokens}).status_code == 200
-    assert rows(folder)["tokens"].tolist() == ["hidden", "shown"]
-
-
 def test_a_full_disk_is_said_and_the_map_stays(page, folder, monkeypatch):
     def fail(_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -135,25 +126,6 @@ def test_undo_skip_and_the_end(page, folder):
     assert page.post("/label", json=BLOCK | {"map": first}).status_code == 409
 
 
-def test_it_resumes_and_a_second_pass_comes_in_another_order(start):
-    page = start()
-    seen = []
-    for _ in range(3):
-        seen.append(page.get("/state").json["maps"][0])
-        label_next(page)
-    page = start()
-    assert page.get("/state").json["labelled"] == 3
-    assert page.get("/state").json["maps"][0] not in seen
-    assert [one["map"] for one in page.get("/state").json["done"]] == seen
-    page = start(number=2)
-    second = []
-    while names := page.get("/state").json["maps"]:
-        second.append(names[0])
-        label_next(page)
-    assert len(second) == 5
-    assert second[:3] != seen
-
-
 def test_what_the_page_shows_holds_no_origin_and_no_label_of_others(start):
     page = start("someone")
     name = page.get("/state").json["maps"][0]
@@ -165,18 +137,6 @@ def test_what_the_page_shows_holds_no_origin_and_no_label_of_others(start):
         assert word not in shown
     assert page.get("/state").json.keys() == {"maps", "done", "labelled", "total"}
     assert page.get(f"/maps/{name}").json.keys() == {"levels", "tokens", "kinds", "second"}
-
-
-def test_every_class_has_a_button_a_key_a_definition_and_an_example(page):
-    text = page.get("/").get_data(as_text=True)
-    for key, name in KEYS.items():
-        assert f'data-key="{key}" data-label="{name}"' in text
-        assert PATTERNS[name] in text
-        assert levels(example(name)) in text
-    assert all(rule.replace("'", "&#39;") in text for rule in RULES)
-    for script_or_style in ("page.js", "page.css", "icon.svg"):
-        assert page.get(f"/static/{script_or_style}").status_code == 200
-    assert "http" not in text.replace("http-equiv", ""), "nothing comes from elsewhere"
 
 
 def test_the_page_gets_the_map_on_the_scale_of_all_drawings(page, folder):
@@ -199,36 +159,6 @@ def test_the_page_gets_the_map_on_the_scale_of_all_drawings(page, folder):
         "kinds": "swsp",
         "second": 3,
     }
-
-
-def test_the_colours_are_those_of_all_drawings():
-    shades = np.frombuffer(base64.b64decode(colours()), dtype=np.uint8).reshape(256, 3)
-    for place in (0, 100, 255):
-        assert shades[place] == pytest.approx(
-            255 * np.array(matplotlib.colormaps["Reds"](place)[:3]), abs=1
-        )
-    assert (np.diff(shades.astype(int).sum(axis=1)) <= 0).all(), "darker = more"
-
-
-def test_border_line_maps_come_with_the_answers_that_the_rules_give(page):
-    maps = page.get("/borderline").json
-    assert len(maps) >= 10
-    assert {one["label"] for one in maps} == set(PATTERNS)
-    for one in maps:
-        assert len(base64.b64decode(one["levels"])) == len(one["tokens"]) ** 2
-        assert one.keys() >= {"columns", "number", "diagonal", "kinds"}
-
-
-def test_examples_show_their_class():
-    vertical, diagonal, both, block, _ = (example(name) for name in PATTERNS)
-    for weights in map(example, PATTERNS):
-        assert np.allclose(weights.sum(axis=1), 1)
-    assert vertical.mean(axis=0).max() > 0.4
-    assert np.diag(diagonal, -1).min() > 0.6
-    assert np.diag(both, -1).min() > 0.4
-    assert both[:, -1].min() > 0.3
-    assert block[1:6, 1:6].sum(axis=1).min() > 0.9
-    assert block[1:6, 6:].max() < 0.02
 
 
 @pytest.mark.parametrize(
@@ -346,21 +276,6 @@ def test_answers_forbid_frames_foreign_content_and_keeping(page):
         assert "Access-Control-Allow-Origin" not in headers
 
 
-def command(folder, *arguments, annotator="x"):
-    label = ["label", "--annotations", str(folder), "--annotator", annotator]
-    return main([*label, *arguments])
-
-
-def test_a_port_in_use_is_said(folder, capsys):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        assert command(folder, "--port", str(port)) == 1
-    message = capsys.readouterr().err
-    assert f"Port {port} of 127.0.0.1 cannot be used: Address already in use" in message
-
-
 def test_half_open_connections_keep_nobody_waiting(start, monkeypatch):
     """There are more of them than waitress takes by default; each is closed after some seconds."""
     assert SETTINGS["channel_timeout"] <= 10
@@ -388,19 +303,3 @@ def test_a_name_and_a_port_are_checked_before_maps_are_sampled(capsys):
             assert main(["check", "--annotator", name, "--port", str(number)]) == 1
             assert words in capsys.readouterr().err
     assert main(["check", "--annotator", "Zoë", "--port", "0"]) == 0
-
-
-def test_bad_input_is_said_in_a_line(folder, tmp_path, capsys):
-    assert command(folder, annotator="") == 1
-    assert command(tmp_path / "nowhere") == 1
-    assert command(folder, "--maps", str(tmp_path / "nothing")) == 1
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 3
-    for line, words in zip(
-        lines, ("annotator's name ''", "nowhere is not a set", "nothing is not a set"), strict=True
-    ):
-        assert words in line
-    with pytest.raises(SystemExit):
-        command(folder, "--pass", "4")
-    with pytest.raises(SystemExit):
-        command(folder, "--port", "70000")

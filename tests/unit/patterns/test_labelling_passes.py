@@ -114,19 +114,6 @@ def test_undo_takes_back_the_last_label_also_after_a_restart(folder):
     assert read(folder).empty
 
 
-def test_the_last_answers_are_known_also_after_a_restart(folder):
-    with labelling(folder) as one:
-        order = list(one.waiting)
-        one.label(order[0], PLAUSIBLE["vertical+diagonal"])
-        one.label(order[1], PLAUSIBLE["block"])
-        one.skip(order[2])
-        given = [(order[0], PLAUSIBLE["vertical+diagonal"]), (order[1], PLAUSIBLE["block"])]
-        assert one.last(5) == [*given, (order[2], None)]
-        assert one.last(1) == [(order[2], None)]
-    with labelling(folder) as one:
-        assert one.last(5) == given
-
-
 def test_undo_leaves_the_labels_of_others_and_of_other_passes(folder):
     label_all(folder, "x", 1, lambda _: "block")
     with labelling(folder, "x", 2) as one:
@@ -298,7 +285,3 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(sample, tmp_path):
 def test_names_that_would_break_the_file_are_refused(name):
     with pytest.raises(InputError, match="annotator's name"):
         check_annotator(name)
-
-
-def test_other_names_are_taken():
-    assert check_annotator(" Zoë O'Neill ") == "Zoë O'Neill"

@@ -1,7 +1,5 @@
 """Agreement of heads' patterns: plain loops, scikit-learn, and models whose heads are shuffled."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -120,6 +118,7 @@ def test_intervals_are_those_of_resampled_heads():
     assert [row["kappa_low"], row["kappa_high"]] == pytest.approx([*ends], abs=0.03)
 
 
+@pytest.mark.slow
 def test_shuffled_heads_seldom_agree():
     """Tasks whose heads are shuffled within layers, seeds alike; layers differ in their patterns.
 
@@ -146,6 +145,7 @@ def test_shuffled_heads_seldom_agree():
     assert np.mean(np.array(of_seeds) <= 0.05) > 0.95, "heads of two seeds are the same"
 
 
+@pytest.mark.slow
 def test_shuffled_seeds_seldom_agree():
     """All tasks have the same heads; each seed shuffles them, alike on all tasks."""
     rng = np.random.default_rng(4)

@@ -1,23 +1,16 @@
 import numpy as np
 import pytest
 from matplotlib import image
-from matplotlib.colors import to_rgb
 from toy_maps import toy_set
 
 from darksecrets.patterns.__main__ import main
 from darksecrets.patterns.annotation import open_labels
 from darksecrets.patterns.mapset import MapSet
-from darksecrets.patterns.sheets import COLOURS, import_labels, write_sheets
+from darksecrets.patterns.sheets import import_labels, write_sheets
 from darksecrets.run.errors import InputError
 
 TIME = "2026-01-31T12:00:00Z"
-ANSWERS = {
-    "v": "v sw 2 0",
-    "d": "d - 0 2",
-    "m": "m w 1 2",
-    "b": "b p 1 1",
-    "h": "h - 0 0",
-}
+ANSWERS = {"v": "v sw 2 0", "d": "d - 0 2", "m": "m w 1 2", "b": "b p 1 1", "h": "h - 0 0"}
 
 
 @pytest.fixture
@@ -107,10 +100,7 @@ def test_sheets_of_what_is_disputed(folder, sheets, tmp_path):
         (f"1 v {TIME}\n", "line 1: found '1 v 2026"),
         (f"1 v - 0 0 {TIME}\n", "line 1: .*vertical needs at least one column"),
         (f"12 v s 1 0 {TIME}\n", "found number 12, which .*order.txt does not have"),
-        (
-            f"1 v s 1 0 {TIME}\n1 d - 0 2 {TIME}\n",
-            r"number 1 \(toy-.*two labels of x in pass 1",
-        ),
+        (f"1 v s 1 0 {TIME}\n1 d - 0 2 {TIME}\n", r"number 1 \(toy-.*two labels of x in pass 1"),
     ],
 )
 def test_a_wrong_line_brings_nothing_in(folder, sheets, text, message):
@@ -146,27 +136,3 @@ def test_the_command_brings_labels_in_and_names_a_missing_file(folder, sheets, t
     assert main(command) == 0
     assert "1 labels added" in capsys.readouterr().out
     assert MapSet.load(folder).labels["pass"].tolist() == [2]
-
-
-def test_a_sheet_shows_kinds_of_tokens_and_where_the_second_sentence_starts(tmp_path):
-    one = toy_set(1)
-    table = one.table.assign(tokens="[CLS] a , b [SEP]", segments="00011", special="10001")
-    weights = np.zeros((5, 5), dtype=np.float16)
-    weights[:, 2] = 1
-    write_sheets(type(one)(table, [weights], one.labels), tmp_path / "drawn", 1)
-    picture = image.imread(tmp_path / "drawn" / "sheet01.png")[..., :3]
-    assert picture.shape[:2] == (1560, 1500)
-    below = picture[150:]  # without the legend
-    colours = [to_rgb(COLOURS[kind]) for kind in "spw"]
-    shown = [(np.abs(below - colour) < 0.02).all(axis=2) for colour in colours]
-    rows, places = np.nonzero(shown[0])
-    strip, left = int(np.median(rows)), places.min()
-    width = (places.max() - left + 1) / 5
-    middles = [int(left + (place + 0.5) * width) for place in range(5)]
-    kinds = [
-        "".join(k for k, one in zip("spw", shown, strict=True) if one[strip, x]) for x in middles
-    ]
-    assert kinds == list("swpws")
-    line = round(left + 3 * width)
-    beside = below[: round(3 * width), line - 2 : line + 3]
-    assert (beside.max(axis=2) < 0.7).any(axis=1).mean() > 0.5, "a grey line between sentences"

@@ -1,14 +1,20 @@
 """The figure of the stripes' tokens, against the table that it is drawn from."""
 
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, LABEL, axes_named, written
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from drawn import axes_named, draw_from_file, draw_with
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
-from darksecrets.patterns.stripe_tokens import COLOURS, stripe_tokens
+from darksecrets.patterns.stripe_tokens import COLOURS, draw
 from darksecrets.patterns.tables import SPECIAL, STRIPE_KINDS, STRIPE_TOKENS, WITH_COLUMNS
 from darksecrets.run.errors import InputError
+
+STATES = ("random", "pretrained", "finetuned")
 
 
 def made(tasks: list[str], seeds: tuple[int, ...] = (1,)) -> pd.DataFrame:
@@ -32,60 +38,53 @@ def made(tasks: list[str], seeds: tuple[int, ...] = (1,)) -> pd.DataFrame:
     return STRIPE_TOKENS.check(table[list(STRIPE_TOKENS.names)], "made", "")
 
 
-def test_bars_are_the_shares_of_the_whole_encoder():
+def bars_of(axes: Axes) -> dict[tuple[int, str], tuple[float, float]]:
+    """Left end and width of every bar, by its line and colour."""
+    return {
+        (round(bar.get_y() + bar.get_height() / 2), to_hex(bar.get_facecolor())): (
+            *(bar.get_x(), bar.get_width()),
+        )
+        for bar in axes.patches
+        if bar.get_width()
+    }
+
+
+def test_bars_are_the_shares_of_the_whole_encoder() -> None:
     tasks, table = ["RTE", "SST-2"], made(["RTE", "SST-2"], (1, 2))
-    figure = stripe_tokens(table, tasks, LABEL)
+    figure = draw_with(draw, tasks, table=table)
     rows = table[table["layer"].isna()]
     for pattern in WITH_COLUMNS:
         axes = axes_named(figure, pattern)
-        bars = iter(axes.patches)
-        lines = iter(axes.lines)
-        for task in tasks:
-            for state in ("random", "pretrained", "finetuned"):
-                mine = rows[(rows["pattern"] == pattern) & (rows["task"] == task)]
-                means = mine[mine["state"] == state].groupby("kind")[["share", "ci_low"]].mean()
-                left = 0.0
-                for kind in COLOURS:
-                    bar = next(bars)
-                    assert bar.get_x() == pytest.approx(left)
-                    assert bar.get_width() == pytest.approx(means.loc[kind, "share"])
-                    left += bar.get_width()
-                ends, control = next(lines).get_xdata(), next(lines).get_xdata()
-                assert ends[0] == pytest.approx(means.loc[SPECIAL, "ci_low"])
-                assert control == pytest.approx([0.3, 0.3])
-        assert not list(bars)
+        bars, lines = bars_of(axes), iter(axes.lines)
+        for place, (task, state) in zip((0, 1, 2, 4, 5, 6), product(tasks, STATES), strict=True):
+            mine = rows[(rows["pattern"] == pattern) & (rows["task"] == task)]
+            means = mine[mine["state"] == state].groupby("kind")[["share", "ci_low"]].mean()
+            end = 0.0
+            for kind in reversed(COLOURS):
+                left, width = bars.pop((place, to_hex(COLOURS[kind])))
+                assert left == pytest.approx(end)
+                assert width == pytest.approx(means.loc[kind, "share"])
+                end += width
+            interval, control = next(lines), next(lines)
+            assert interval.get_xdata()[0] == pytest.approx(means.loc[SPECIAL, "ci_low"])
+            assert list(interval.get_ydata()) == [place, place]
+            assert control.get_xdata() == pytest.approx([0.3, 0.3])
+        assert not bars
 
 
-def test_a_model_without_such_maps_says_so():
+def test_a_model_without_such_maps_says_so() -> None:
     table = made(["RTE"])
     none = (table["state"] == "random") & (table["pattern"] == "vertical")
     table.loc[none, "maps"] = 0
     table.loc[none, ["share", "ci_low", "ci_high", "control"]] = np.nan
-    axes = axes_named(stripe_tokens(table, ["RTE"], LABEL), "vertical")
+    axes = axes_named(draw_with(draw, ["RTE"], table=table), "vertical")
     assert [text.get_text() for text in axes.texts].count("no maps") == 1
-    assert len(axes.patches) == 2 * len(COLOURS)
+    assert {place for place, _ in bars_of(axes)} == {1, 2}
 
 
-def test_a_table_with_holes_is_refused():
+def test_a_table_with_holes_is_refused(tmp_path: Path) -> None:
     table = made(["RTE"])
-    with pytest.raises(InputError, match="lacks rows of vertical, MRPC, random"):
-        stripe_tokens(table, ["MRPC"], LABEL)
-    with pytest.raises(InputError, match="missing: control"):
-        stripe_tokens(table.drop(columns="control"), ["RTE"], LABEL)
-
-
-@pytest.mark.parametrize("tasks", [ALL[:1], ALL], ids=len)
-def test_nothing_is_cut_off_and_no_texts_overlap(tasks, recwarn):
-    figure = stripe_tokens(made(tasks), tasks, LABEL)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    width, height = canvas.get_width_height()
-    shown = [(text, text.get_window_extent(canvas.get_renderer())) for text in written(figure)]
-    for number, (text, box) in enumerate(shown):
-        inside = (box.x0 >= -0.5, box.y0 >= -0.5, box.x1 <= width + 0.5, box.y1 <= height + 0.5)
-        assert all(inside), text
-        for other, its in shown[:number]:
-            wide = min(box.x1, its.x1) - max(box.x0, its.x0)
-            high = min(box.y1, its.y1) - max(box.y0, its.y0)
-            assert not (wide > 0.5 and high > 0.5), f"{text} overlaps {other}"
-    assert not recwarn.list
+    with pytest.raises(InputError, match="no rows with task MRPC, state random"):
+        draw_with(draw, ["RTE", "MRPC"], table=table)
+    with pytest.raises(InputError, match=r"found the columns .*expected .*control"):
+        draw_from_file(draw, "RTE", table.drop(columns="control"), tmp_path)

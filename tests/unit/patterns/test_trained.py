@@ -75,6 +75,7 @@ def shipped():
     return classifier.load(trained.CLASSIFIER)
 
 
+@pytest.mark.slow
 def test_a_fold_trained_again_gives_the_predictions_that_ship():
     """Other CPUs round otherwise, so a few maps near a boundary may change sides."""
     data = annotations.load([annotations.SHIPPED])

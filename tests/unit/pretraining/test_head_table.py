@@ -1,7 +1,5 @@
 """What heads attend to, against a loop over pairs of tokens."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -52,7 +50,7 @@ def loop(attention: np.ndarray) -> dict[str, float]:
     return sums
 
 
-def test_measures_agree_with_a_loop_over_pairs_of_tokens() -> None:
+def test_measures_agree_with_a_loop_over_pairs_of_tokens():
     maps = random_maps()
     measured = measure(maps, IDS, SEGMENTS, CLS, SEP)
     for layer in range(2):
@@ -63,13 +61,13 @@ def test_measures_agree_with_a_loop_over_pairs_of_tokens() -> None:
             )
 
 
-def test_places_share_out_all_attention() -> None:
+def test_places_share_out_all_attention():
     measured = measure(random_maps(), IDS, SEGMENTS, CLS, SEP)
     words = 6
     np.testing.assert_allclose(measured[..., : len(PLACES)].sum(-1), words, rtol=1e-12)
 
 
-def test_uniform_and_one_hot_maps_have_known_entropy() -> None:
+def test_uniform_and_one_hot_maps_have_known_entropy():
     tokens = len(IDS)
     uniform = np.full((1, 1, tokens, tokens), 1 / tokens)
     one_hot = np.eye(tokens)[None, None]
@@ -92,11 +90,11 @@ def test_uniform_and_one_hot_maps_have_known_entropy() -> None:
         ({"same_segment": 0.9, "relative_entropy": 0.5}, "mixed"),
     ],
 )
-def test_a_head_is_named_after_what_it_mostly_does(values: dict[str, float], expected: str) -> None:
+def test_a_head_is_named_after_what_it_mostly_does(values, expected):
     assert kind(pd.Series(dict.fromkeys(MEASURES, 0.0) | values)) == expected
 
 
-def test_summary_counts_the_kinds_and_shows_every_head() -> None:
+def test_summary_counts_the_kinds_and_shows_every_head():
     table = pd.DataFrame([dict.fromkeys(MEASURES, 0.25)] * 3)
     table.insert(0, "layer", [1, 1, 2])
     table.insert(1, "head", [1, 2, 1])

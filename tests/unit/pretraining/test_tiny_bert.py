@@ -1,7 +1,5 @@
 """Pairs, masks and weights of the tiny BERT; a killed run; the weights that ship."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -63,8 +61,7 @@ def tokenizer(documents: list[list[str]]) -> PreTrainedTokenizerFast:
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names = ("pad", "unk", "cls", "sep", "mask")
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        **{f"{name}_token": f"[{name.upper()}]" for name in names},
+        tokenizer_object=backend, **{f"{name}_token": f"[{name.upper()}]" for name in names}
     )
 
 
@@ -82,9 +79,7 @@ def segments(example: dict, tokenizer: PreTrainedTokenizerFast) -> tuple[list[st
     return words[1:middle], words[middle + 1 : -1]
 
 
-def test_segments_come_from_the_right_documents(
-    text: tiny_bert.Text, documents: list[list[str]], tokenizer: PreTrainedTokenizerFast
-) -> None:
+def test_segments_come_from_the_right_documents(text, documents, tokenizer):
     pairs = tiny_bert.draw_pairs(text, 500, np.random.default_rng(1))
     whole = ["|".join(d).replace("|", " ") for d in documents]
     for i in range(len(pairs)):
@@ -100,7 +95,7 @@ def test_segments_come_from_the_right_documents(
     assert 0.4 < pairs.is_random.mean() < 0.6
 
 
-def test_every_other_document_can_be_the_random_one(text: tiny_bert.Text) -> None:
+def test_every_other_document_can_be_the_random_one(text):
     pairs = tiny_bert.draw_pairs(text, 20_000, np.random.default_rng(2))
     random = pairs.is_random == 1
     drawn = np.searchsorted(text.documents, pairs.b_first[random], side="right") - 1
@@ -108,7 +103,7 @@ def test_every_other_document_can_be_the_random_one(text: tiny_bert.Text) -> Non
     assert set(drawn) >= set(usable)
 
 
-def test_similar_sentences_share_words_and_are_of_other_documents(text: tiny_bert.Text) -> None:
+def test_similar_sentences_share_words_and_are_of_other_documents(text):
     anchors = np.random.default_rng(0).integers(0, len(text.sentences) - 1, 6_000)
     found = tiny_bert.similar_sentences(text, anchors, np.random.default_rng(1))
     assert (found >= 0).mean() > 0.5  # many sentences of this text share words with none
@@ -129,7 +124,7 @@ def test_similar_sentences_share_words_and_are_of_other_documents(text: tiny_ber
     assert alike > chance + 0.5
 
 
-def test_a_sentence_of_the_same_words_is_not_similar_but_the_same() -> None:
+def test_a_sentence_of_the_same_words_is_not_similar_but_the_same():
     """Sentence 0 has a twin in document 1, and shares one word with a sentence of document 2."""
     sentences = [[5, 6, 7], [20, 21], [7, 6, 5], [22, 23], [5, 8, 9], [24, 25]]
     text = tiny_bert.Text(
@@ -145,9 +140,7 @@ def test_a_sentence_of_the_same_words_is_not_similar_but_the_same() -> None:
 
 
 @pytest.mark.parametrize("max_length", [9, 16, 17])
-def test_long_pairs_are_cut_to_fit_and_keep_both_segments(
-    text: tiny_bert.Text, tokenizer: PreTrainedTokenizerFast, max_length: int
-) -> None:
+def test_long_pairs_are_cut_to_fit_and_keep_both_segments(text, tokenizer, max_length):
     pairs = tiny_bert.draw_pairs(text, 300, np.random.default_rng(3))
     lengths = tiny_bert.pair_lengths(text, pairs, max_length)
     for i in range(len(pairs)):
@@ -158,7 +151,7 @@ def test_long_pairs_are_cut_to_fit_and_keep_both_segments(
     assert lengths.max() == max_length
 
 
-def test_batches_hold_similar_lengths_and_every_example_once() -> None:
+def test_batches_hold_similar_lengths_and_every_example_once():
     lengths = np.random.default_rng(0).integers(5, 64, 1_003)
     order = tiny_bert.order_by_length(lengths, 16, np.random.default_rng(1))
     assert sorted(order) == list(range(1_003))
@@ -167,9 +160,7 @@ def test_batches_hold_similar_lengths_and_every_example_once() -> None:
     assert abs(np.corrcoef(batches.mean(axis=1), np.arange(len(batches)))[0, 1]) < 0.5
 
 
-def test_masks_leave_special_tokens_and_padding_alone(
-    text: tiny_bert.Text, tokenizer: PreTrainedTokenizerFast
-) -> None:
+def test_masks_leave_special_tokens_and_padding_alone(text, tokenizer):
     pairs = tiny_bert.draw_pairs(text, 400, np.random.default_rng(4))
     examples = tiny_bert.Examples(text, pairs, tokenizer, 64)
     batch = tiny_bert.masking_collator(tokenizer, 0.15, seed=1)([*examples])
@@ -188,9 +179,7 @@ def test_masks_leave_special_tokens_and_padding_alone(
     assert abs(masked - 0.8) < 4 * (0.8 * 0.2 / chosen.sum()) ** 0.5
 
 
-def test_masks_depend_on_the_seed_and_the_batch_only(
-    text: tiny_bert.Text, tokenizer: PreTrainedTokenizerFast
-) -> None:
+def test_masks_depend_on_the_seed_and_the_batch_only(text, tokenizer):
     pairs = tiny_bert.draw_pairs(text, 64, np.random.default_rng(5))
     examples = [*tiny_bert.Examples(text, pairs, tokenizer, 64)]
     collate = tiny_bert.masking_collator(tokenizer, 0.15, seed=1)
@@ -204,9 +193,7 @@ def test_masks_depend_on_the_seed_and_the_batch_only(
     )
 
 
-def test_scores_agree_with_the_models_own_loss(
-    text: tiny_bert.Text, tokenizer: PreTrainedTokenizerFast
-) -> None:
+def test_scores_agree_with_the_models_own_loss(text, tokenizer):
     model = tiny_bert.new_model(TINY, tokenizer, seed=1)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -247,7 +234,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "model"
 
 
-def test_pretraining_makes_a_model_that_loads(trained: Path) -> None:
+def test_pretraining_makes_a_model_that_loads(trained):
     model = BertForPreTraining.from_pretrained(trained, dtype=torch.float32)
     assert model.config.num_hidden_layers == TINY.layers
     assert model.config.hidden_dropout_prob == TINY.finetuning_dropout
@@ -260,10 +247,11 @@ def test_pretraining_makes_a_model_that_loads(trained: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damaged", [False, True], ids=["whole", "damaged"])
 def test_the_same_seed_gives_the_same_model_after_a_kill_too(
-    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
-) -> None:
+    trained, tmp_path, monkeypatch, damaged
+):
     def pretrain() -> None:
         tiny_bert.pretrain(tmp_path / "model", configuration=TINY, seed=3, threads=1)
 
@@ -296,9 +284,7 @@ def test_the_same_seed_gives_the_same_model_after_a_kill_too(
         assert (trained / file).read_text() == (tmp_path / "model" / file).read_text()
 
 
-def test_another_seed_gives_another_model(
-    trained: Path, tokenizer: PreTrainedTokenizerFast
-) -> None:
+def test_another_seed_gives_another_model(trained, tokenizer):
     model = tiny_bert.new_model(TINY, tokenizer, seed=3).state_dict()
     other = tiny_bert.new_model(TINY, tokenizer, seed=4).state_dict()
     name = "bert.encoder.layer.0.intermediate.dense.weight"
@@ -306,7 +292,7 @@ def test_another_seed_gives_another_model(
     assert model[name].std().item() == pytest.approx(0.02, rel=0.1)
 
 
-def test_positions_begin_as_sinusoids(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_positions_begin_as_sinusoids(tokenizer):
     """Products of positions depend on the distance alone, and the size is that of BERT's."""
     model = tiny_bert.new_model(Configuration(), tokenizer, seed=1)
     positions = model.bert.embeddings.position_embeddings.weight.detach().double()
@@ -317,7 +303,7 @@ def test_positions_begin_as_sinusoids(tokenizer: PreTrainedTokenizerFast) -> Non
     assert positions.pow(2).mean().sqrt().item() == pytest.approx(0.02, rel=1e-3)
 
 
-def test_the_log_and_the_record_tell_of_the_run(trained: Path) -> None:
+def test_the_log_and_the_record_tell_of_the_run(trained):
     log = pd.read_csv(trained / "pretraining_log.csv")
     assert log["step"].tolist() == [0, 4, 8, 12]
     assert log["mlm_loss"].iloc[-1] < log["mlm_loss"].iloc[0]
@@ -331,7 +317,7 @@ def test_the_log_and_the_record_tell_of_the_run(trained: Path) -> None:
 # --- the weights that ship ---
 
 
-def test_shipped_weights_are_small_and_of_the_defaults() -> None:
+def test_shipped_weights_are_small_and_of_the_defaults():
     record = json.loads((SHIPPED / "pretraining.json").read_text())
     assert record["configuration"] == dataclasses.asdict(Configuration())
     assert (SHIPPED / "model.safetensors").stat().st_size <= 12_000_000
@@ -340,7 +326,8 @@ def test_shipped_weights_are_small_and_of_the_defaults() -> None:
     assert all(t.isfinite().all() for t in tensors.values())
 
 
-def test_shipped_table_of_heads_is_that_of_the_shipped_weights() -> None:
+@pytest.mark.slow
+def test_shipped_table_of_heads_is_that_of_the_shipped_weights():
     """Recomputed on other pairs of the same kind of text, so within sampling error."""
     configuration = dataclasses.replace(Configuration(), table_pairs=60)
     tokenizer = AutoTokenizer.from_pretrained(SHIPPED)
@@ -352,14 +339,15 @@ def test_shipped_table_of_heads_is_that_of_the_shipped_weights() -> None:
     assert np.abs(heads["relative_entropy"] - table["relative_entropy"]).max() < 0.05
 
 
-def test_shipped_heads_do_what_is_known_of_berts_heads() -> None:
+def test_shipped_heads_do_what_is_known_of_berts_heads():
     kinds = set(pd.read_csv(SHIPPED / "heads.csv")["kind"])
     assert kinds & {"previous", "next"}
     assert kinds & {"cls", "sep"}
     assert "spread" in kinds
 
 
-def test_shipped_model_predicts_words_and_next_sentences() -> None:
+@pytest.mark.slow
+def test_shipped_model_predicts_words_and_next_sentences():
     """Its scores on new text are those of its log, and far from chance."""
     tokenizer = AutoTokenizer.from_pretrained(SHIPPED)
     model = BertForPreTraining.from_pretrained(SHIPPED, dtype=torch.float32)

@@ -52,11 +52,6 @@ def digit(content: bytes) -> bytes:
     return content.replace(b"7", b"8", 1)
 
 
-def zeros(content: bytes) -> bytes:
-    middle = len(content) // 2
-    return content[:middle] + bytes(64) + content[middle + 64 :]
-
-
 def empty(_: bytes) -> bytes:
     return b""
 
@@ -82,13 +77,13 @@ def model(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An array of three chunks, smaller than they usually are, the last one short."""
+    """An array of three chunks, smaller than usual, the last one short; in a folder of a result."""
     monkeypatch.setattr(integrity, "CHUNK", CHUNK)
-    store = tmp_path / "store"
-    store.mkdir()
+    store = tmp_path / "stores" / "seed-1"
+    store.mkdir(parents=True)
     values = np.random.default_rng(3).integers(0, 255, 2 * CHUNK + 9000, dtype=np.uint8)
     np.save(store / "maps.npy", values)
-    recorded(store, "extract_attention")
+    recorded(store.parent, "extract_attention")
     return store / "maps.npy"
 
 
@@ -241,9 +236,9 @@ def test_a_job_that_begins_forgets_what_was_there(table, model):
 
 @pytest.mark.parametrize("chunk", [0, 1, 2])
 def test_only_the_chunks_that_are_read_are_checked(array, chunk):
-    check([array.parent])
+    check([array.parents[1]])
     edit(array, lambda content: _flip(content, chunk * CHUNK + 900))
-    check([array.parent])  # left to the reader
+    check([array.parents[1]])  # left to the reader
     chunks = Chunks(array)
     for other in {0, 1, 2} - {chunk}:
         chunks.check(other * CHUNK, other * CHUNK + 10)
@@ -252,7 +247,7 @@ def test_only_the_chunks_that_are_read_are_checked(array, chunk):
     with pytest.raises(InputError, match=r"maps\.npy"):
         Chunks(array).check()
     with pytest.raises(InputError, match=r"maps\.npy"):
-        check([array.parent], verify=True)
+        check([array.parents[1]], verify=True)
 
 
 def _flip(content: bytes, place: int) -> bytes:
@@ -280,14 +275,14 @@ def test_an_array_that_was_read_wholly_is_remembered(array, monkeypatch):
 
 
 def test_a_record_identifies_a_result_as_its_provenance_does(table, model, array):
-    for result in (table, model, array.parent):
+    for result in (table, model, array.parents[1]):
         assert Record.take(result, "").identity == fingerprint(result)
         assert Record.read(result).identity == fingerprint(result)
 
 
 def test_digests_are_those_of_common_tools(array):
-    record = json.loads((array.parent / ".fingerprints.json").read_text())
-    entry = record["files"]["maps.npy"]
+    record = json.loads((array.parents[1] / ".fingerprints.json").read_text())
+    entry = record["files"]["seed-1/maps.npy"]
     content = array.read_bytes()
     assert entry["size"] == len(content)
     assert entry["sha256"] == hashlib.sha256(content).hexdigest()

@@ -34,6 +34,7 @@ def alive(process):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_job_and_what_it_started_end_with_their_parent(root, number):
     command = [sys.executable, "-c", STARTS, JOB]
@@ -49,6 +50,7 @@ def test_a_job_and_what_it_started_end_with_their_parent(root, number):
         assert not any(map(alive, started))
 
 
+@pytest.mark.slow
 def test_a_job_ends_at_once_if_its_parent_has_ended_before(root):
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -62,6 +64,7 @@ def test_a_job_ends_at_once_if_its_parent_has_ended_before(root):
     assert done.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [None, "1 another-machine pid:[1]"])
 def test_a_job_runs_on_if_it_cannot_see_its_parent(root, named):
     """A scheduler passes the environment on to the node, where numbers mean other processes."""

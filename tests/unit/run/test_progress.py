@@ -1,19 +1,12 @@
 """Progress: lines in a log."""
 
-from __future__ import annotations
-
 import sys
 import time
-from pathlib import Path
-
-import pytest
 
 from darksecrets.run.progress import latest, progress
 
 
-def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(capsys, monkeypatch):
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with progress("maps", 30, "examples") as advance:
@@ -26,16 +19,14 @@ def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(
     ]
 
 
-def test_a_terminal_gets_a_bar(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_gets_a_bar(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with progress("maps", 3, "examples") as advance:
         advance(3)
     assert "maps: 100%|" in capsys.readouterr().err
 
 
-def test_the_latest_line_is_found_in_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_latest_line_is_found_in_a_log(tmp_path, monkeypatch):
     log = tmp_path / "maps.log"
     assert not latest(log)
     with log.open("w") as stream:

@@ -8,12 +8,7 @@ import pytest
 
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
-from darksecrets.run.resuming import (
-    different,
-    read_identity,
-    resuming,
-    write_arrays,
-)
+from darksecrets.run.resuming import different, read_identity, resuming, write_arrays
 
 IDENTITY = {"sets": ["a"], "version": (1, 2), "heads": {1: [2]}}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import draw_with
 
-from darksecrets.seeds.seed_variance import seed_variance
+from darksecrets.seeds.seed_variance import draw
 from darksecrets.seeds.tables import EARLY_STOPPING, EXPECTED_MAXIMUM
 
 MAXIMA, STOPPING = (
@@ -33,7 +34,7 @@ def deviations(high: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("high", "cut"), [(3.9, []), (4.5, [1.0])])
 def test_an_interval_that_the_frame_cuts_is_marked(high: float, cut: list[float]) -> None:
-    figure = seed_variance(deviations(high), MAXIMA, STOPPING, {"RTE": "accuracy"}, "run")
+    figure = draw_with(draw, ["RTE"], table=deviations(high), maxima=MAXIMA, stopping=STOPPING)
     (axes,) = (each for each in figure.axes if each.get_label() == "RTE deviations")
     ends = {str(line.get_marker()): np.asarray(line.get_xydata()) for line in axes.lines}
     marks = ends.pop("^", np.empty((0, 2)))

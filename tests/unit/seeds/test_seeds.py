@@ -1,9 +1,6 @@
 """Grids of fine-tunings: reading, thresholds, permutations, tables; null data are no effect."""
 
-from __future__ import annotations
-
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +16,7 @@ from darksecrets.seeds.stopping import predictive, stop
 from darksecrets.seeds.tables import TABLES
 
 
-def test_what_a_run_stores_is_read(tmp_path: Path) -> None:
+def test_what_a_run_stores_is_read(tmp_path):
     rng = np.random.default_rng(0)
     labels, files, expected = rng.integers(0, 2, 9), [], []
     for number in range(4):
@@ -48,7 +45,7 @@ def test_what_a_run_stores_is_read(tmp_path: Path) -> None:
         grids.read(TASK, [1, 2], [3, 4], files)
 
 
-def test_halves_are_scored_as_scikit_learn_does() -> None:
+def test_halves_are_scored_as_scikit_learn_does():
     from sklearn.metrics import f1_score
 
     rng = np.random.default_rng(1)
@@ -61,7 +58,7 @@ def test_halves_are_scored_as_scikit_learn_does() -> None:
             assert scored[split, run] == pytest.approx(truth)
 
 
-def test_a_rule_is_tried_on_runs_that_did_not_choose_it() -> None:
+def test_a_rule_is_tried_on_runs_that_did_not_choose_it():
     """All halves in plain loops; the control by drawing every set of as many runs."""
     rng = np.random.default_rng(2)
     early, final = rng.normal(size=(2, 6))
@@ -83,7 +80,7 @@ def test_a_rule_is_tried_on_runs_that_did_not_choose_it() -> None:
     assert (found.stopped, found.lost, found.lost_at_random) == pytest.approx(tuple(means))
 
 
-def test_correlations_are_spearmans_and_permute_whole_seeds() -> None:
+def test_correlations_are_spearmans_and_permute_whole_seeds():
     rng = np.random.default_rng(3)
     early, final = np.round(rng.normal(size=(2, 3, 3)), 1)
     rho, p = predictive(early, final, rng)
@@ -97,7 +94,7 @@ def test_correlations_are_spearmans_and_permute_whole_seeds() -> None:
     assert all(np.isnan(each) for each in predictive(np.ones((3, 3)), final, rng))
 
 
-def test_scores_part_way_that_say_nothing_predict_nothing() -> None:
+def test_scores_part_way_that_say_nothing_predict_nothing():
     """Also if runs of one start are alike, part-way and in the end, each by itself."""
     rng, found, gains = np.random.default_rng(4), [], []
     for _ in range(400):
@@ -109,7 +106,7 @@ def test_scores_part_way_that_say_nothing_predict_nothing() -> None:
     assert abs(np.mean(gains)) < 4 * np.std(gains) / np.sqrt(len(gains))
 
 
-def test_tables_of_runs_that_differ() -> None:
+def test_tables_of_runs_that_differ():
     """Starts matter, orders do not; the end is seen part-way."""
     rng = np.random.default_rng(5)
     skill = np.array([[0.55], [0.95], [0.75]]) * np.ones((1, 4))
@@ -137,7 +134,7 @@ def test_tables_of_runs_that_differ() -> None:
     assert len(cells) == 12 * EPOCHS * len(TASK.metrics)
 
 
-def test_equal_runs_have_no_effect_of_seeds() -> None:
+def test_equal_runs_have_no_effect_of_seeds():
     """The sampling of answers alone: at most 7% of the rows of 60 grids."""
     rng = np.random.default_rng(6)
     rows = [tables(made_grid(rng, np.full((3, 3), 0.8), 0.0), 100, seed) for seed in range(60)]

@@ -6,7 +6,7 @@ import pytest
 from darksecrets.stats.corrections import benjamini_hochberg
 
 
-def test_the_false_discovery_rate_against_its_definition() -> None:
+def test_the_false_discovery_rate_against_its_definition():
     p = np.random.default_rng(7).random((2, 4)) ** 3
     q = benjamini_hochberg(p)
     order = np.argsort(p.ravel())

@@ -76,17 +76,6 @@ def test_intervals_cover_the_mean_over_all_models(models, spread):
     assert np.mean(greatest) < 0.09
 
 
-def test_intervals_cover_the_mean_as_often_as_stated():
-    rng = np.random.default_rng(0)
-    covered = 0
-    for number in range(400):
-        values = rng.exponential(size=(1, 80, 1)) + 1
-        low, high = interval_of_known(drawn_means(values, 400, np.random.default_rng(number)))[:, 0]
-        covered += low <= 2 <= high
-    # binomial of 400 at 93 % (percentile intervals of skewed data are a little short)
-    assert 0.89 < covered / 400 < 0.975
-
-
 def test_values_that_do_not_exist_have_no_interval():
     values = np.full((2, 10, 2), np.nan)
     values[:, 3, 1] = 0.5
@@ -102,16 +91,6 @@ def test_the_greatest_is_greatest_by_all_criteria_and_ties_share():
     both = probability_greatest(np.stack([first, second]), 0)
     np.testing.assert_allclose(both, [0, 0.5, 0])
     np.testing.assert_allclose(probability_greatest(first[None], 1.5), [2 / 3, 1 / 6, 1 / 6])
-
-
-def test_equal_candidates_are_greatest_no_more_often_than_stated():
-    """Two equal means: a bootstrap probability above 0.975 for either in 5 % of the samples."""
-    rng, found = np.random.default_rng(0), []
-    for number in range(400):
-        values = rng.normal(size=(1, 60, 2))
-        drawn = drawn_means(values, 400, np.random.default_rng(number))
-        found.append(probability_greatest(drawn[None], 0).max() > 0.975)
-    assert 0.02 < np.mean(found) < 0.095  # binomial of 400 at 5 %, and at 6 %
 
 
 def test_means_of_skewed_examples_move_as_halls_transformation_says():

@@ -1,7 +1,5 @@
 """The expected maximum of n runs against all possible draws, one by one."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -12,7 +10,7 @@ from darksecrets.stats.maxima import chances, expected_maximum, expected_of_chos
 
 
 @pytest.mark.parametrize("draws", [1, 2, 3, 4])
-def test_mean_and_deviation_are_those_of_all_draws(draws: int) -> None:
+def test_mean_and_deviation_are_those_of_all_draws(draws):
     scores = [61.0, 55.5, 70.2, 61.0, 49.0]
     greatest = [max(each) for each in itertools.product(scores, repeat=draws)]
     mean = sum(greatest) / len(greatest)
@@ -25,7 +23,7 @@ def test_mean_and_deviation_are_those_of_all_draws(draws: int) -> None:
 
 
 @pytest.mark.parametrize("draws", [1, 2, 3])
-def test_what_chooses_does_not_score(draws: int) -> None:
+def test_what_chooses_does_not_score(draws):
     """Of equal scores, each run is chosen as often; drawn one by one."""
     by, scored = [3.0, 1.0, 3.0, 2.0], [10.0, 40.0, 20.0, 30.0]
     total = count = 0.0
@@ -41,7 +39,7 @@ def test_what_chooses_does_not_score(draws: int) -> None:
     assert found[1] == pytest.approx(total / count)
 
 
-def test_choosing_by_chance_gains_nothing() -> None:
+def test_choosing_by_chance_gains_nothing():
     """Equal runs whose scores vary: the best of 9 seems better, on other examples it is not."""
     rng = np.random.default_rng(0)
     one, other = rng.normal(70, 2, (2, 2000, 9))

@@ -113,7 +113,7 @@ def test_a_shift_and_a_scale_of_predictions_are_no_difference(ranks):
     assert (p == 1).all()
 
 
-def test_nearness_within_groups_is_tested_exactly() -> None:
+def test_nearness_within_groups_is_tested_exactly():
     """Against all assignments of six items to three groups of two."""
     rng = np.random.default_rng(0)
     places = rng.uniform(size=(6, 2))

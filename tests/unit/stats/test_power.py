@@ -1,7 +1,5 @@
 """How many seeds decide: against simulated seeds and examples, and SciPy's t test."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -13,7 +11,7 @@ from darksecrets.stats.seeds import critical_value
 
 
 @pytest.mark.parametrize(("distance", "between"), [(1.0, 1.0), (2.0, 1.0), (0.5, 1.0)])
-def test_without_variance_of_examples_it_is_the_t_test(distance: float, between: float) -> None:
+def test_without_variance_of_examples_it_is_the_t_test(distance, between):
     """20,000 samples of as many seeds as are needed, each tested by SciPy; and of one fewer."""
     rng, needed = np.random.default_rng(0), seeds_needed(Distance(distance, between))
     assert needed is not None
@@ -27,9 +25,7 @@ def test_without_variance_of_examples_it_is_the_t_test(distance: float, between:
 
 @pytest.mark.parametrize("seeds", [3, 6, 15])
 @pytest.mark.parametrize("of_examples", [0.05, 0.3])
-def test_with_examples_it_is_the_share_of_intervals_that_decide(
-    seeds: int, of_examples: float
-) -> None:
+def test_with_examples_it_is_the_share_of_intervals_that_decide(seeds, of_examples):
     """2,000 means with the critical value that claims have: within 4 points of the formula."""
     rng, distance, between = np.random.default_rng(1), 1.6, 1.0
     values = rng.normal(distance, between, (seeds, 2000))
@@ -45,12 +41,12 @@ def test_with_examples_it_is_the_share_of_intervals_that_decide(
     assert np.mean(decided) == pytest.approx(expected, abs=0.04)
 
 
-def test_a_known_number() -> None:
+def test_a_known_number():
     """Half a standard deviation needs 34 pairs for 80% (Cohen 1988, and any textbook since)."""
     assert seeds_needed(Distance(0.5, 1.0)) == 34
 
 
-def test_more_seeds_do_not_replace_examples() -> None:
+def test_more_seeds_do_not_replace_examples():
     """If examples alone leave a difference undecided, no number of seeds decides it."""
     assert seeds_needed(Distance(1.0, 1.0, 0.3)) is None
     assert seeds_needed(Distance(0.0, 1.0)) is None
@@ -60,7 +56,7 @@ def test_more_seeds_do_not_replace_examples() -> None:
     assert some == sorted(some, key=lambda seeds: seeds or MOST)
 
 
-def test_stricter_levels_need_more() -> None:
+def test_stricter_levels_need_more():
     one = Distance(1.0, 1.0)
     usual, strict = seeds_needed(one), seeds_needed(one, level=0.05 / 7)
     assert usual is not None
@@ -68,12 +64,12 @@ def test_stricter_levels_need_more() -> None:
     assert strict > usual
 
 
-def test_no_true_difference_is_decided_by_chance_only() -> None:
+def test_no_true_difference_is_decided_by_chance_only():
     for seeds in (2, 3, 10):
         assert power(seeds, 0.0, 1.0) == pytest.approx(0.025, abs=1e-6)
 
 
-def test_several_are_decided_together() -> None:
+def test_several_are_decided_together():
     """By simulated t tests of four means: one needs fewer seeds than all four."""
     rng, one = np.random.default_rng(2), Distance(1.0, 1.0)
     alone, together = seeds_needed(one), seeds_needed(*[one] * 4)

@@ -1,7 +1,5 @@
 """Means over seeds and examples: error rate, coverage, power, and plain computations."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -19,17 +17,13 @@ from darksecrets.stats.permutation import (
     permutation_p,
     swapped_differences,
 )
-from darksecrets.stats.seeds import (
-    critical_value,
-    degrees_of_freedom,
-    mean_over_seeds,
-)
+from darksecrets.stats.seeds import critical_value, degrees_of_freedom, mean_over_seeds
 from darksecrets.stats.weighted import Weighted, of_classes, resampled
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 @pytest.mark.parametrize("of_examples", [0.0, 0.3, 2.0])
-def test_the_interval_weights_both_critical_values(seeds: int, of_examples: float) -> None:
+def test_the_interval_weights_both_critical_values(seeds, of_examples):
     values = np.random.default_rng(seeds).normal(1.0, 1.0, seeds)
     found = mean_over_seeds(values, of_examples)
     of_seeds = sum((v - values.mean()) ** 2 for v in values) / (seeds - 1) / seeds
@@ -43,7 +37,7 @@ def test_the_interval_weights_both_critical_values(seeds: int, of_examples: floa
     assert shifted.p == pytest.approx(0.05, rel=1e-6)
 
 
-def test_without_one_part_the_other_is_alone() -> None:
+def test_without_one_part_the_other_is_alone():
     values = np.array([0.2, 0.5, 0.6])
     found = mean_over_seeds(values, 0.0)
     assert (found.low, found.high) == pytest.approx(
@@ -57,7 +51,7 @@ def test_without_one_part_the_other_is_alone() -> None:
     assert 0 < mean_over_seeds(np.array([500.0]), 1e-6).p < 1e-200
 
 
-def test_a_critical_value_of_more_parts_weights_them_all() -> None:
+def test_a_critical_value_of_more_parts_weights_them_all():
     found = critical_value(0.05, (1.0, math.inf), (2.0, 7), (3.0, 1), (0.0, 0))
     expected = (norm.ppf(0.975) + 2 * t.ppf(0.975, 7) + 3 * t.ppf(0.975, 1)) / 6
     assert found == pytest.approx(expected)
@@ -70,7 +64,7 @@ def swaps_of(first: np.ndarray, second: np.ndarray, labels: np.ndarray, metric: 
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1"])
-def test_swaps_are_those_of_a_plain_loop_over_all_of_them(metric: str) -> None:
+def test_swaps_are_those_of_a_plain_loop_over_all_of_them(metric):
     """The share of all 2^8 swaps that are at least as extreme, scored by scikit-learn."""
     rng = np.random.default_rng(2)
     labels = rng.integers(2, size=8)
@@ -90,7 +84,7 @@ def test_swaps_are_those_of_a_plain_loop_over_all_of_them(metric: str) -> None:
     assert permutation_p(found) == pytest.approx(exact, abs=0.018)
 
 
-def test_with_one_seed_swaps_give_mcnemars_test_and_the_exact_test_of_f1() -> None:
+def test_with_one_seed_swaps_give_mcnemars_test_and_the_exact_test_of_f1():
     rng = np.random.default_rng(3)
     labels = rng.integers(2, size=60)
     first = np.where(rng.random(60) < 0.8, labels, 1 - labels)
@@ -132,7 +126,7 @@ def trial(rng: np.random.Generator, seeds: int, spread: float, gain: float) -> t
 @pytest.mark.parametrize(
     ("seeds", "spread"), [(1, 0.0), (2, 0.0), (2, 0.5), (3, 0.2), (3, 0.5), (5, 0.5)]
 )
-def test_equal_models_differ_no_more_often_than_stated(seeds: int, spread: float) -> None:
+def test_equal_models_differ_no_more_often_than_stated(seeds, spread):
     rng = np.random.default_rng(11)
     results = [trial(rng, seeds, spread, 0.0) for _ in range(300)]
     # 0.05 and three standard errors of 300 trials.
@@ -143,7 +137,7 @@ def test_equal_models_differ_no_more_often_than_stated(seeds: int, spread: float
 @pytest.mark.parametrize(
     ("seeds", "spread", "power"), [(1, 0.0, 0.9), (3, 0.1, 0.9), (5, 0.3, 0.9)]
 )
-def test_better_models_are_found(seeds: int, spread: float, power: float) -> None:
+def test_better_models_are_found(seeds, spread, power):
     rng = np.random.default_rng(12)
     assert np.mean([trial(rng, seeds, spread, 2.0)[0] < 0.05 for _ in range(60)]) > power
 

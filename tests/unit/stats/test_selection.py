@@ -9,11 +9,7 @@ from darksecrets.ablation.scores import weighted
 from darksecrets.stats.resampling import halves, interval
 from darksecrets.stats.selection import best_gain, unbiased_gains
 
-METRICS = {
-    "accuracy": sweeps.CLASSES,
-    "f1": sweeps.CLASSES,
-    "pearson": sweeps.REGRESSION,
-}
+METRICS = {"accuracy": sweeps.CLASSES, "f1": sweeps.CLASSES, "pearson": sweeps.REGRESSION}
 
 
 def test_the_gain_of_the_chosen_by_hand():

@@ -1,7 +1,5 @@
 """Components of variance of a two-way layout: against plain loops, and on known ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -21,7 +19,7 @@ def drawn(
     )
 
 
-def test_estimates_are_those_of_a_table_of_the_analysis_of_variance() -> None:
+def test_estimates_are_those_of_a_table_of_the_analysis_of_variance():
     """Sums of squares written out as loops; the F test by SciPy."""
     values = drawn(np.random.default_rng(0), (3, 4), (2, 1, 1))
     rows, columns = values.shape
@@ -47,9 +45,7 @@ def test_estimates_are_those_of_a_table_of_the_analysis_of_variance() -> None:
 
 @pytest.mark.parametrize("shape", [(3, 3), (5, 4)])
 @pytest.mark.parametrize("sds", [(2.0, 1.0, 1.0), (0.0, 1.0, 2.0), (0.3, 0.3, 1.0)])
-def test_estimates_are_unbiased_and_intervals_cover(
-    shape: tuple[int, int], sds: tuple[float, float, float]
-) -> None:
+def test_estimates_are_unbiased_and_intervals_cover(shape, sds):
     """600 layouts: means within 4 standard errors, 95% intervals in at least 92%."""
     rng = np.random.default_rng(1)
     found = [components(drawn(rng, shape, sds)) for _ in range(600)]
@@ -66,7 +62,7 @@ def test_estimates_are_unbiased_and_intervals_cover(
 
 
 @pytest.mark.parametrize("kind", ["normal", "failed runs", "few examples"])
-def test_seeds_without_effect_are_not_called_one(kind: str) -> None:
+def test_seeds_without_effect_are_not_called_one(kind):
     """At most 7% of 1,500 layouts of 3 × 3, also if runs fail at random or scores are rounded."""
     rng = np.random.default_rng(2)
     found = []
@@ -80,13 +76,13 @@ def test_seeds_without_effect_are_not_called_one(kind: str) -> None:
     assert (np.array(found) < 0.05).mean() <= 0.07
 
 
-def test_a_plain_effect_is_found() -> None:
+def test_a_plain_effect_is_found():
     rng = np.random.default_rng(3)
     found = [components(drawn(rng, (3, 3), (10, 0, 1))) for _ in range(200)]
     assert np.mean([each[0].p < 0.05 for each in found]) > 0.9
     assert np.mean([each[1].p < 0.05 for each in found]) < 0.09
 
 
-def test_equal_scores_have_no_variance() -> None:
+def test_equal_scores_have_no_variance():
     for each in components(np.full((3, 3), 52.7)):
         assert (each.variance, each.low, each.high) == (0, 0, 0)

@@ -16,15 +16,6 @@ def config(**changes):
     )
 
 
-def test_more_trained_again_than_there_are_is_refused() -> None:
-    settings = {"retrain": True, "draws": 4, "retrained_draws": 9}
-    message = "retrained_draws in the configuration: found 9, expected at most 4"
-    with pytest.raises(InputError, match=message):
-        preflight.check(config(subnetworks=settings))
-    preflight.check(config(subnetworks={**settings, "retrain": False}))
-    preflight.check(config())
-
-
 def test_a_run_without_subnetworks_refuses_their_figures() -> None:
     with pytest.raises(InputError, match=r"found subnetworks.tasks: \[\]"):
         preflight.check_tasks(config(subnetworks={"tasks": []}))
@@ -36,12 +27,12 @@ def test_a_run_without_subnetworks_refuses_their_figures() -> None:
 
 
 @pytest.mark.parametrize("family", ["ALBERT", "DistilBERT"])
-def test_encoders_with_mlps_pass(family: str, tmp_path) -> None:
+def test_encoders_with_mlps_pass(family, tmp_path):
     folder = FAMILIES[family].save(tmp_path / "model")
     preflight.check_run(config(model={"source": "folder", "folder": str(folder)}))
 
 
-def test_an_encoder_without_mlps_that_are_found_is_refused(tmp_path, monkeypatch) -> None:
+def test_an_encoder_without_mlps_that_are_found_is_refused(tmp_path, monkeypatch):
     folder = FAMILIES["BERT"].save(tmp_path / "model")
     trial_model = checkpoints.trial_model
 

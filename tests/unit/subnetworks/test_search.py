@@ -148,7 +148,7 @@ def some(case: Case, seed: int) -> Parts:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_subnetwork_is_the_model_whose_other_weights_are_0(case: Case, seed: int) -> None:
+def test_a_subnetwork_is_the_model_whose_other_weights_are_0(case, seed):
     parts = some(case, seed)
     expected = without(case, parts)
     with torch.no_grad():
@@ -160,11 +160,11 @@ def test_a_subnetwork_is_the_model_whose_other_weights_are_0(case: Case, seed: i
             assert torch.allclose(found, case.logits(expected, row), rtol=0, atol=1e-10)
 
 
-def test_all_parts_need_no_removal(case: Case) -> None:
+def test_all_parts_need_no_removal(case):
     assert Parts.every(shape_of(case.model)).removal() is None
 
 
-def test_importance_is_the_mean_absolute_slope_of_every_example(case: Case) -> None:
+def test_importance_is_the_mean_absolute_slope_of_every_example(case):
     """Against central differences of gates, of each example alone, within a subnetwork."""
     parts, step = some(case, 1), 1e-5
     rows = ROWS.measuring[:4]
@@ -184,7 +184,7 @@ def test_importance_is_the_mean_absolute_slope_of_every_example(case: Case) -> N
         assert found[len(place) == 1][place] == pytest.approx(expected, rel=1e-4, abs=1e-7)
 
 
-def test_the_search_is_that_of_a_plain_loop(case: Case) -> None:
+def test_the_search_is_that_of_a_plain_loop(case):
     share = 0.8
     found = search(case.model, case.split, case.task, ROWS, share)
     metric = METRICS[case.task.metrics[0]]
@@ -231,18 +231,12 @@ def test_the_search_is_that_of_a_plain_loop(case: Case) -> None:
     assert len(scores) - 1 <= most_steps(shape[0])
 
 
-def test_what_the_search_leaves_reaches_its_share(case: Case) -> None:
-    found = search(case.model, case.split, case.task, ROWS, 0.9)
-    assert min(found.scores) >= 0.9 * found.scores[0]
-    assert min(found.good.size) >= 1
-
-
 def found_with(heads: list[list[int]], mlps: list[int]) -> Found:
     steps = np.array(heads), np.array(mlps)
     return Found(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
 
 
-def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case: Case, tmp_path) -> None:
+def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_path):
     """Then the rest, which is bad, is empty; all are predicted and scored, and say so."""
     found = search(case.model, case.split, case.task, ROWS, np.inf)
     assert found.good.size == Parts.every(shape_of(case.model)).size
@@ -265,7 +259,7 @@ def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case: Case, 
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_a_layer_without_heads_is_that_of_removed_weights(case: Case, layer: int) -> None:
+def test_a_layer_without_heads_is_that_of_removed_weights(case, layer):
     every = Parts.every(shape_of(case.model))
     heads = every.heads.copy()
     heads[layer] = False
@@ -279,7 +273,7 @@ def test_a_layer_without_heads_is_that_of_removed_weights(case: Case, layer: int
     assert found == pytest.approx(own, abs=1e-6)
 
 
-def test_a_bad_subnetwork_is_what_was_removed_first() -> None:
+def test_a_bad_subnetwork_is_what_was_removed_first():
     found = found_with([[1, 0, 3], [0, 1, 2]], [2, 0])
     bad = found.bad()
     assert bad.heads.tolist() == [[True, False, False], [False, True, False]]
@@ -287,7 +281,7 @@ def test_a_bad_subnetwork_is_what_was_removed_first() -> None:
     assert bad.size == found.good.size
 
 
-def test_a_rest_that_is_too_small_is_bad_as_a_whole() -> None:
+def test_a_rest_that_is_too_small_is_bad_as_a_whole():
     found = found_with([[1, 0, 0], [0, 0, 0]], [0, 0])
     bad = found.bad()
     assert bad.size == (1, 0)
@@ -295,7 +289,7 @@ def test_a_rest_that_is_too_small_is_bad_as_a_whole() -> None:
     assert found_with([[0, 0]], [0]).bad().size == (0, 0), "nothing could be removed"
 
 
-def test_random_subnetworks_have_exactly_the_size_and_differ() -> None:
+def test_random_subnetworks_have_exactly_the_size_and_differ():
     rng, shape = np.random.default_rng(1), Shape(4, 6)
     drawn = [Parts.drawn(shape, (7, 2), rng) for _ in range(2000)]
     assert {parts.size for parts in drawn} == {(7, 2)}
@@ -303,7 +297,7 @@ def test_random_subnetworks_have_exactly_the_size_and_differ() -> None:
     assert np.mean([parts.mlps for parts in drawn], axis=0) == pytest.approx(2 / 4, abs=0.04)
 
 
-def test_the_table_has_every_part_of_every_subnetwork(case: Case, tmp_path) -> None:
+def test_the_table_has_every_part_of_every_subnetwork(case, tmp_path):
     found = search(case.model, case.split, case.task, ROWS, 0.9)
     table = subnetworks(case.model, found, draws=3, seed=5)
     file = tmp_path / "subnetworks.csv"
@@ -323,7 +317,7 @@ def test_the_table_has_every_part_of_every_subnetwork(case: Case, tmp_path) -> N
     assert set(zip(one["part"], one["weights"], strict=True)) == {("head", 1024), ("MLP", 4096)}
 
 
-def test_predictions_are_those_of_models_that_are_run(case: Case) -> None:
+def test_predictions_are_those_of_models_that_are_run(case):
     found = search(case.model, case.split, case.task, ROWS, 0.9)
     table = subnetworks(case.model, found, draws=2, seed=5)
     model = copy.deepcopy(case.model)
@@ -344,7 +338,7 @@ def test_predictions_are_those_of_models_that_are_run(case: Case) -> None:
     assert result.predictions[-1] == pytest.approx(own, abs=1e-6)
 
 
-def test_the_smallest_weights_of_all_layers_become_0(case: Case) -> None:
+def test_the_smallest_weights_of_all_layers_become_0(case):
     model = copy.deepcopy(case.model)
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
     mine = {id(module.weight) for module in matrices(model)}
@@ -362,7 +356,7 @@ def test_the_smallest_weights_of_all_layers_become_0(case: Case) -> None:
 
 
 @pytest.mark.parametrize("family", ["BERT", "ALBERT", "ModernBERT", "ELECTRA"])
-def test_pruned_models_predict_what_those_pruned_by_torch_predict(family: str, tmp_path) -> None:
+def test_pruned_models_predict_what_those_pruned_by_torch_predict(family, tmp_path):
     """Bit for bit, in float32 and step by step; also where layers share their weights."""
     folder = FAMILIES[family].save(tmp_path / "model")
     model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
@@ -383,7 +377,7 @@ def test_pruned_models_predict_what_those_pruned_by_torch_predict(family: str, t
 
 
 @pytest.mark.parametrize("family", ["ALBERT", "ModernBERT", "ELECTRA"])
-def test_families_of_encoders_are_searched(family: str, tmp_path) -> None:
+def test_families_of_encoders_are_searched(family, tmp_path):
     """ALBERT's layers share weights, but have gates of their own."""
     folder = FAMILIES[family].save(tmp_path / "model")
     task = TASKS["RTE"]
@@ -396,7 +390,7 @@ def test_families_of_encoders_are_searched(family: str, tmp_path) -> None:
     assert len(table) == 4 * (3 * 4 + 3)
 
 
-def test_an_encoder_out_of_reach_is_refused(tmp_path) -> None:
+def test_an_encoder_out_of_reach_is_refused(tmp_path):
     folder = FAMILIES["MPNet"].save(tmp_path / "model")
     model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
     split = examples(TASKS["RTE"], model.config.pad_token_id)
@@ -404,7 +398,7 @@ def test_an_encoder_out_of_reach_is_refused(tmp_path) -> None:
         search(model, split, TASKS["RTE"], ROWS, 0.9)
 
 
-def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
+def test_a_loss_that_is_not_finite_is_named(case):
     broken = copy.deepcopy(case.model)
     with torch.no_grad():
         broken.classifier.register_forward_hook(lambda *given: given[2] * torch.nan)
@@ -412,19 +406,19 @@ def test_a_loss_that_is_not_finite_is_named(case: Case) -> None:
         search(broken, case.split, case.task, ROWS, 0.9)
 
 
-def test_accuracy_decides_where_a_task_has_it() -> None:
+def test_accuracy_decides_where_a_task_has_it():
     named = {name: deciding_metric(TASKS[name]) for name in ("MRPC", "RTE", "STS-B")}
     assert named == {"MRPC": "accuracy", "RTE": "accuracy", "STS-B": "pearson"}
 
 
-def test_examples_that_measure_do_not_decide() -> None:
+def test_examples_that_measure_do_not_decide():
     halves = Examples.of([4, 9, 2, 7, 5])
     assert list(halves.measuring) == [4, 9]
     assert list(halves.deciding) == [2, 7, 5]
     assert list(Examples.of([3]).measuring) == list(Examples.of([3]).deciding) == [3]
 
 
-def test_predictions_keep_the_order_of_the_rows(case: Case) -> None:
+def test_predictions_keep_the_order_of_the_rows(case):
     rows = [5, 0, 17, 3]
     (found,) = predictions(case.model, case.split, case.task, rows, [None])
     (every,) = predictions(case.model, case.split, case.task, range(EXAMPLES), [None])

@@ -1,7 +1,5 @@
 """Maximum spanning arborescences, against all trees of small graphs and against networkx."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx
@@ -46,7 +44,7 @@ def _reaches(heads: dict[int, int], node: int, root: int) -> bool:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
-def test_no_tree_is_better(size: int) -> None:
+def test_no_tree_is_better(size):
     count = 60 if size < 6 else 8
     scores = RNG.normal(size=(count, size, size))
     roots = RNG.integers(size, size=count)
@@ -55,7 +53,7 @@ def test_no_tree_is_better(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [8, 13, 24])
-def test_trees_are_as_good_as_those_of_networkx(size: int) -> None:
+def test_trees_are_as_good_as_those_of_networkx(size):
     """Attention-like rows, of which many have the same best head, and integers, which tie."""
     softmax = np.exp(3 * RNG.normal(size=(5, size, size)))
     stripes = np.exp(3 * RNG.normal(size=(5, 1, size))) + 0.1 * softmax
@@ -71,7 +69,7 @@ def test_trees_are_as_good_as_those_of_networkx(size: int) -> None:
         assert total(own, heads, root) == pytest.approx(expected)
 
 
-def test_arcs_that_no_tree_may_have_are_in_none() -> None:
+def test_arcs_that_no_tree_may_have_are_in_none():
     """Padding: nodes whose only head is the root, and which are nobody's head."""
     scores = RNG.normal(size=(30, 7, 7))
     roots = RNG.integers(5, size=30)

@@ -1,7 +1,5 @@
 """What fine-tuning changes for the best heads: planted changes, none, and loops."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,6 +7,7 @@ import pandas as pd
 import pytest
 from made_up_syntax import Rule, anywhere, guesses, offset, read, relation
 
+from darksecrets.models.reading import Reading
 from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import identify
 from darksecrets.syntax import changes, heads, measuring
@@ -59,7 +58,7 @@ def table(sentences: list[Read], before: list[Guess], after: list[Guess]) -> pd.
     return found.set_index("label")
 
 
-def test_a_relation_that_moves_to_another_head_is_seen(table: pd.DataFrame) -> None:
+def test_a_relation_that_moves_to_another_head_is_seen(table):
     moved, kept = table.loc["dobj"], table.loc["det"]
     assert (moved["head"], moved["best_head"]) == (2, 4)
     assert moved["change_high"] < -0.5
@@ -71,9 +70,7 @@ def test_a_relation_that_moves_to_another_head_is_seen(table: pd.DataFrame) -> N
     assert kept["p_value"] > 0.1
 
 
-def test_heads_are_those_of_the_table_of_the_pre_trained_model(
-    sentences: list[Read], before: list[Guess], table: pd.DataFrame
-) -> None:
+def test_heads_are_those_of_the_table_of_the_pre_trained_model(sentences, before, table):
     found = heads.table(sentences, before, SEED)
     best = found[found["selected"]].set_index("label").loc[table.index]
     for column in ("direction", "layer", "head", "arcs", "sentences"):
@@ -85,13 +82,7 @@ def test_heads_are_those_of_the_table_of_the_pre_trained_model(
 
 
 @pytest.mark.parametrize("label", [ALL, "dobj", "nsubj"])
-def test_shares_and_intervals_are_those_of_a_loop(
-    sentences: list[Read],
-    before: list[Guess],
-    after: list[Guess],
-    table: pd.DataFrame,
-    label: str,
-) -> None:
+def test_shares_and_intervals_are_those_of_a_loop(sentences, before, after, table, label):
     row = table.loc[label]
     direction = int(row["direction"] == "head_to_dependent")
     sums: list[tuple[int, int, int, int]] = []
@@ -124,7 +115,7 @@ def test_shares_and_intervals_are_those_of_a_loop(
     np.testing.assert_allclose(row[["change_low", "change_high"]].astype(float), ends, atol=0.03)
 
 
-def test_without_any_change_an_interval_has_the_width_of_three_in_n(table: pd.DataFrame) -> None:
+def test_without_any_change_an_interval_has_the_width_of_three_in_n(table):
     """Student's would have none; the rule of three is the usual bound of what was never seen."""
     unchanged = table.loc["det"]
     found = changes._difference(np.zeros(250), np.ones(250))
@@ -134,7 +125,7 @@ def test_without_any_change_an_interval_has_the_width_of_three_in_n(table: pd.Da
     assert unchanged["change_low"] < unchanged["change"] < unchanged["change_high"]
 
 
-def test_no_change_is_rarely_found(sentences: list[Read]) -> None:
+def test_no_change_is_rarely_found(sentences):
     """Two draws of the same heads; 20 models, a family each."""
     found = [
         changes.table(
@@ -148,7 +139,7 @@ def test_no_change_is_rarely_found(sentences: list[Read]) -> None:
     assert np.mean(np.array(found) < 0.05) <= 0.1
 
 
-def test_what_selects_does_not_score(sentences: list[Read], before: list[Guess]) -> None:
+def test_what_selects_does_not_score(sentences, before):
     """A model that differs on the selecting half only has not changed; its best head may."""
     half = halves(sentences, SEED)
     other = [
@@ -161,11 +152,11 @@ def test_what_selects_does_not_score(sentences: list[Read], before: list[Guess])
     assert (found["p_value"] == 1).all()
 
 
-def test_guesses_alone_are_those_of_all_measures() -> None:
+def test_guesses_alone_are_those_of_all_measures():
     sentences = builtin(12, 3)
-    given = {"max_length": 64, "batch_size": 4}
-    read, found = measuring.guess(RESOURCES / "tiny-bert", sentences, **given)
-    whole = measuring.measure(RESOURCES / "tiny-bert", sentences, **given)
+    reading = Reading(RESOURCES / "tiny-bert", 64, 4)
+    read, found = measuring.guess(reading, sentences)
+    whole = measuring.measure(reading, sentences)
     assert [each.sentence for each in read] == [each.sentence for each in whole.read]
     for one, other in zip(found, whole.guesses, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -1,7 +1,5 @@
 """Treebanks in CoNLL-U: words, places and trees; and messages about broken ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import conllu
@@ -48,7 +46,7 @@ def sentences(tmp_path_factory: pytest.TempPathFactory) -> list[Sentence]:
     return conllu_files.read(written(tmp_path_factory.mktemp("conllu"), FRENCH))
 
 
-def test_words_are_syntactic_words_and_empty_nodes_are_none(sentences: list[Sentence]) -> None:
+def test_words_are_syntactic_words_and_empty_nodes_are_none(sentences):
     """The parts of *du* share its place; *likes* of 5.1 is said nowhere."""
     first, second, third = sentences
     assert first.words == ("Il", "rêve", "de", "le", "chat", ".")
@@ -68,7 +66,7 @@ def test_words_are_syntactic_words_and_empty_nodes_are_none(sentences: list[Sent
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_what_is_written_is_read_back(tmp_path: Path, ending: str) -> None:
+def test_what_is_written_is_read_back(tmp_path, ending):
     """Trees of the grammar, written by the library."""
     bank = treebank.builtin(20, 1)
     lists = []
@@ -117,16 +115,14 @@ ID, HEAD = 0, 6
         (15, ID, "x", "sentence from line 12: found what is not CoNLL-U"),
     ],
 )
-def test_a_broken_sentence_is_named_with_its_line(
-    tmp_path: Path, line: int, column: int, value: str, message: str
-) -> None:
+def test_a_broken_sentence_is_named_with_its_line(tmp_path, line, column, value, message):
     path = written(tmp_path, changed(line, column, value))
     with pytest.raises(InputError, match=message) as caught:
         conllu_files.read(path)
     assert str(caught.value).startswith(str(path))
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_none(tmp_path):
     with pytest.raises(InputError, match="No file"):
         conllu_files.read(tmp_path / "missing")
     with pytest.raises(InputError, match="the file is empty"):

@@ -1,7 +1,5 @@
 """Weights from verbs to their subjects and to other nouns, against loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,7 +26,7 @@ def apart(of: Sentence) -> np.ndarray:
     return ~np.eye(len(of), dtype=bool)
 
 
-def test_the_nouns_before_a_verb_compete() -> None:
+def test_the_nouns_before_a_verb_compete():
     """*After the rain, Tom Smith's dog slept near a cat*: rain, Smith and dog."""
     found = sentence(
         "after/IN/prep/8 the/DT/det/3 rain/NN/pobj/1 Tom/NNP/compound/5 Smith/NNP/poss/7 "
@@ -48,7 +46,7 @@ def test_the_nouns_before_a_verb_compete() -> None:
         "where/WRB/advmod/4 Tom/NNP/npadvmod/4 do/VBP/aux/4 sleep/VB/root/0 dogs/NNS/nsubj/4",
     ],
 )
-def test_others_do_not_count(template: str) -> None:
+def test_others_do_not_count(template):
     found = sentence(template)
     assert choices(found, apart(found)) == []
 
@@ -63,7 +61,7 @@ def batch() -> WordMaps:
     return WordMaps([*range(len(SENTENCES))], maps, torch.from_numpy(flags))
 
 
-def test_the_table_is_that_of_loops(batch: WordMaps) -> None:
+def test_the_table_is_that_of_loops(batch):
     read = [Read(each, apart(each)) for each in SENTENCES]
     found = distractors.table(read, distractors.of_subjects(batch, SENTENCES))
     DISTRACTORS.check(identify(found, None, "random/seed-1").assign(random=0.5), "here", "")
@@ -94,7 +92,7 @@ def test_the_table_is_that_of_loops(batch: WordMaps) -> None:
         assert row["over_uniform"] == pytest.approx((subject - uniform).mean())
 
 
-def test_a_head_that_attends_to_subjects_only(batch: WordMaps) -> None:
+def test_a_head_that_attends_to_subjects_only(batch):
     maps = torch.zeros_like(batch.maps)
     for number, each in enumerate(SENTENCES):
         for choice in choices(each, apart(each)):
@@ -107,7 +105,7 @@ def test_a_head_that_attends_to_subjects_only(batch: WordMaps) -> None:
     assert of_any.loc[1, "over_uniform"] == pytest.approx(0, abs=1e-12), "no weight: equal parts"
 
 
-def test_without_distractors_there_are_no_rows() -> None:
+def test_without_distractors_there_are_no_rows():
     alone = [each for each in SENTENCES if not choices(each, apart(each))][:5]
     found = distractors.table(
         [Read(each, apart(each)) for each in alone], [np.zeros((0, LAYERS, 2))] * 5

@@ -1,7 +1,5 @@
 """Mentions of CorefUD: read back as they were written, and messages about malformed ones."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from darksecrets.data.builtin.documents import stories
+from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import conllu_files, coreference, entities, sources, treebank
 from darksecrets.syntax.antecedents import resolve_all
 from darksecrets.syntax.coreference import Expression, Text, anaphors, documents, texts_of
 from darksecrets.syntax.coreference_tables import NOMINAL, PRONOUN, PROPER
+from darksecrets.syntax.settings import Settings
 from darksecrets.syntax.treebank import Mention, Sentence
 
 GIRL = """\
@@ -72,7 +72,7 @@ def mentions(sentence: Sentence) -> list[tuple[str, str]]:
     return found
 
 
-def test_mentions_have_the_words_and_heads_of_the_file(girl: list[Sentence]) -> None:
+def test_mentions_have_the_words_and_heads_of_the_file(girl):
     """Of *e3* and *e4*, no head is named; 4.1 is said nowhere; *in red* names the third word."""
     assert mentions(girl[0]) == [
         ("The girl who 'd slept", "girl"),
@@ -89,12 +89,12 @@ def test_mentions_have_the_words_and_heads_of_the_file(girl: list[Sentence]) -> 
     assert len({girls, both, tom, other}) == 4, "the same name in another document is another"
 
 
-def test_what_is_written_is_read_back(girl: list[Sentence], tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(girl, tmp_path):
     treebank.write(girl, tmp_path / "treebank.jsonl")
     assert treebank.read(tmp_path / "treebank.jsonl") == girl
 
 
-def test_texts_have_one_expression_per_head_word(girl: list[Sentence]) -> None:
+def test_texts_have_one_expression_per_head_word(girl):
     """*Tom* stands for itself, not for *Tom and Sue*; features are those of the file."""
     first, second = texts_of(girl)
     heads = ["girl", "who", "tom", "sue", "he", "she", "in"]
@@ -112,15 +112,15 @@ def test_texts_have_one_expression_per_head_word(girl: list[Sentence]) -> None:
     assert len(second.expressions) == 1
 
 
-def test_heads_look_for_antecedents_in_the_file(girl: list[Sentence]) -> None:
+def test_heads_look_for_antecedents_in_the_file(girl):
     model = Path(sources.__file__).parents[1] / "resources" / "tiny-bert"
-    found = resolve_all(texts_of(girl), model, max_length=64, batch_size=2)
+    found = resolve_all(Reading(model, 64, 2), texts_of(girl))
     assert len(found.kind) == 2
     assert found.methods.shape[0] == 2
     assert set(found.heads.ravel()) <= {0, 1}
 
 
-def test_documents_are_drawn_whole(girl: list[Sentence]) -> None:
+def test_documents_are_drawn_whole(girl):
     drawn = {tuple(each.name for each in documents(girl, 1, seed)) for seed in range(20)}
     assert drawn == {("s1", "s2"), (girl[2].name,)}
     assert documents(girl, 5, 1) == girl
@@ -165,7 +165,7 @@ def brackets(made: Sequence[Made], words: int) -> list[str]:
     return ["".join(each) for each in zip(ends, begins, alone, strict=True)]
 
 
-def test_any_brackets_are_read_as_they_were_meant(tmp_path: Path) -> None:
+def test_any_brackets_are_read_as_they_were_meant(tmp_path):
     rng = random.Random(3)
     blocks, expected = [], []
     for number in range(300):
@@ -189,7 +189,7 @@ def _words(mention: Mention) -> tuple[int, ...]:
     return tuple(n for n in range(mention.start, mention.end) if n not in mention.gaps)
 
 
-def test_stories_of_the_grammar_are_the_same_from_a_file(tmp_path: Path) -> None:
+def test_stories_of_the_grammar_are_the_same_from_a_file(tmp_path):
     """Trees, spaces and mentions of the built-in texts, written as a file and read again."""
     blocks = []
     for number, story in enumerate(stories(30, 7)):
@@ -246,9 +246,7 @@ def _pairs(one: Text, other: Text) -> Iterator[tuple[Expression, Expression]]:
         ),
     ],
 )
-def test_malformed_mentions_are_named_with_their_line(
-    tmp_path: Path, old: str, new: str, message: str
-) -> None:
+def test_malformed_mentions_are_named_with_their_line(tmp_path, old, new, message):
     assert old in GIRL
     path = written(tmp_path, GIRL.replace(old, new))
     with pytest.raises(InputError, match=message) as caught:
@@ -262,7 +260,7 @@ PIECES = [
 ]
 
 
-def test_any_brackets_are_read_or_refused() -> None:
+def test_any_brackets_are_read_or_refused():
     rng, heads = random.Random(5), (treebank.ROOT, 0, 0)
     read, places = 0, set[int]()
     for _ in range(3000):
@@ -280,20 +278,21 @@ def test_any_brackets_are_read_or_refused() -> None:
     assert read > 50
 
 
-def test_an_interrupted_mention_needs_all_of_its_parts(tmp_path: Path) -> None:
+def test_an_interrupted_mention_needs_all_of_its_parts(tmp_path):
     lines = GIRL.replace("Entity=(e5[2/2]-thing-3", "_").replace("Entity=e5[2/2])", "_")
     with pytest.raises(InputError, match="found 1 of the 2 parts of a mention of 'e5'"):
         conllu_files.read(written(tmp_path, lines))
 
 
-def test_coreference_needs_a_file_with_mentions(tmp_path: Path) -> None:
+def test_coreference_needs_a_file_with_mentions(tmp_path):
     bare = written(tmp_path, "1\tYes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n")
-    source = {"source": "conllu", "path": str(bare)}
-    config = {"treebank": source, "coreference": {"source": "treebank", "texts": 20}}
+    own = {"source": "treebank", "texts": 20}
+    config = {"source": "conllu", "path": str(bare), "coreference": own}
     with pytest.raises(InputError, match="found no mentions, expected some"):
-        sources.check(config)
-    sources.check({**config, "coreference": {"source": "builtin"}})
-    sources.check({**config, "treebank": {**source, "path": str(written(tmp_path, GIRL))}})
-    assert sources.describe_texts(config) == "bank.conllu, at most 20 documents"
+        sources.check({"syntax": config})
+    sources.check({"syntax": {**config, "coreference": {"source": "builtin"}}})
+    sources.check({"syntax": {**config, "path": str(written(tmp_path, GIRL))}})
+    described = sources.describe_texts(Settings.of(config))
+    assert described == "bank.conllu, at most 20 documents"
     with pytest.raises(InputError, match=r"source is 'pipeline', expected 'conllu'"):
-        sources.check({**config, "treebank": {"source": "pipeline"}})
+        sources.check({"syntax": {**config, "source": "pipeline"}})

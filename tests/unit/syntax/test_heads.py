@@ -1,7 +1,5 @@
 """How often heads find the heads of dependents, against loops; planted heads and others."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
@@ -56,16 +54,14 @@ def row(table: pd.DataFrame, label: str, rule: str) -> pd.Series:
     return pd.Series(found)
 
 
-def test_the_table_is_as_declared(table: pd.DataFrame) -> None:
+def test_the_table_is_as_declared(table):
     SYNTACTIC_HEADS.check(identify(table, None, "pretrained"), "here", "")
     assert table["label"].iloc[0] == ALL
     assert not {"punct", "root"} & set(table["label"])
     assert (table[table["selected"]].groupby("label").size() == 1).all()
 
 
-def test_planted_heads_find_all_of_their_relation_and_no_more_of_others(
-    table: pd.DataFrame,
-) -> None:
+def test_planted_heads_find_all_of_their_relation_and_no_more_of_others(table):
     for label in ("det", "dobj"):
         planted = row(table, label, label)
         assert planted["accuracy"] == 1 == pytest.approx(planted["accuracy_high"])
@@ -78,7 +74,7 @@ def test_planted_heads_find_all_of_their_relation_and_no_more_of_others(
     assert set(others["syntactic"]) == {"no"}
 
 
-def test_a_head_of_the_best_offset_is_exactly_at_its_level(table: pd.DataFrame) -> None:
+def test_a_head_of_the_best_offset_is_exactly_at_its_level(table):
     for rule, distance in (("next", 1), ("before", -1)):
         rows = table[(table["offset"] == distance) & (table["head"] == [*RULES].index(rule) + 1)]
         assert len(rows) > 2
@@ -95,9 +91,7 @@ def scoring(sentences: list[Read]) -> list[int]:
 
 
 @pytest.mark.parametrize("label", ["nsubj", "dobj"])
-def test_accuracies_and_controls_are_those_of_loops(
-    sentences: list[Read], guessed: list[Guess], table: pd.DataFrame, label: str
-) -> None:
+def test_accuracies_and_controls_are_those_of_loops(sentences, guessed, table, label):
     """Each dependent is compared with all pairs of the scoring half, one by one."""
     own = scoring(sentences)
     others = [number for number in range(len(sentences)) if number not in own]
@@ -145,7 +139,7 @@ _CELLS: dict[str, Callable[[Sentence, int, int], object]] = {
 _OVER = {"same_distance": "over_distance", "same_tags": "over_tags", "other_words": "over_words"}
 
 
-def test_the_weights_of_a_control_add_up_to_one(sentences: list[Read]) -> None:
+def test_the_weights_of_a_control_add_up_to_one(sentences):
     treebank = Treebank.of(sentences, SEED)
     (relation,) = (each for each in relations(treebank) if each.label == "dobj")
     totals = dict.fromkeys(CONTROLS, 0.0)
@@ -159,7 +153,7 @@ def test_the_weights_of_a_control_add_up_to_one(sentences: list[Read]) -> None:
     assert totals == pytest.approx(dict.fromkeys(CONTROLS, 1.0))
 
 
-def test_what_selects_does_not_score(sentences: list[Read], guessed: list[Guess]) -> None:
+def test_what_selects_does_not_score(sentences, guessed):
     """Guesses of the selecting half change which head is selected, and nothing else."""
     own = set(scoring(sentences))
     wrong: list[npt.NDArray[np.int16]] = [
@@ -171,7 +165,7 @@ def test_what_selects_does_not_score(sentences: list[Read], guessed: list[Guess]
     assert (other["selecting"] == 0).all()
 
 
-def test_words_that_share_their_pieces_are_no_pairs(sentences: list[Read]) -> None:
+def test_words_that_share_their_pieces_are_no_pairs(sentences):
     together = [Read(each.sentence, each.apart.copy()) for each in sentences]
     lost = 0
     for each in together:
@@ -185,6 +179,6 @@ def test_words_that_share_their_pieces_are_no_pairs(sentences: list[Read]) -> No
     assert "det" not in {relation.label for relation in relations(after)}
 
 
-def test_too_few_sentences_are_refused(sentences: list[Read], guessed: list[Guess]) -> None:
+def test_too_few_sentences_are_refused(sentences, guessed):
     with pytest.raises(InputError, match=r"Found \d+ dependents in the 4 sentences"):
         heads.table(sentences[:4], guessed[:4], SEED)

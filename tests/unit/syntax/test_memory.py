@@ -1,7 +1,5 @@
 """Memory does not grow with sentences times heads, and blocks of sentences change no digit."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable, Sequence
 
@@ -55,7 +53,7 @@ TABLES: dict[str, Callable[[list[Read], Sequence[Guess]], pd.DataFrame]] = {
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("size", [1, 7, 64])
-def test_blocks_change_no_digit(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_no_digit(name, size, monkeypatch):
     """The reference is one block of all sentences, as sums over whole arrays would give."""
     guessed = guesses(SENTENCES, RULES, np.random.default_rng(1))
     monkeypatch.setattr(ratios, "added", lambda total, block: total + block.sum(axis=0))
@@ -68,7 +66,7 @@ def test_blocks_change_no_digit(name: str, size: int, monkeypatch: pytest.Monkey
     pd.testing.assert_frame_equal(TABLES[name](SENTENCES, guessed), whole, check_exact=True)
 
 
-def test_what_waits_on_disk_is_read_in_the_treebanks_order() -> None:
+def test_what_waits_on_disk_is_read_in_the_treebanks_order():
     rng = np.random.default_rng(2)
     arrays = [rng.integers(-1, 30, size=(n, 2, 3, 2)).astype(np.int16) for n in (4, 1, 9, 2)]
     spool = spooled(arrays, [2, 0, 3, 1])
@@ -78,7 +76,7 @@ def test_what_waits_on_disk_is_read_in_the_treebanks_order() -> None:
     np.testing.assert_array_equal(spool[1:3][1], arrays[2])
 
 
-def test_memory_does_not_grow_with_sentences_times_heads() -> None:
+def test_memory_does_not_grow_with_sentences_times_heads():
     """From 60 to 240 sentences, the table of 40 heads needs as much as that of two, and a little.
 
     What grows is what a sentence has of itself: its tree, not what heads do with it.

@@ -1,14 +1,14 @@
 """Where treebanks come from."""
 
-from __future__ import annotations
-
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import sources
+from darksecrets.syntax.settings import Settings
 from darksecrets.syntax.treebank import ROOT, builtin
 
 WORDS = (
@@ -29,7 +29,7 @@ def annotation(path: Path, *texts: dict[str, object]) -> Path:
     return path
 
 
-def test_a_text_is_split_into_trees(tmp_path: Path) -> None:
+def test_a_text_is_split_into_trees(tmp_path):
     """One sentence of each text is drawn; both are found over a few seeds."""
     path = annotation(tmp_path / "RTE.jsonl", TEXT)
     found = {s.text: s for seed in range(20) for s in sources.annotated([path], seed)}
@@ -42,13 +42,13 @@ def test_a_text_is_split_into_trees(tmp_path: Path) -> None:
     assert (second.name, second.mentions) == ("RTE 0", None)
 
 
-def test_equal_texts_count_once(tmp_path: Path) -> None:
+def test_equal_texts_count_once(tmp_path):
     one: dict[str, object] = {"text": "Stop!", "tokens": TOKENS[:2]}
     paths = [annotation(tmp_path / f"{name}.jsonl", one, one) for name in ("RTE", "MRPC")]
     assert [each.text for each in sources.annotated(paths, 1)] == ["Stop!"]
 
 
-def test_as_many_sentences_as_configured(tmp_path: Path) -> None:
+def test_as_many_sentences_as_configured(tmp_path):
     lines = [
         "".join(
             f"{n + 1}\t{word}\t_\tX\t_\t_\t{head + 1}\tdep\t_\t_\n"
@@ -58,27 +58,18 @@ def test_as_many_sentences_as_configured(tmp_path: Path) -> None:
     ]
     path = tmp_path / "bank.conllu"
     path.write_text("\n".join(lines))
-    source = {"source": "conllu", "path": str(path), "sentences": 20, "seed": 1}
-    read = sources.everything(source, [])
-    found = sources.some(read, source)
+    settings = Settings(source="conllu", path=str(path), sentences=20, seed=1)
+    read = sources.everything(settings, [])
+    found = sources.some(read, settings)
     assert len(found) == 20
     assert [each.document for each in found] == [0] * 20
-    assert found != sources.some(read, {**source, "seed": 2})
-    assert sources.some(read, {**source, "sentences": 1000}) == read
-    assert sources.describe(source, parsed=True) == "bank.conllu"
-    texts = {**source, "source": "pipeline"}
+    assert found != sources.some(read, replace(settings, seed=2))
+    assert sources.some(read, replace(settings, sentences=1000)) == read
+    assert sources.describe(settings, parsed=True) == "bank.conllu"
+    texts = Settings(source="pipeline")
     assert sources.describe(texts, parsed=True) == "texts of the tasks, silver"
 
 
-def test_no_sentence_is_refused(tmp_path: Path) -> None:
+def test_no_sentence_is_refused(tmp_path):
     with pytest.raises(InputError, match="Found no sentence in the annotated texts"):
         sources.annotated([annotation(tmp_path / "RTE.jsonl", {"text": " ", "tokens": []})], 1)
-
-
-def test_changes_need_tasks() -> None:
-    config = {"treebank": {"tasks": ["RTE"]}, "tasks": {"RTE": {}, "MRPC": {}}}
-    sources.check_tasks(config)
-    with pytest.raises(
-        InputError, match=r"treebank.tasks: found none, expected tasks .*such as RTE"
-    ):
-        sources.check_tasks({**config, "treebank": {"tasks": []}})

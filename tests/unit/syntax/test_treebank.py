@@ -1,9 +1,5 @@
 """Treebanks: the sentences of the grammar, and the file."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from darksecrets.data.builtin.grammar import finish, phrase
@@ -16,7 +12,7 @@ def sentences() -> list[Sentence]:
     return treebank.builtin(200, 3)
 
 
-def test_every_sentence_of_the_grammar_is_one_tree(sentences: list[Sentence]) -> None:
+def test_every_sentence_of_the_grammar_is_one_tree(sentences):
     for sentence in sentences:
         assert sentence.heads.count(ROOT) == 1
         assert sentence.labels[sentence.heads.index(ROOT)] == "root"
@@ -27,19 +23,19 @@ def test_every_sentence_of_the_grammar_is_one_tree(sentences: list[Sentence]) ->
                 assert steps <= len(sentence)
 
 
-def test_words_are_where_the_sentence_says(sentences: list[Sentence]) -> None:
+def test_words_are_where_the_sentence_says(sentences):
     for sentence in sentences:
         places = zip(sentence.starts, sentence.ends, strict=True)
         assert tuple(sentence.text[start:end] for start, end in places) == sentence.words
 
 
-def test_a_seed_determines_the_sentences_and_no_two_are_alike() -> None:
+def test_a_seed_determines_the_sentences_and_no_two_are_alike():
     assert treebank.builtin(50, 1) == treebank.builtin(80, 1)[:50]
     assert treebank.builtin(50, 1) != treebank.builtin(50, 2)
     assert len({sentence.text for sentence in treebank.builtin(300, 1)}) == 300
 
 
-def test_a_pronoun_refers_to_what_its_antecedent_refers_to() -> None:
+def test_a_pronoun_refers_to_what_its_antecedent_refers_to():
     root = phrase(
         "The/DT/det/2 boy/NN/nsubj/3 found/VBD/root/0 his/PRP$/poss/6 old/JJ/amod/6 dog/NN/dobj/3"
     )
@@ -49,7 +45,7 @@ def test_a_pronoun_refers_to_what_its_antecedent_refers_to() -> None:
     assert found.mentions == (Mention(0, 2, 1, 0), Mention(3, 4, 3, 0), Mention(3, 6, 5, 1))
 
 
-def test_mentions_are_whole_phrases_without_punctuation(sentences: list[Sentence]) -> None:
+def test_mentions_are_whole_phrases_without_punctuation(sentences):
     seen = 0
     for sentence in sentences:
         for mention in sentence.mentions or ():
@@ -62,7 +58,7 @@ def test_mentions_are_whole_phrases_without_punctuation(sentences: list[Sentence
     assert seen > 200
 
 
-def test_a_file_holds_all_of_a_treebank(sentences: list[Sentence], tmp_path: Path) -> None:
+def test_a_file_holds_all_of_a_treebank(sentences, tmp_path):
     file = tmp_path / "treebank.jsonl"
     treebank.write(sentences, file)
     assert treebank.read(file) == sentences

@@ -1,7 +1,5 @@
 """Trees from attention: planted trees, chains, and loops with networkx."""
 
-from __future__ import annotations
-
 import networkx
 import numpy as np
 import pandas as pd
@@ -51,7 +49,7 @@ def found(maps: WordMaps) -> list[trees.Counts]:
     return trees.of_trees(maps, SENTENCES)
 
 
-def test_counts_are_those_of_trees_of_networkx(maps: WordMaps, found: list[trees.Counts]) -> None:
+def test_counts_are_those_of_trees_of_networkx(maps, found):
     for number in range(0, 60, 4):
         sentence, counts = SENTENCES[number], found[number]
         root = sentence.heads.index(ROOT)
@@ -75,7 +73,7 @@ def test_counts_are_those_of_trees_of_networkx(maps: WordMaps, found: list[trees
                 assert counts[0, head, direction].tolist() == expected
 
 
-def test_a_planted_tree_is_found_and_a_chain_is_a_chain(found: list[trees.Counts]) -> None:
+def test_a_planted_tree_is_found_and_a_chain_is_a_chain(found):
     own = [Read(each, ~np.eye(len(each), dtype=bool)) for each in SENTENCES]
     table = trees.table(own, found, 1)
     ATTENTION_TREES.check(identify(table, None, "pretrained"), "here", "")
@@ -90,7 +88,7 @@ def test_a_planted_tree_is_found_and_a_chain_is_a_chain(found: list[trees.Counts
     assert gold["right_chain"] + gold["left_chain"] == pytest.approx(gold["chain"])
 
 
-def test_chains_are_those_of_a_loop() -> None:
+def test_chains_are_those_of_a_loop():
     own = read(30, 2)
     seed = 3
     scoring = np.flatnonzero(halves(own, seed) == 1)
@@ -107,7 +105,7 @@ def test_chains_are_those_of_a_loop() -> None:
     assert (table["uuas"] == 0).all()
 
 
-def test_words_that_share_a_piece_are_joined_only_if_they_must_be() -> None:
+def test_words_that_share_a_piece_are_joined_only_if_they_must_be():
     sentence = next(each for each in SENTENCES if len(each) == 5)
     maps = batch(np.random.default_rng(1), [sentence])
     word = next(w for w, head in enumerate(sentence.heads) if head != ROOT)

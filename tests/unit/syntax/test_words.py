@@ -1,7 +1,5 @@
 """Word maps, and what words attend to most, against loops over what transformers computes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from encoders import FAMILIES
 from darksecrets.models.hooks import observe
 from darksecrets.models.loading import load_encoder, load_tokenizer
 from darksecrets.models.reach import windows_of
+from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import words
 from darksecrets.syntax.guesses import NONE, guesses
@@ -31,10 +30,10 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Measured:
-    return measure(folder, SENTENCES, **SETTINGS)  # type: ignore[arg-type]
+    return measure(Reading(folder, **SETTINGS), SENTENCES)
 
 
-def test_guesses_are_those_of_loops_over_pieces(folder: Path, found: Measured) -> None:
+def test_guesses_are_those_of_loops_over_pieces(folder, found):
     tokenizer, model = load_tokenizer(folder), load_encoder(folder)
     read = [each.sentence for each in found.read]
     assert read == [sentence for sentence in SENTENCES if sentence in read]
@@ -63,16 +62,14 @@ def test_guesses_are_those_of_loops_over_pieces(folder: Path, found: Measured) -
                     np.testing.assert_allclose(own, best, rtol=0, atol=1e-6)
 
 
-def test_a_batch_changes_no_guess(folder: Path, found: Measured) -> None:
+def test_a_batch_changes_no_guess(folder, found):
     read = [each.sentence for each in found.read]
-    alone = measure(folder, read[:3], max_length=64, batch_size=1)
+    alone = measure(Reading(folder, 64, 1), read[:3])
     for one, other in zip(alone.guesses, found.guesses, strict=False):
         assert (one == other).mean() > 0.99, "rounding may decide a tie"
 
 
-def test_sentences_beyond_the_reach_of_local_attention_are_left_out(
-    folder: Path, found: Measured
-) -> None:
+def test_sentences_beyond_the_reach_of_local_attention_are_left_out(folder, found):
     tokenizer, model = load_tokenizer(folder), load_encoder(folder)
     windows = [window for window in windows_of(model, 32) if window is not None]
     longest = min(windows) + 1 if windows else 64
@@ -81,7 +78,7 @@ def test_sentences_beyond_the_reach_of_local_attention_are_left_out(
     assert (len(kept) < len(SENTENCES)) == bool(windows)
 
 
-def test_pieces_are_found_by_their_place() -> None:
+def test_pieces_are_found_by_their_place():
     """*Don't*: two words, of which the tokenizer makes one piece; a word of two pieces."""
     text = "Don't sleepwalk"
     sentence = Sentence("1", 0, text, ("Do", "n't", "sleepwalk"), (0, 2, 6), (2, 5, 15), *[()] * 3)  # type: ignore[arg-type]
@@ -96,13 +93,13 @@ def test_pieces_are_found_by_their_place() -> None:
     np.testing.assert_array_equal(belongs, np.array(expected, dtype=bool))
 
 
-def test_words_that_share_all_pieces_have_no_guess() -> None:
+def test_words_that_share_all_pieces_have_no_guess():
     maps = torch.rand(1, 1, 1, 2, 2)
     apart = torch.zeros(1, 2, 2, dtype=torch.bool)
     assert (guesses(words.WordMaps([0], maps, apart)) == NONE).all()
 
 
-def test_sentences_that_the_model_cannot_read_whole_are_left_out(folder: Path) -> None:
+def test_sentences_that_the_model_cannot_read_whole_are_left_out(folder):
     tokenizer = load_tokenizer(folder)
     length = {s.name: len(tokenizer(s.text)["input_ids"]) for s in SENTENCES}
     limit = max(8, sorted(length.values())[len(length) // 2])

@@ -17,6 +17,7 @@ from darksecrets.features.measures import MEASURES
 from darksecrets.models.selectors import Shape
 from darksecrets.patterns.classifier import save, untrained
 from darksecrets.patterns.tables import PATTERN_MAPS
+from darksecrets.plotting.drawing import Given
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from darksecrets.text import maps, measuring
@@ -91,8 +92,8 @@ def test_a_look_with_local_attention_knows_its_reach(classifier, tmp_path):
         found = statistics["greatest entropy", layer]
         assert found.to_numpy() == pytest.approx(np.mean([one[greatest] for one in values]))
         assert (statistics["entropy", layer] <= found + 1e-3).all()
-    drawn = statistics_figure(seen.measures["head_statistics"], "run")
-    assert axes_named(drawn, "Greatest entropy Text")
+    drawn = statistics_figure(Given({}, "run"), seen.measures["head_statistics"])
+    assert axes_named(drawn, "greatest entropy")
     assert len(seen.patterns) == 2 * LAYERS * HEADS
 
 

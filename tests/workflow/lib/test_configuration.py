@@ -1,11 +1,11 @@
-import json
-
 import jsonschema
 import pytest
 import yaml
 
+from darksecrets.landscape import settings as landscape
+from darksecrets.run import analyses
 from darksecrets.run.errors import InputError
-from workflow.lib import configuration
+from workflow.lib import configuration, reference
 from workflow.lib.configuration import load_schema, resolve, settings_for_claims
 from workflow.lib.tasks import shipped
 
@@ -72,8 +72,8 @@ def test_tasks_without_seeds_have_those_of_the_run():
 
 
 def test_numbers_that_may_be_left_out_may_be_text():
-    config = resolve({**MINIMAL, "fine_tuning": {"warmup_steps": "5"}})
-    assert config["fine_tuning"]["warmup_steps"] == 5
+    config = resolve({**MINIMAL, "look": {"drawn": "5"}})
+    assert config["look"]["drawn"] == 5
     assert resolve({**MINIMAL, "model": {"source": "builtin", "folder": "5"}})["model"] == {
         **config["model"],
         "folder": "5",
@@ -111,29 +111,6 @@ def test_every_default_is_valid():
     walk(load_schema())
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"runs": "x"}, ["unknown key 'runs'", "did you mean 'run'"]),
-        ({"fine_tuning": {"epoch": 1}}, ["fine_tuning", "'epoch'", "'epochs'"]),
-        ({"fine_tuning": {"epochs": "three"}}, ["fine_tuning.epochs", "'three' (str)", "integer"]),
-        ({"tasks": ["CoLA"]}, ["tasks", "'CoLA'", "MRPC"]),
-        ({"tasks": []}, ["tasks", "[]", "minItems 1"]),
-        ({"seeds": [1, 1]}, ["seeds", "uniqueItems"]),
-        ({"tasks": {"RTE": {"seeds": [2]}}}, ["tasks.RTE.seeds", "[2]", "expected 1 among them"]),
-        ({"run": "a b"}, ["run", "'a b'"]),
-        ({"data": {"source": "tsv"}}, ["data.folder", "expected a folder"]),
-        ({"model": {"source": "folder"}}, ["model.folder", "expected a folder"]),
-        ({"data": {}}, ["tasks.MRPC", "neither files nor hub", "data.source"]),
-    ],
-)
-def test_mistakes_are_named_with_what_was_expected(change, words):
-    with pytest.raises(InputError) as caught:
-        resolve({**MINIMAL, **change})
-    for word in words:
-        assert word in str(caught.value)
-
-
 def test_numbers_given_on_the_command_line_arrive_as_text_and_count():
     config = resolve(
         {**MINIMAL, "seeds": ["1", "2"], "fine_tuning": {"learning_rate": "5e-4", "epochs": "2"}}
@@ -149,9 +126,55 @@ def test_words_that_yaml_takes_for_truth_values_may_be_written_without_quotes(wr
     assert config["ablation"]["screening"] == written.strip("\"'")
 
 
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        (["paper", "landscap"], ["'landscap'", "did you mean 'landscape'?", "syntax", "norms"]),
+        (["paper", "paper"], ["paper more than once"]),
+        (["norms"], ["found [norms]", "expected 'paper' among them", "[paper, norms]"]),
+        ([], ["analyses", "[]"]),
+        ("norms", ["analyses", "norms"]),
+    ],
+)
+def test_wrong_analyses_are_named(named, words):
+    with pytest.raises(InputError) as caught:
+        resolve({**MINIMAL, "analyses": named})
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_a_run_makes_the_paper_and_what_it_names_with_what_that_needs():
+    assert resolve(MINIMAL)["analyses"] == ["paper"]
+    assert resolve({**MINIMAL, "analyses": ["all"]})["analyses"] == ["paper", *analyses.find()]
+    found = resolve({**MINIMAL, "analyses": ["compression", "paper"]})["analyses"]
+    assert found == ["paper", "importance", "compression"]
+    assert analyses.switch_on(["paper", "compression"])[1] == {"importance": "compression"}
+
+
+def test_constants_stand_beside_keys_and_only_with_their_values():
+    config = resolve({**MINIMAL, "sampling_seed": 3})
+    assert config["ablation"]["bootstrap"] == 10000
+    assert {config[section]["seed"] for section in ("data", "samples", "syntax")} == {3}
+    assert resolve(config) == config
+    assert resolve({**MINIMAL, "samples": {"seed": 2019}}) == resolve(MINIMAL), "the default"
+    with pytest.raises(InputError, match=r"samples\.seed: found 4, use `sampling_seed`"):
+        resolve({**MINIMAL, "samples": {"seed": 4}})
+
+
+def test_sections_of_analyses_are_their_settings():
+    config = resolve({**MINIMAL, "landscape": {"points": [0, 1], "flatness": {"probes": 3}}})
+    for name, one in analyses.find().items():
+        if one.settings:
+            assert one.settings.of({}) == one.settings()
+            assert one.settings.of(config[name]).schema() == one.settings.schema()
+    read = landscape.Settings.of(config["landscape"])
+    assert (read.points, read.flatness.probes, read.surface) == ((0, 1), 3, landscape.Surface(()))
+    with pytest.raises(TypeError, match="colour"):
+        landscape.Settings.of({"colour": 1})
+
+
 def test_a_truth_value_is_no_number():
-    with pytest.raises(InputError, match=r"ablation\.seed: found True"):
-        resolve({**MINIMAL, "ablation": {"seed": True}})
+    with pytest.raises(InputError, match=r"sampling_seed: found True"):
+        resolve({**MINIMAL, "sampling_seed": True})
 
 
 def test_all_mistakes_are_named_at_once():
@@ -179,70 +202,13 @@ def test_a_results_folder_of_another_origin_is_refused(tmp_path):
             configuration.check_results_folder(config, tmp_path)
 
 
-def _documented(root):
-    """Rows of the key table in config/README.md: key -> (value, default, meaning)."""
-    lines = (root / "config" / "README.md").read_text().splitlines()
-    start = lines.index("| key | value | default | meaning |") + 2
-    rows = {}
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        key, *rest = (cell.strip() for cell in line.strip("|").split("|"))
-        rows[key.strip("`")] = rest
-    return rows
-
-
-def _keys(schema, prefix="", required=()):
-    for key, part in schema["properties"].items():
-        if part.get("type") == "object":
-            yield from _keys(part, f"{prefix}{key}.", part.get("required", ()))
-        else:
-            yield f"{prefix}{key}", part, key in (required or schema.get("required", ()))
-
-
-def test_documentation_schema_and_defaults_agree(root):
-    documented = _documented(root)
-    keys = list(_keys(load_schema()))
-    assert list(documented) == [key for key, _, _ in keys]
-    for key, part, required in keys:
-        value, default, meaning = documented[key]
-        assert meaning == part["description"], key
-        if required:
-            assert default == "required", key
-        elif part["default"] is None:
-            assert default == "none", key
-        elif key == "tasks":
-            assert default == "all seven"
-            assert part["default"] == list(shipped())
-        else:
-            assert json.loads(default.strip("`")) == part["default"], key
-        for allowed in {*part.get("enum", ())} - {None}:
-            assert f"`{allowed}`" in value, key
-        for bound in ("minimum", "exclusiveMinimum", "maximum"):
-            assert bound not in part or str(part[bound]) in value, key
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"run: a\ndata: {source: x\ntasks: [y]\n", ["line 3", "no valid YAML", "from line 2"]),
-        (b"run: a\n\tdata: b\n", ["line 2", r"character '\t'"]),
-        (b"run: a\ndata: caf\xe9\n", ["line 2", "0xe9", "expected UTF-8"]),
-        (b"run: a\nrun: b\n", ["line 2", "'run', which is already in line 1", "Remove one"]),
-        (b"a: 1\nb: {c: 1, d: 2, c: 3}\n", ["line 2", "'c', which is already in line 2"]),
-        (b"- run\n", ["found no keys"]),
-        (b"only words\n", ["found no keys"]),
-        (b"", ["found no keys"]),
-    ],
-    ids=["bracket", "tab", "encoding", "twice", "nested", "list", "words", "empty"],
-)
-def test_a_file_that_is_no_configuration(tmp_path, content, words):
-    file = tmp_path / "mine.yaml"
-    file.write_bytes(content)
-    with pytest.raises(InputError) as error:
-        configuration.read(file)
-    for word in (str(file), *words):
-        assert word in str(error.value)
+def test_every_key_and_analysis_is_in_the_reference(root):
+    text = (root / "config" / "README.md").read_text()
+    assert text == reference.page(text), "run python -m workflow.lib.reference"
+    for key, part, _ in reference.leaves(load_schema()):
+        assert f"| `{key}` |" in text
+        assert part["description"] in text
+    assert all(f"| `{name}` |" in text for name in analyses.find())
 
 
 @pytest.mark.parametrize(("name", "found"), [("none", "no such file"), (".", "a folder")])

@@ -11,8 +11,6 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.lib import plan, resources, terminal
 
-DONE = re.compile(r"\[ *(\d+)/(\d+)\] \d\d:\d\d  (.+?) +\((\d+) s(?:, (.*))?\)")
-
 
 class Terminal(io.StringIO):
     def isatty(self):
@@ -53,23 +51,6 @@ def fail(screen, job, log=(), status=1):
     )
     emit(screen, LogEvent.ERROR, f"RuleException:\n{error}")
     emit(screen, LogEvent.JOB_ERROR, jobid=job, rule_name="finetune", log=log, aux={})
-
-
-def test_a_file_gets_one_line_a_step_and_no_control_codes(screen):
-    stream = io.StringIO()
-    shown = screen(stream)
-    for message in ("Building DAG of jobs...", "Select jobs to execute...", None):
-        emit(shown, message=message)
-    emit(shown, LogEvent.PROGRESS, done=0, total=3)
-    for job in (1, 2):
-        start(shown, job, f"Fine-tune on RTE: finetuned, seed {job}")
-    for job in (1, 2, 0):  # the last has no output and is no step
-        emit(shown, LogEvent.JOB_FINISHED, job_id=job)
-    lines = stream.getvalue().splitlines()
-    first, second = (DONE.fullmatch(line).groups() for line in lines)
-    assert first == ("1", "2", "Fine-tune on RTE: finetuned, seed 1", "0", "about 1 min left")
-    assert second == ("2", "2", "Fine-tune on RTE: finetuned, seed 2", "0", None)
-    assert "\033" not in stream.getvalue()
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])
@@ -173,24 +154,6 @@ def test_time_left_follows_the_pace_and_the_cores():
     two = plan.Outlook({job: steps(100, gpu=True) for job in range(4)}, cores=8, gpus=2)
     assert two.left() == pytest.approx(200)
     assert two.left({0: 40.0}) == pytest.approx((400 - 40) / 2)
-
-
-def test_a_failure_shows_the_message_of_an_input_error(screen, tmp_path):
-    log = tmp_path / "seed-1.log"
-    log.write_text(
-        "12:00:00 started\n12:00:07 Stopped: model.safetensors: found 3 bytes,\nexpected more.\n"
-    )
-    stream = io.StringIO()
-    shown = screen(stream)
-    start(shown, 1, "Fine-tune on RTE", log=[str(log)], task="RTE", seed="1")
-    fail(shown, 1, [str(log)])
-    assert stream.getvalue() == (
-        "\nFailed: Fine-tune on RTE\n  Rule: finetune (task RTE, seed 1)\n"
-        f"  Log:  {log}\n\n  model.safetensors: found 3 bytes,\n  expected more.\n"
-    )
-    said = terminal.how_to_go_on(["run.log"], shown)
-    for words in ("1 step failed", "finished (0 of 2 steps) is kept", "same command", "run.log"):
-        assert words in said
 
 
 def test_a_failure_shows_the_end_of_a_traceback(screen, tmp_path):

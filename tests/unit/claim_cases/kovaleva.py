@@ -1,0 +1,349 @@
+"""Made-up tables for every claim of *Revealing the Dark Secrets of BERT*."""
+
+from dataclasses import replace
+
+from claim_tables import (
+    NO,
+    OPEN,
+    RUN,
+    SETTINGS,
+    TASKS,
+    YES,
+    Frames,
+    crossed,
+    extreme,
+    made,
+    one,
+    sides,
+    tasks,
+    together,
+)
+
+from darksecrets.claims.answers import Answer
+from darksecrets.claims.sources import Run
+
+PAPER = "kovaleva2019"
+TUNED = {"state": "finetuned"}
+BEST = TUNED | {"kind": "head"}
+CV = {"maps_of": "all", "reading": "strict", "classifier": "hand-made features"}
+PAPERS_CV = CV | {"classifier": "convolutional network"}
+FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
+
+FRAMENET_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
+
+
+def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
+    return extreme(
+        *("patterns", "corrected", which, sign),
+        scale=0.04,
+        state="finetuned",
+        reading="strict",
+        pattern=pattern,
+    )
+
+
+def three_patterns(share: float, on_rte: float) -> Frames:
+    values = crossed(TASKS, FIRST_THREE, value=share) | crossed(["RTE"], FIRST_THREE, value=on_rte)
+    each = ("task", "pattern")
+    return made("patterns", "corrected", values, each=each, half=0.01, reading="strict", **TUNED)
+
+
+def labelled(vertical: int, others: int) -> Frames:
+    labels = ["vertical"] * vertical + ["block"] * others
+    values = {(i, label): i for i, label in enumerate(labels)}
+    fixed = {
+        "classifier": "hand-made features",
+        "left_out": "example",
+        "repetition": 1,
+        "reading": "strict",
+    }
+    return made("pattern_predictions", "example", values, each=("map", "label"), **fixed)
+
+
+def repeated(kappa: float, p_value: float) -> Frames:
+    """The mean of all pairs of tasks, beside rows that claims do not use."""
+    fixed = TUNED | {"p_within_layers": p_value}
+    key = ("compared", "task")
+    others = {("tasks", "RTE"): 0.9, ("seeds", ""): 0.9, ("seeds", "RTE"): 0.1}
+    values = {("tasks", ""): kappa} | others
+    return made("pattern_agreement", "kappa", values, each=key, half=0.1, **fixed)
+
+
+def stripe(share: float, on_rte: float, over: float) -> Frames:
+    """Shares of vertical maps with special tokens, on one task fewer; `over` those by chance."""
+    fixed: dict[str, object] = TUNED | {"pattern": "vertical", "layer": None, "kind": "special"}
+    values = tasks(share, RTE=on_rte)
+    frames = made("stripe_tokens", "share", values, half=0.05, **fixed)
+    excess = made("stripe_tokens", "over_control", tasks(over), half=0.05, **fixed)
+    names = ["over_control", "over_control_low", "over_control_high"]
+    frames["stripe_tokens"][names] = excess["stripe_tokens"][names]
+    return frames
+
+
+def framenet(out: int, refuted: int, heads: int = 6) -> Frames:
+    """Some heads stand out, some are refuted, the rest is open."""
+    places = [(1, 2), (7, 6), *((3, head) for head in range(1, heads - 1))]
+    parts = []
+    for number, (layer, head) in enumerate(places[:heads]):
+        high = {f"{name}_high": 0.1 for name in FRAMENET_CONTROLS}
+        if number >= heads - refuted:
+            high["excess_high"] = -0.1
+        fixed = {"state": "pretrained", "direction": "element_to_predicate"} | high
+        flag = {(layer, head): number < out}
+        parts.append(made("framenet_heads", "stands_out", flag, each=("layer", "head"), **fixed))
+    return together(*parts)
+
+
+def weights(first: float, second: float | None) -> Frames:
+    values = {(1, 2): first} | ({(7, 6): second} if second else {})
+    fixed = {"state": "pretrained", "direction": "element_to_predicate"}
+    return made("framenet_heads", "weight", values, each=("layer", "head"), **fixed)
+
+
+def example(first: int, second: int, key: str = "he") -> Frames:
+    values = {(1, 2): first, (7, 6): second}
+    fixed = {"direction": "predicate_to_element", "query": "agitated", "key": key}
+    return made("framenet_example", "rank", values, each=("layer", "head"), **fixed)
+
+
+def last_layers(difference: float, q_value: float) -> Frames:
+    half = {"scale": "change", "q_greatest": q_value}
+    return made("last_layers", "difference", tasks(difference), half=0.05, **half)
+
+
+def levels(column: str, values: dict[object, float], measure: str, **more: object) -> Frames:
+    fixed: dict[str, object] = TUNED | {"measure": measure, "layer": None}
+    return made("attention_levels", column, values, **(fixed | more))
+
+
+def special(cls: float, sep: float) -> Frames:
+    values = {(task, "[CLS]"): cls for task in TASKS} | {(task, "[SEP]"): sep for task in TASKS}
+    return levels("weight", values, "most attended", each=("task", "feature"), half=0.05)
+
+
+def trends(cls: float, sep: float) -> Frames:
+    values = {(task, "[CLS]"): cls for task in TASKS} | {(task, "[SEP]"): sep for task in TASKS}
+    return made(
+        "attention_trends", "correlation", values, each=("task", "feature"), half=0.2, **TUNED
+    )
+
+
+def changes(usual: float, of_objects: float) -> Frames:
+    values = crossed(TASKS, ["noun", "object", "negation"], value=usual)
+    values |= crossed(TASKS, ["object"], value=of_objects)
+    return made(
+        "attention_changes", "over_control", values, each=("task", "feature"), half=0.02, layer=None
+    )
+
+
+def ratios(usual: float, of_nouns: float) -> Frames:
+    values = crossed(TASKS, ["verb", "pronoun", "subject"], value=usual)
+    values |= crossed(TASKS, ["noun"], value=of_nouns)
+    return levels("to_special", values, "greatest", each=("task", "feature"), half=0.02)
+
+
+def greatest(feature: str, usual: float, on_one: float, task: str) -> Frames:
+    values = tasks(usual) | {task: on_one}
+    more = {"layer": 12, "feature": feature}
+    return levels("greatest_of_features", values, "from [CLS]", **more)
+
+
+def probable(feature: str, task: str) -> dict[Answer, Frames]:
+    return {
+        answer: greatest(feature, 1.0, on_one, task)
+        for answer, on_one in ((YES, 0.99), (NO, 0.0), (OPEN, 0.6))
+    }
+
+
+def layers(usual: float, of_one: float, task: str) -> Frames:
+    values = crossed(TASKS, range(1, 4), value=usual) | {(task, 1): of_one}
+    return made("layer_ablation", "delta", values, each=("task", "layer"), half=0.1, **TUNED)
+
+
+def needed(elsewhere: float) -> Frames:
+    """The two worst heads of each task cost 10 points; on other tasks, `elsewhere`."""
+    values = {}
+    for number, task in enumerate(TASKS):
+        for head in range(1, 20):
+            worst = number * 2 + 1 <= head <= number * 2 + 2
+            values[task, 1, head] = -10.0 if worst else elsewhere if head < 15 else 0.0
+    heads = made("head_ablation", "delta", values, each=("task", "layer", "head"), **TUNED)
+    return together(heads, made("survival", "mean_effect", tasks(0.0), half=0.1, **BEST))
+
+
+def words(over: float, on_control: float) -> Frames:
+    heads = {(task, rank): 0.0 for task in TASKS for rank in (1, 2)}
+    places = made(
+        "worst_heads", "delta", heads, each=("task", "rank"), layer=1, metric="accuracy", **TUNED
+    )
+    places["worst_heads"]["head"] = places["worst_heads"]["rank"]
+    values = crossed(TASKS, [1], [1, 2], value=over)
+    one = {"each": ("task", "layer", "head"), "half": 0.05, "state": "finetuned"}
+    parts = [
+        made(
+            "equal_words",
+            name,
+            values if name != "excess" else dict.fromkeys(values, on_control),
+            **one,
+        )
+        for name in ("over_control", "over_same_key", "excess", "excess_product")
+    ]
+    joined = parts[0]["equal_words"]
+    for part in parts[1:]:
+        joined = joined.merge(part["equal_words"])
+    return places | {"equal_words": joined}
+
+
+def tolerated(share: float, on_rte: float) -> Frames:
+    values = dict.fromkeys(TASKS, 144 * share) | {"RTE": 144 * on_rte}
+    fixed = TUNED | {"order": "harmless first", "heads": 144}
+    return made("tolerated_heads", "tolerated", values, half=7, **fixed)
+
+
+def by(
+    column: str, table: str, values: dict[Answer, float], **fixed: object
+) -> dict[Answer, Frames]:
+    return {answer: made(table, column, tasks(value), **fixed) for answer, value in values.items()}
+
+
+CASES: dict[str, dict[Answer, Frames]] = {
+    "1": by("unbiased_gain", "survival", {YES: 2, NO: -2, OPEN: 0.1}, **BEST),
+    "2": {
+        answer: together(
+            made("survival", "unbiased_gain", tasks(0.5, RTE=most), half=0.3, **BEST),
+            made("survival", "unbiased_gain", tasks(0.1), half=0.3, **TUNED, kind="layer"),
+        )
+        for answer, most in ((YES, 3), (NO, 1), (OPEN, 4.1))
+    },
+    "5": one("pattern_cv", "maps", {YES: 420, NO: 100}, metric="accuracy", **CV) | {OPEN: {}},
+    "6": {YES: labelled(300, 700), NO: labelled(100, 900), OPEN: labelled(35, 65)},
+    "7": one(
+        *("pattern_cv", "score", {YES: 86, NO: 60, OPEN: 91}),
+        half=3,
+        metric="weighted_f1",
+        **PAPERS_CV,
+    ),
+    "8": shares("heterogeneous", "MRPC", -1),
+    "9": shares("heterogeneous", "QQP", 1),
+    "10": {
+        YES: three_patterns(0.25, 0.25),
+        NO: three_patterns(0.25, 0.1),
+        OPEN: three_patterns(0.25, 0.17),
+    },
+    "11": {YES: repeated(0.8, 0.01), NO: repeated(0.3, 0.01), OPEN: repeated(0.8, 0.2)},
+    "12": shares("block", "SST-2", -1),
+    "13": {YES: stripe(0.9, 0.7, 0.4), NO: stripe(0.9, 0.3, 0.4), OPEN: stripe(0.9, 0.7, 0.02)},
+    "14": {
+        answer: made(
+            "framenet_heads",
+            "sentences",
+            {(1, 1): number},
+            each=("layer", "head"),
+            state="pretrained",
+            direction="element_to_predicate",
+        )
+        for answer, number in ((YES, 473), (NO, 400))
+    }
+    | {OPEN: {}},
+    "15": {YES: framenet(2, 4), NO: framenet(1, 5), OPEN: framenet(1, 0)},
+    "16": {YES: weights(0.199, 0.209), NO: weights(0.199, 0.1), OPEN: weights(0.199, None)},
+    "17": {YES: framenet(2, 0), NO: framenet(1, 1, heads=2), OPEN: framenet(1, 0)},
+    "18": {YES: example(1, 1), NO: example(1, 4), OPEN: example(1, 1, key="she")},
+    "19": {YES: framenet(1, 0), NO: framenet(0, 6), OPEN: framenet(0, 5)},
+    "20": {YES: last_layers(0.2, 0.01), NO: last_layers(-0.2, 1), OPEN: last_layers(0.2, 0.2)},
+    "21": one(
+        "mean_differences",
+        "difference",
+        {YES: 35, NO: 10, OPEN: 39},
+        half=1,
+        model="finetuned",
+        reference="pretrained",
+        tasks=7,
+    ),
+    "22": sides(
+        "score_differences", "difference", 10, -10, 0, model="finetuned", reference="pretrained"
+    ),
+    "23": sides(
+        "score_differences",
+        "difference",
+        -10,
+        10,
+        0,
+        model="finetuned-from-normal",
+        reference="finetuned",
+    ),
+    "24": by(
+        "difference",
+        "score_differences",
+        {YES: -10, NO: 10, OPEN: 0},
+        model="finetuned-from-normal",
+        reference="pretrained",
+    ),
+    "26": {YES: special(0.4, 0.4), NO: special(0.1, 0.2), OPEN: special(0.25, 0.25)},
+    "27": extreme(
+        "attention_levels",
+        "weight",
+        "SST-2",
+        1,
+        scale=0.04,
+        measure="greatest",
+        layer=None,
+        feature="[SEP]",
+        **TUNED,
+    ),
+    "28": {
+        answer: levels("weight", tasks(others, SST_2=0.5), "total", half=0.02, feature="[SEP]")
+        for answer, others in ((YES, 0.8), (NO, 0.2), (OPEN, 0.5))
+    },
+    "29": {YES: trends(-0.8, 0.8), NO: trends(-0.8, -0.8), OPEN: trends(-0.8, 0.1)},
+    "30": {YES: changes(0.1, 0.1), NO: changes(0.1, -0.1), OPEN: changes(0.1, 0.0)},
+    "31": {YES: changes(0.1, 0), NO: changes(-0.1, 0), OPEN: changes(0.0, 0)},
+    "32": {YES: ratios(0.05, 0.05), NO: ratios(0.05, 0.5), OPEN: ratios(0.05, 0.1)},
+    "33": {
+        answer: made(
+            "attention_origins",
+            "difference",
+            crossed(TASKS, ["[CLS]", "[SEP]"], value=value),
+            each=("task", "feature"),
+            half=0.1,
+        )
+        for answer, value in ((YES, 0.5), (NO, -0.5), (OPEN, 0.05))
+    },
+    "34": {
+        answer: made(
+            "token_pair_correlations",
+            "weight",
+            crossed(TASKS, ["verb to subject", "noun to pronoun"], value=value),
+            each=("task", "relation"),
+            half=0.1,
+            **TUNED,
+        )
+        for answer, value in ((YES, 0.5), (NO, -0.5), (OPEN, 0.05))
+    },
+    "35": probable("[SEP]", "QQP"),
+    "36": probable("punctuation", "QNLI"),
+    "37": sides("survival", "unbiased_gain", 2, -2, 0, **BEST),
+    "38": extreme("survival", "unbiased_gain", "STS-B", -1, **BEST),
+    "39": extreme("survival", "unbiased_gain", "MRPC", 1, **BEST),
+    "40": by("mean_effect", "survival", {YES: 2, NO: -2, OPEN: 0}, **BEST),
+    "41": by("unbiased_gain", "survival", {YES: 2, NO: -2, OPEN: 0.1}, **TUNED, kind="layer"),
+    "42": {YES: layers(0, 3, "RTE"), NO: layers(0, -3, "RTE"), OPEN: layers(0, 0, "RTE")},
+    "43": {YES: layers(0, 0, "QNLI"), NO: layers(0, -5, "QNLI"), OPEN: layers(0, -0.2, "QNLI")},
+    "44": sides("joint_ablation", "delta", 0, -5, -1, order="harmless first", heads=4, **TUNED),
+    "45": sides("linked_groups", "mean_effect", 0, -5, -1, group="framenet", **TUNED),
+    "46": {YES: needed(-8), NO: needed(3), OPEN: needed(0)},
+    "47": {YES: words(0.2, 0.2), NO: words(0.2, -0.2), OPEN: words(0.2, 0.0)},
+    "48": {YES: tolerated(0.4, 0.4), NO: tolerated(0.4, 0.01), OPEN: tolerated(0.4, 0.2)},
+}
+
+UNDECIDABLE = {"4": one("pattern_cv", "score", {OPEN: 87}, metric="accuracy", **CV)}
+"""Claims that stay open whatever the tables hold."""
+
+RUNS: dict[str, dict[Answer, Run]] = {
+    "3": {
+        YES: RUN,
+        NO: replace(RUN, settings=SETTINGS | {"batch_size": 16}),
+        OPEN: replace(RUN, settings={}),
+    }
+}
+"""Claims that the configuration decides, with runs for each answer."""

@@ -1,0 +1,65 @@
+"""Made-up tables for the claims that `darksecrets.landscape` decides."""
+
+import pandas as pd
+from claim_tables import NO, ON, OPEN, SEEDS, YES, Frames, whole
+
+from darksecrets.claims.answers import Answer
+from darksecrets.landscape.tables import FILTER, MEASURES, PLAIN, STATES
+
+
+def restored(lower: float, upper: float, mrpc: float | None = None, half: float = 0.5) -> Frames:
+    """Effects of thirds of six layers; of MRPC's accuracy, another one of the claimed third."""
+    rows = [
+        {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "kind": kind}
+        | {"direction": direction, "first_layer": first, "last_layer": first + 1, "delta": value}
+        | {"ci_low": value - half, "ci_high": value + half}
+        for task in ON
+        for metric in ON[task]
+        for seed in SEEDS
+        for direction, kind, more in (
+            ("restored", "third", 0),
+            ("transferred", "third", 50),
+            ("restored", "layer", -50),
+        )
+        for first, effect in ((5, upper), (1, lower), (3, -3.0))
+        for value in (
+            (-99.0 if metric == "f1" else mrpc if mrpc is not None and task == "MRPC" else effect)
+            + more,
+        )
+    ]
+    return whole({"restored_layers": pd.DataFrame(rows)})
+
+
+def flat(
+    *ratios: float, loss: float = 0.2, half: float = 0.02, tasks: tuple[str, ...] = tuple(ON)
+) -> Frames:
+    """Numbers around models from random weights, as multiples of those from pre-trained ones.
+
+    Plain numbers, of another scale, say the opposite.
+
+    Args:
+        ratios: By seed.
+        loss: Of all models; that of constant output is 0.69.
+        half: Half the widths of intervals, as a share; a sharpness has none.
+        tasks: The tasks.
+    """
+    rows = [
+        {"task": task, "state": state, "seed": seed, "split": "train", "scale": scale}
+        | {"measure": measure, "value": value, "loss": loss, "constant_loss": 0.69}
+        | ({} if measure == "sharpness" else {"ci_low": ends[0], "ci_high": ends[1]})
+        for task in tasks
+        for seed, ratio in zip(SEEDS, ratios, strict=False)
+        for state, times in zip(STATES, (1, ratio), strict=True)
+        for measure, unit in zip(MEASURES, (3.0, 0.01, 200.0, 40.0), strict=True)
+        for scale, value in ((FILTER, unit * times), (PLAIN, 9 * unit / times))
+        for ends in ((value * (1 - half), value * (1 + half)),)
+    ]
+    return whole({"flatness": pd.DataFrame(rows)})
+
+
+CASES: dict[str, dict[Answer, Frames]] = {
+    "R1": {YES: restored(-0.2, -9), NO: restored(-0.2, -9, -8), OPEN: restored(-0.2, -9, -1.2)},
+    "R2": {YES: restored(0, -9), NO: restored(0, -9, 3), OPEN: restored(0, -9, -1.2)},
+    "R3": {YES: restored(0, -9), NO: restored(-9, 0), OPEN: restored(-4, -4.4)},
+    "R4": {YES: flat(4, 5, 4.5), NO: flat(0.2, 0.3, 0.25), OPEN: flat(4, 0.3, 2)},
+}

@@ -1,0 +1,1 @@
+"""How much heads attend to the first token."""

@@ -1,0 +1,38 @@
+# Section 4.4, further: do heads attend to the first token?
+
+
+FIRST_TOKENS = config["first_tokens"]
+
+
+rule measure_first_tokens:
+    """Measure how much the heads of the pre-trained model attend to the first token."""
+    input:
+        stores=expand("<results>/attention/{task}", task=FIRST_TOKENS["tasks"]),
+    output:
+        table="<results>/tables/first_tokens.csv",
+        provenance="<results>/tables/first_tokens.provenance.json",
+    log:
+        "<logs>/measure_first_tokens.log",
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.table(seconds=5)),
+    params:
+        settings=FIRST_TOKENS,
+    message:
+        "Measure attention to the first token"
+    script:
+        "../../scripts/measure_first_tokens.py"
+
+
+figure(
+    "first_token_heads",
+    "How much heads attend to the first token.",
+    section="Section 4.4, first tokens",
+    label="First tokens",
+    group="features",
+    table="<results>/tables/first_tokens.csv",
+)
+
+
+in_run("first_tokens")
