@@ -1,4 +1,4 @@
-"""How often does what knows nothing pass each inference, and how often are true effects found?
+"""How often do null simulations pass each inference, and how often are true effects found?
 
     python benchmarks/adversaries.py [TRIALS ...]
 
@@ -76,7 +76,7 @@ def main() -> None:
         print(f"{name}: {time.process_time() - begin:.0f} s", flush=True)
     table = pd.DataFrame(rows)
     notes = NOTES.format(layers=LARGE.layers, examples=LARGE.examples)
-    title = "What knows nothing, put through every inference"
+    title = "Null simulations of every inference, and known effects"
     table = beside_others(table) if names else table
     write_results("adversaries", title, table, describe("numpy", "scipy"), notes)
 

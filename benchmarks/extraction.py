@@ -73,7 +73,9 @@ def extract(folder: Path, times: int, batch_size: int) -> None:
     start = time.perf_counter()
     extract(
         folder / "model",
-        read_sample(folder / f"data{times}", folder / f"sample{times}.csv"),
+        read_sample(
+            folder / f"data{times}", pd.read_csv(folder / f"sample{times}.csv")["idx"].tolist()
+        ),
         folder / f"store{times}",
         max_length=LONGEST,
         batch_size=batch_size,

@@ -93,7 +93,7 @@ def time_both(folder: Path, batch_size: int, repetitions: int) -> pd.DataFrame:
         marks = [(time.perf_counter(), time.process_time())]
         extract(
             folder / "model",
-            read_sample(folder / "pairs", folder / "pairs.csv"),
+            read_sample(folder / "pairs", pd.read_csv(folder / "pairs.csv")["idx"].tolist()),
             folder / "store",
             max_length=LONGEST,
             batch_size=batch_size,

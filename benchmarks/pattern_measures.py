@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,10 @@ from _machine import describe, write_results
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.attention.extraction import read_sample
-from darksecrets.opinions.running import Running
-from darksecrets.opinions.running import run as load
+from darksecrets.attention_measures.running import Running
+from darksecrets.attention_measures.running import run as load
+from darksecrets.data.sampling import sample
+from darksecrets.models.reading import Reading
 from darksecrets.patterns import annotations, classifier, trained
 from darksecrets.patterns.classes import PATTERNS, WIDE
 from darksecrets.patterns.features import features
@@ -104,18 +105,11 @@ def measured(run: Path, task: str, examples: int) -> pd.DataFrame:
     """All maps of a run's pre-trained model, and of the task's first fine-tuned one."""
     models = run / "models"
     folders = {"pretrained": models / "pretrained", "finetuned": models / task / "finetuned/seed-1"}
-    with tempfile.TemporaryDirectory() as folder:
-        sample = Path(folder, "sample.csv")
-        rows = pd.read_csv(run / "samples" / f"{task}.csv").head(examples)
-        rows.to_csv(sample, index=False)
-        maps = load(
-            {name: (model, None) for name, model in folders.items()},
-            read_sample(run / "data" / task, sample),
-            list(MEASURES),
-            max_length=LONGEST,
-            batch_size=BATCH,
-        )
-        return pd.concat(classified(maps), ignore_index=True)
+    samples = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["samples"]
+    sampled = sample(run / "data" / task, **samples)[:examples]
+    encoders = {name: Reading(model, LONGEST, BATCH) for name, model in folders.items()}
+    maps = load(encoders, read_sample(run / "data" / task, sampled), list(MEASURES))
+    return pd.concat(classified(maps), ignore_index=True)
 
 
 def rows_of(run: Path, task: str, examples: int, labelled: Labelled) -> list[dict[str, Any]]:
@@ -159,12 +153,12 @@ def main() -> None:
     ]
     notes = (
         f"Maps of the pre-trained model and of one fine-tuned on {options.task}, on "
-        f"{options.examples} examples, by every measure of attention, classified (wide reading) by "
-        "the classifier that ships, which was trained on labelled maps of weights. A map is unlike "
-        "labelled maps if the nearest of them is farther, in features divided by their standard "
-        f"deviations, than {100 * USUAL:.0f} % of the labelled maps are from those of other "
-        "encoders. Shares of the other measures are not results: nobody has labelled such maps, so "
-        "the errors of the classifier on them are unknown, and runs do not report them."
+        f"{options.examples} examples, by every measure of attention, classified (lenient "
+        "definition) by the classifier that ships, which was trained on labelled maps of weights. "
+        "A map is unlike labelled maps if the nearest of them is farther, in features divided by "
+        f"their standard deviations, than {100 * USUAL:.0f} % of the labelled maps are from those "
+        "of other encoders. Shares of the other measures are not results: nobody has labelled such "
+        "maps, so the errors of the classifier on them are unknown, and runs do not report them."
     )
     machine = describe("torch", "transformers", "scikit-learn")
     write_results(

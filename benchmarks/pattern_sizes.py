@@ -210,7 +210,7 @@ def write(table: pd.DataFrame, maps: int, options: argparse.Namespace) -> None:
         "number of epochs: images of the longest map's size are slow and get fewer epochs, so the "
         "variant of the network's size is repeated with as few. The workflow trains 30 epochs on 5 "
         "folds. *all four planes*: the network that the classifier is compared with; the others "
-        "see one plane. Every score is in the wide reading, with examples left out."
+        "see one plane. Every score is under the lenient definition, with examples left out."
     )
     title = "Size and scale of maps for the network that classifies patterns"
     write_results("pattern_sizes", title, table, describe("torch", "numpy"), notes)

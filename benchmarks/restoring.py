@@ -1,4 +1,4 @@
-"""Cost of restoring layers and heads, compared with a sweep over heads and layers.
+"""Cost of resetting layers and heads to pre-trained weights, compared with a sweep.
 
     python benchmarks/restoring.py --run <results of a run> [--task RTE] [--seed 1]
         [--examples 160] [--threads 1 2]
@@ -110,16 +110,16 @@ def main() -> None:
     notes = (
         f"The model that a run fine-tuned on {options.task}, and what it was made from; validation "
         "examples; everything in one process, in turns on halves of the examples. Sweeps disable "
-        "every head and every layer. Restoring puts layers of the model before fine-tuning into "
+        "every head and every layer. Resetting puts layers of the model before fine-tuning into "
         "the fine-tuned one in all ways that `restored_layers.csv` lists, and the other way round, "
-        "and restores every head's own weights; it is in float32, because losses need exact "
+        "and resets every head's own weights; it is in float32, because losses need exact "
         "outputs. Both include the decision of ties. Points between both models are counted apart; "
         "`restore_layers` computes them for training examples, too.\n\n"
         "Made with `python benchmarks/restoring.py --run <run>`."
     )
     write_results(
         "restoring",
-        "Restoring layers and heads",
+        "Resetting layers and heads",
         table.round(2),
         describe("torch", "transformers", "numpy"),
         notes,

@@ -23,7 +23,7 @@ from darksecrets.run import history
 from workflow.lib import configuration
 
 RULES = Path(__file__).parents[1] / "workflow" / "rules"
-SECTIONS = ("syntax", "norms", "opinions", "faithfulness", "importance")
+SECTIONS = ("syntax", "norms", "attention_measures", "faithfulness", "importance")
 
 
 def rules_of(section: str) -> list[str]:

@@ -44,7 +44,7 @@ from workflow.lib.tasks import shipped, shipped_tasks
 PAPER = Path(__file__).parents[1] / "config" / "paper.yaml"
 TASK = shipped_tasks()["MRPC"]
 STATES = 2
-"""Fine-tuned states: from the pre-trained weights, and from a normal distribution."""
+"""Fine-tuned states: from the pre-trained weights, and randomly initialized."""
 EXAMPLES = 1024
 """Texts that a stage's chunks are taken from."""
 WARM_UP = 2
@@ -372,7 +372,7 @@ def prepare(folder: Path, examples: int) -> None:
     prepare_pairs(folder, spread(examples), np.random.default_rng(0))
     extract(
         folder / "model",
-        read_sample(folder / "pairs", folder / "pairs.csv"),
+        read_sample(folder / "pairs", pd.read_csv(folder / "pairs.csv")["idx"].tolist()),
         folder / "store",
         max_length=LONGEST,
         batch_size=16,

@@ -29,14 +29,14 @@ SIZES = (250, 1000, 4000)
 
 def measure(count: int) -> dict[str, float]:
     """What a process needs for so many sentences, in MiB and CPU seconds."""
+    from darksecrets.models.reading import Reading
     from darksecrets.run.files import RESOURCES
     from darksecrets.syntax import measuring, treebank
     from darksecrets.syntax.measuring import Measured, tables
 
     def run(sentences: Sequence[treebank.Sentence]) -> Measured:
-        folder, name = RESOURCES / "tiny-bert", "random/seed-1"
-        found = measuring.measure(folder, sentences, max_length=64, batch_size=32)
-        tables({name: found}, name, 1)
+        found = measuring.measure(Reading(RESOURCES / "tiny-bert", 64, 32), sentences)
+        tables({"random/seed-1": found}, "random/seed-1", 1)
         return found
 
     run(treebank.builtin(128, 2))
