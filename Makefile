@@ -105,9 +105,9 @@ test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest vers
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
 
-.PHONY: test-faults
-test-faults: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
-	python -m tests.faults.programme
+.PHONY: test-failures
+test-failures: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
+	python -m tests.failures.programme
 
 .PHONY: test-gpu
 test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md

@@ -68,9 +68,13 @@ class Renames:
         parts = (part.partition(".") for part in old.parts)
         return "/".join(self.files.get(stem, stem) + dot + rest for stem, dot, rest in parts)
 
-    def apply(self, old: Values) -> Values:
-        """Values of an old file with the new names."""
-        named = {self.columns.get(name, name): array for name, array in old.items()}
+    def apply(self, old: Values, stem: str = "") -> Values:
+        """Values of an old file, whose new name without suffix is given, with the new names."""
+
+        def new(name: str) -> str:
+            return self.columns.get(f"{stem}.{name}", self.columns.get(name, name))
+
+        named = {new(name): array for name, array in old.items()}
         if len(named) < len(old):
             sys.exit(f"Found several of {sorted(old)} renamed to one name. Correct the renames.")
         for name in named.keys() & self.values.keys():
@@ -218,7 +222,7 @@ def compare(old: Path, new: Path, name: str, renames: Renames, tolerance: float)
         renames: What the new version calls differently.
         tolerance: Relative difference up to which numbers are `CLOSE`.
     """
-    first, second = renames.apply(READ[old.suffix](old)), READ[new.suffix](new)
+    first, second = renames.apply(READ[old.suffix](old), new.stem), READ[new.suffix](new)
     table = new.stem if new.suffix in (".csv", ".parquet") else ""
     first, second, rows = paired(first, second, table)
     what = [rows] if rows else []

@@ -31,7 +31,7 @@ from darksecrets.attention_measures.running import run as load
 from darksecrets.data.sampling import sample
 from darksecrets.models.reading import Reading
 from darksecrets.patterns import annotations, classifier, trained
-from darksecrets.patterns.classes import PATTERNS, WIDE
+from darksecrets.patterns.classes import LENIENT, PATTERNS
 from darksecrets.patterns.features import features
 from darksecrets.patterns.seen import Seen
 from darksecrets.run.columns import MEASURES, WEIGHTS
@@ -93,7 +93,7 @@ def classified(maps: Running) -> Iterator[pd.DataFrame]:
                     own[0, ..., 0, 0].numel()
                 )
                 seen = Seen.of(own.flatten(0, 2), special[of_example], segments[of_example])
-                best = known.read(known(seen), WIDE).max(dim=1)
+                best = known.read(known(seen), LENIENT).max(dim=1)
                 found = pd.DataFrame(features(seen).double().numpy()).add_prefix("feature ")
                 names = np.array(list(PATTERNS))[best.indices.numpy()]
                 yield found.assign(

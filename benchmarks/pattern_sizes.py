@@ -28,8 +28,8 @@ from torch import nn
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.patterns import annotations, classifier, cnn, crossvalidation, quality
-from darksecrets.patterns.classes import PATTERNS, WIDE
-from darksecrets.patterns.readings import members, possible
+from darksecrets.patterns.classes import LENIENT, PATTERNS
+from darksecrets.patterns.definitions import members, possible
 from darksecrets.patterns.tables import EXAMPLE
 
 Scale = Callable[[torch.Tensor], torch.Tensor]
@@ -167,9 +167,9 @@ def cross_validate(
             net = cnn.train(images[learned], known, weights, training, network)
             with torch.inference_mode():
                 chances = torch.softmax(net(images[tested]), dim=1).double().numpy()
-            outputs[tested] = chances @ members(WIDE)
+            outputs[tested] = chances @ members(LENIENT)
         table = data.table[["map", "label"]].assign(example=data.groups, encoder=data.encoders)
-        table = table.assign(classifier="variant", left_out=EXAMPLE, reading=WIDE)
+        table = table.assign(classifier="variant", left_out=EXAMPLE, definition=LENIENT)
         table["predicted"] = np.array(list(PATTERNS))[outputs.argmax(axis=1)]
         table[crossvalidation.probability_columns()] = outputs
         tables.append(table)

@@ -36,9 +36,9 @@ from _machine import describe, write_results
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.patterns import annotations, classifier, cnn, logistic, quality, shares, trained
-from darksecrets.patterns.classes import PATTERNS, READINGS, WIDE, Reading
+from darksecrets.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, Definition
 from darksecrets.patterns.crossvalidation import softmax
-from darksecrets.patterns.readings import MAP_KINDS, members
+from darksecrets.patterns.definitions import MAP_KINDS, members
 from darksecrets.patterns.tables import (
     AGAIN,
     COMBINED,
@@ -112,12 +112,12 @@ class Labelled:
         own = [names == name for name in pd.unique(names)]
         return [(rows[~one & ~np.isin(groups, groups[one])], rows[one]) for one in own]
 
-    def score(self, rows: Rows, chances: Floats, reading: Reading) -> float:
+    def score(self, rows: Rows, chances: Floats, definition: Definition) -> float:
         """Weighted F1 × 100 of probabilities of kinds [maps, kinds]."""
         from sklearn.metrics import f1_score
 
-        truth = self.data.table["label" if reading == WIDE else "strict"].to_numpy()[rows]
-        guesses = np.array(list(PATTERNS))[(chances @ members(reading)).argmax(axis=1)]
+        truth = self.data.table["label" if definition == LENIENT else "strict"].to_numpy()[rows]
+        guesses = np.array(list(PATTERNS))[(chances @ members(definition)).argmax(axis=1)]
         known = truth != ""
         return 100 * float(f1_score(truth[known], guesses[known], average="weighted"))
 
@@ -143,9 +143,9 @@ def by_nested_choice(known: Labelled, learned: Rows, tested: Rows, _: int) -> Fl
     """The penalty that is best on encoders left out of the training maps, one after the other."""
     total = dict.fromkeys(PENALTIES, 0.0)
     for rows, own in known.splits_of(learned):
-        for penalty, reading in itertools.product(PENALTIES, READINGS):
+        for penalty, definition in itertools.product(PENALTIES, DEFINITIONS):
             chances = softmax(by_penalty(known, rows, own, penalty))
-            total[penalty] += known.score(own, chances, reading)
+            total[penalty] += known.score(own, chances, definition)
     return by_penalty(known, learned, tested, max(PENALTIES, key=total.__getitem__))
 
 
@@ -238,19 +238,21 @@ def variants(options: argparse.Namespace) -> None:
             found[f"{SHIPPED}, prior half adapted"] = adapted(found[SHIPPED], prior, trust=0.5)
             for variant, outputs in found.items():
                 by_seed.setdefault(variant, []).append(outputs)
-        for (variant, outputs), reading in itertools.product(by_seed.items(), READINGS):
-            each = [known.score(tested, softmax(one), reading) for one in outputs]
-            scores.setdefault((variant, reading), []).append(float(np.mean(each)))
+        for (variant, outputs), definition in itertools.product(by_seed.items(), DEFINITIONS):
+            each = [known.score(tested, softmax(one), definition) for one in outputs]
+            scores.setdefault((variant, definition), []).append(float(np.mean(each)))
         print(name, "done", flush=True)
     names = [name for name, *_ in splits]
     table = pd.concat([from_predictions(options.predictions, names), pd.DataFrame(scores, names).T])
-    table.index.names = ["variant", "reading"]
-    chosen = pd.DataFrame({reading: choose(table.xs(reading, level=1)) for reading in READINGS}).T
-    chosen.index = pd.MultiIndex.from_product([["chosen by the other encoders"], READINGS])
+    table.index.names = ["variant", "definition"]
+    chosen = pd.DataFrame(
+        {definition: choose(table.xs(definition, level=1)) for definition in DEFINITIONS}
+    ).T
+    chosen.index = pd.MultiIndex.from_product([["chosen by the other encoders"], DEFINITIONS])
     table = pd.concat([table, chosen])
     table.insert(0, "mean", table.mean(axis=1))
     table.insert(1, "least", table[names].min(axis=1))
-    table = table.round(1).rename_axis(["variant", "reading"]).reset_index()
+    table = table.round(1).rename_axis(["variant", "definition"]).reset_index()
     notes = (
         f"{len(known.data.table)} labelled maps. Weighted F1 × 100 on the maps of an encoder that "
         f"was left out of the training, mean of {options.seeds or 1} seed(s); networks from the "
@@ -267,7 +269,7 @@ def from_predictions(path: Path, names: Sequence[str]) -> pd.DataFrame:
     rows = scores[
         (scores["metric"] == "weighted_f1") & scores["classifier"].isin([NETWORK, COMBINED])
     ]
-    table = rows.pivot_table(index=["classifier", "reading"], columns="maps_of", values="score")
+    table = rows.pivot_table(index=["classifier", "definition"], columns="maps_of", values="score")
     return table[[quality.unseen(name) for name in names]].set_axis(list(names), axis=1)
 
 
@@ -294,18 +296,18 @@ def noise(options: argparse.Namespace) -> None:
                     "classifier": regression(prepared.inputs.features[tested]),
                     "network": net(prepared.inputs.images[tested]),
                 }
-            for (which, outputs), reading in itertools.product(found.items(), READINGS):
-                score = known.score(tested, softmax(outputs.double().numpy()), reading)
-                rows.append((reading, seed, name, which, score))
-        write_noise(pd.DataFrame(rows, columns=["reading", "seed", "encoder", "of", "F1"]))
+            for (which, outputs), definition in itertools.product(found.items(), DEFINITIONS):
+                score = known.score(tested, softmax(outputs.double().numpy()), definition)
+                rows.append((definition, seed, name, which, score))
+        write_noise(pd.DataFrame(rows, columns=["definition", "seed", "encoder", "of", "F1"]))
         print("seed", seed, "done", flush=True)
 
 
 def write_noise(scores: pd.DataFrame) -> None:
     """Mean, standard deviation and range over the seeds, by encoder and on average."""
-    average = scores.groupby(["reading", "seed", "of"], as_index=False)["F1"].mean()
+    average = scores.groupby(["definition", "seed", "of"], as_index=False)["F1"].mean()
     scores = pd.concat([scores, average.assign(encoder="mean of all")])
-    grouped = scores.groupby(["reading", "encoder", "of"], sort=False)["F1"]
+    grouped = scores.groupby(["definition", "encoder", "of"], sort=False)["F1"]
     spread = grouped.agg(["mean", "std", "min", "max"]).unstack().swaplevel(axis=1)
     spread = spread.round(1).sort_index(axis=1, level=0, sort_remaining=False)
     spread.columns = [f"{which}, {SPREAD[number]}" for which, number in spread.columns]
@@ -344,10 +346,14 @@ def curve(options: argparse.Namespace) -> None:
             kept = learned[~np.isin(names[learned], sorted(set(others) - set(some)))]
             kept = np.sort(rng.permutation(kept)[: round(share * len(kept))])
             outputs = softmax(by_regression(known, kept, tested, 0))
-            scores = {reading: known.score(tested, outputs, reading) for reading in READINGS}
+            scores = {
+                definition: known.score(tested, outputs, definition) for definition in DEFINITIONS
+            }
             rows.append({"tested": name, "encoders": len(some), "share": share} | scores)
-    scores = pd.DataFrame(rows).melt(["tested", "encoders", "share"], READINGS, "reading", "F1")
-    keys = ["reading", "encoders", "share"]
+    scores = pd.DataFrame(rows).melt(
+        ["tested", "encoders", "share"], DEFINITIONS, "definition", "F1"
+    )
+    keys = ["definition", "encoders", "share"]
     means = scores.groupby([*keys, "tested"])["F1"].mean().unstack()[pretrained]
     needed = _needed(means.xs(1.0, level="share"), second_labelling(options.predictions))
     means.insert(0, "mean", means.mean(axis=1))
@@ -371,20 +377,22 @@ def _needed(means: pd.DataFrame, ceilings: pd.Series) -> str:
     number of encoders: a line in logarithms, fitted to each tested encoder.
 
     Args:
-        means: F1 by reading and number of encoders (rows) and tested encoder (columns).
-        ceilings: F1 of a second labelling, by reading and encoder.
+        means: F1 by definition and number of encoders (rows) and tested encoder (columns).
+        ceilings: F1 of a second labelling, by definition and encoder.
     """
     found = []
-    for (reading, rows), name in itertools.product(means.groupby(level="reading"), means.columns):
+    for (definition, rows), name in itertools.product(
+        means.groupby(level="definition"), means.columns
+    ):
         scores = rows[name].to_numpy()
         if scores[-1] >= GOAL:
             continue
         several = np.log(rows.index.get_level_values("encoders").to_numpy())
         counts = []
-        for ceiling in (100.0, ceilings[reading, name]):
+        for ceiling in (100.0, ceilings[definition, name]):
             slope, start = np.polyfit(several, np.log(ceiling - scores), 1)
             counts.append(float(np.exp((np.log(ceiling - GOAL) - start) / slope)))
-        found.append(f"{min(counts):.1f} to {max(counts):.1f} for {name} ({reading})")
+        found.append(f"{min(counts):.1f} to {max(counts):.1f} for {name} ({definition})")
     return (
         f"**What F1 = {GOAL:.0f} on every encoder would take.** If what is missing to 100, or to "
         "the F1 of a second labelling, falls as a power of the number of pre-trained encoders, "
@@ -397,14 +405,14 @@ def _needed(means: pd.DataFrame, ceilings: pd.Series) -> str:
 
 
 def second_labelling(path: Path) -> pd.Series:
-    """Weighted F1 × 100 of the second labelling against the first, by reading and encoder."""
+    """Weighted F1 × 100 of the second labelling against the first, by definition and encoder."""
     from sklearn.metrics import f1_score
 
     table = PATTERN_PREDICTIONS.read(path)
     again = table[(table["classifier"] == AGAIN) & (table["left_out"] == MODEL)]
     found = {
         keys: 100 * float(f1_score(rows["label"], rows["predicted"], average="weighted"))
-        for keys, rows in again.groupby(["reading", "encoder"])
+        for keys, rows in again.groupby(["definition", "encoder"])
     }
     return pd.Series(found)
 
@@ -414,19 +422,19 @@ def coverage(options: argparse.Namespace) -> None:
     predictions = PATTERN_PREDICTIONS.read(options.predictions)
     rng = np.random.default_rng(0)
     rows = []
-    for reading in READINGS:
-        outside = shares.Labelled.of(predictions, MODEL, reading)
-        inside = shares.Labelled.of(predictions, EXAMPLE, reading)
+    for definition in DEFINITIONS:
+        outside = shares.Labelled.of(predictions, MODEL, definition)
+        inside = shares.Labelled.of(predictions, EXAMPLE, definition)
         for name in pd.unique(outside.table["encoder"]):
             own = (outside.table["encoder"] == name).to_numpy()
-            rows.append(_covered("unknown", reading, name, outside, ~own, own, [], rng))
+            rows.append(_covered("unknown", definition, name, outside, ~own, own, [], rng))
         for name in pd.unique(inside.table["encoder"]):
             own = (inside.table["encoder"] == name).to_numpy()
             examples = rng.permutation(pd.unique(inside.table["example"][own]))
             half = np.isin(inside.table["example"], examples[: len(examples) // 2])
-            rows.append(_covered("known", reading, name, inside, ~half, half & own, [name], rng))
+            rows.append(_covered("known", definition, name, inside, ~half, half & own, [name], rng))
     table = pd.DataFrame(rows)
-    pooled = table.groupby(["encoder is", "reading"], as_index=False).mean(numeric_only=True)
+    pooled = table.groupby(["encoder is", "definition"], as_index=False).mean(numeric_only=True)
     table = pd.concat([pooled.assign(encoder="all"), table], ignore_index=True)[table.columns]
     notes = (
         "Share of the five patterns whose 95% interval covers the labelled share; mean absolute "
@@ -442,7 +450,7 @@ def coverage(options: argparse.Namespace) -> None:
 
 def _covered(
     kind: str,
-    reading: str,
+    definition: str,
     name: str,
     known: shares.Labelled,
     labelled: npt.NDArray[np.bool_],
@@ -466,7 +474,7 @@ def _covered(
     low, high = (found[f"corrected_{end}"].to_numpy() for end in ("low", "high"))
     return {
         "encoder is": kind,
-        "reading": reading,
+        "definition": definition,
         "encoder": name,
         "maps": int(run.sum()),
         "covered, %": 100 * float(np.mean((low <= truth) & (truth <= high))),

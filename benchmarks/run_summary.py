@@ -53,12 +53,12 @@ def layers(run: Path) -> pd.DataFrame:
 
 
 def patterns(run: Path) -> pd.DataFrame:
-    """Share of each pattern in per cent (corrected), a row per reading, task and state."""
+    """Share of each pattern in per cent (corrected), a row per definition, task and state."""
     table = _read(run, "patterns")
     table["text"] = [
         f"{100 * row.share:.0f} ({100 * row.corrected:.0f})" for row in table.itertuples()
     ]
-    rows = ["reading", "task", "state"]
+    rows = ["definition", "task", "state"]
     wide = table.pivot_table(
         index=rows, columns="pattern", values="text", aggfunc="first", sort=False
     )

@@ -5,13 +5,13 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write the scores of every order of heads, and how many heads are tolerated."""
+    """Write the scores of every order, and the size of the largest set that can be disabled."""
     import pandas as pd
 
     from darksecrets.ablation import joint_effects
     from darksecrets.ablation.joint import Joint, plan
     from darksecrets.ablation.results import SweepResult
-    from darksecrets.ablation.tables import JOINT, TOLERATED_HEADS, TOLERATED_MEANS
+    from darksecrets.ablation.tables import JOINT, LARGEST_SET_MEANS, LARGEST_SETS
     from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
@@ -31,5 +31,5 @@ def main(job: Job) -> None:
         parts.append([identify(rows, name, f"{state}/seed-{seed}") for rows in tables])
     for declared, rows in zip(JOINT, zip(*parts, strict=True), strict=True):
         declared.write(pd.concat(rows, ignore_index=True), getattr(output, declared.name))
-    tolerated = TOLERATED_HEADS.read(output.tolerated_heads)
-    TOLERATED_MEANS.write(joint_effects.tolerated_over_seeds(tolerated), output.tolerated_means)
+    sizes = LARGEST_SETS.read(output.largest_sets)
+    LARGEST_SET_MEANS.write(joint_effects.largest_over_seeds(sizes), output.largest_set_means)

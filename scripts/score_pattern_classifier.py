@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     Of the classifier that ships with the project, also write the predictions.
     """
     from darksecrets.patterns import annotations, quality, typical
-    from darksecrets.patterns.classes import WIDE
+    from darksecrets.patterns.classes import LENIENT
     from darksecrets.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS, TYPICAL_MAPS
 
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
@@ -19,6 +19,6 @@ def main(job: Job) -> None:
     scores = quality.scores(predictions, job.params.resamples, job.params.seed)
     PATTERN_CV.write(scores, job.output.scores)
     data = annotations.load(annotations.folders(job.params.annotations))
-    chosen = typical.choose(data, quality.of_classifier(predictions, WIDE))
+    chosen = typical.choose(data, quality.of_classifier(predictions, LENIENT))
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

@@ -32,7 +32,7 @@ LEVELS: tuple[set[str], ...] = (
     {"models"},
     {"attention"},
     SECTIONS,
-    # what follows from sections: from disabling heads to removing many, and to restoring them
+    # what follows from sections: from disabling heads to removing many, and to resetting them
     {"importance", "landscape", "seeds"},
     {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims

@@ -125,7 +125,11 @@ HEADS = pd.DataFrame(
             "layer": [1, 1, 2],
             "head": [1, 2, 1],
         },
-        **{"delta": [0.125, -0.5, float("nan")], "order": "harmless first", "text": "2 of 3 heads"},
+        **{
+            "delta": [0.125, -0.5, float("nan")],
+            "order": "least important first",
+            "text": "2 of 3 heads",
+        },
     }
 )
 
@@ -207,7 +211,7 @@ def test_renamed_files_columns_and_values_are_the_same(tmp_path):
     renames = Renames(
         files={"second": "other"},
         columns={"delta": "change"},
-        values={"order": {"harmless first": "least important first"}},
+        values={"order": {"least important first": "least important first"}},
     )
     assert states(old, new, renames) == {}
     assert set(states(old, new).values()) == {DIFFERENT, MISSING, NEW}

@@ -9,19 +9,17 @@ import pandas as pd
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
 
 
-def tolerated_shares(tolerated: pd.DataFrame) -> pd.DataFrame:
+def largest_shares(sizes: pd.DataFrame) -> pd.DataFrame:
     """Shares of the model's heads that can be disabled together.
 
     Args:
-        tolerated: The table ``tolerated_heads``.
+        sizes: The table ``largest_sets``.
 
     Returns:
         The table, with ``value``, ``low`` and ``high``: shares instead of numbers of heads.
     """
-    ends = {"value": "tolerated", "low": "ci_low", "high": "ci_high"}
-    return tolerated.assign(
-        **{name: tolerated[column] / tolerated["heads"] for name, column in ends.items()}
-    )
+    ends = {"value": "largest", "low": "ci_low", "high": "ci_high"}
+    return sizes.assign(**{name: sizes[column] / sizes["heads"] for name, column in ends.items()})
 
 
 def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,7 @@ import numpy as np
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import require_usable, weighted
 from darksecrets.ablation.sets import check_counts, joint_counts
-from darksecrets.ablation.tables import HARMLESS, NEEDED, RANDOM
+from darksecrets.ablation.tables import LEAST_IMPORTANT, MOST_IMPORTANT, RANDOM
 from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.data.tasks import Task
 from darksecrets.models.selectors import Heads, Shape
@@ -187,7 +187,10 @@ def _chosen(
 ) -> list[Order]:
     """The heads in the order of their effects, the highest first, and in reverse."""
     harmless = np.lexsort((rng.random(len(effects)), -effects))
-    return [_order(HARMLESS, half, places, harmless), _order(NEEDED, half, places, harmless[::-1])]
+    return [
+        _order(LEAST_IMPORTANT, half, places, harmless),
+        _order(MOST_IMPORTANT, half, places, harmless[::-1]),
+    ]
 
 
 def _order(name: str, half: int | None, places: list[Place], numbers: Iterable[int]) -> Order:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from darksecrets.ablation.panels import REFERENCES, STATE, compare, rows_of
-from darksecrets.ablation.tables import HARMLESS, JOINT_ABLATION, NEEDED, RANDOM
+from darksecrets.ablation.tables import JOINT_ABLATION, LEAST_IMPORTANT, MOST_IMPORTANT, RANDOM
 from darksecrets.data.metrics import titles
 from darksecrets.plotting import kit
 
 _LOOKS = {
     RANDOM: kit.line(kit.GREY, "s"),
-    HARMLESS: kit.line(kit.HELPED, "o"),
-    NEEDED: kit.line(kit.HURT, "^"),
+    LEAST_IMPORTANT: kit.line(kit.HELPED, "o"),
+    MOST_IMPORTANT: kit.line(kit.HURT, "^"),
 }
 _TICKS_APART = 1.7  # least ratio of two numbers written on the logarithmic axis
 

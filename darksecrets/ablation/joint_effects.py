@@ -16,7 +16,7 @@ import pandas as pd
 from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import require_usable
-from darksecrets.ablation.tables import RANDOM, TOLERATED_MEANS
+from darksecrets.ablation.tables import LARGEST_SET_MEANS, RANDOM
 from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
@@ -69,7 +69,7 @@ def joint_effects(
         seed: Their seed.
 
     Returns:
-        The tables ``joint_ablation`` and ``tolerated_heads`` of `darksecrets.ablation.tables`,
+        The tables ``joint_ablation`` and ``largest_sets`` of `darksecrets.ablation.tables`,
         without the columns of the model.
 
     Raises:
@@ -78,7 +78,7 @@ def joint_effects(
     """
     require_usable(result, task)
     _require_planned(result, plan, task)
-    scored, tolerated = [], []
+    scored, sizes = [], []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
         curves = _curves(_on_halves(result, metric, plan, resamples, rng), result, plan, rng)
@@ -90,8 +90,8 @@ def joint_effects(
             scored.append(_scored(curves, name, plan).assign(**about, **more))
             counts = {**about, "tolerance": tolerance, "heads": plan.total}
             deltas = curves.delta(name)
-            tolerated.append(counts | _tolerated(deltas, plan.counts, tolerance))
-    return pd.concat(scored, ignore_index=True)[_SCORED], pd.DataFrame(tolerated)
+            sizes.append(counts | _largest(deltas, plan.counts, tolerance))
+    return pd.concat(scored, ignore_index=True)[_SCORED], pd.DataFrame(sizes)
 
 
 _SCORED = [
@@ -100,7 +100,7 @@ _SCORED = [
 ]
 
 
-def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> Integers:
+def largest_sets(deltas: Floats, counts: list[int], tolerance: float) -> Integers:
     """The largest number of heads up to which no drop exceeds the tolerance.
 
     Args:
@@ -115,31 +115,31 @@ def tolerated_heads(deltas: Floats, counts: list[int], tolerance: float) -> Inte
     return np.array([0, *counts])[fine]
 
 
-def tolerated_over_seeds(tolerated: pd.DataFrame) -> pd.DataFrame:
+def largest_over_seeds(sizes: pd.DataFrame) -> pd.DataFrame:
     """Mean size of the largest set of heads over seeds, with an interval over seeds and examples.
 
     All seeds are scored on the same examples; so the part of the variance that comes from these is
     that of one seed, from the mean width of the seeds' intervals.
 
     Args:
-        tolerated: The table ``tolerated_heads`` of all models.
+        sizes: The table ``largest_sets`` of all models.
 
     Returns:
-        The table ``tolerated_means``; no rows for models of one seed.
+        The table ``largest_set_means``; no rows for models of one seed.
     """
     keys = ["task", "state", "metric", "order", "tolerance", "heads"]
     rows = []
-    for key, seeds in tolerated.groupby(keys, sort=False):
+    for key, seeds in sizes.groupby(keys, sort=False):
         if len(seeds) < 2:
             continue
         widths = (seeds["ci_high"] - seeds["ci_low"]).to_numpy(np.float64)
         of_examples = float((widths.mean() / 2 / critical_value(LEVEL)) ** 2)
-        found = mean_over_seeds(seeds["tolerated"].to_numpy(np.float64), of_examples)
+        found = mean_over_seeds(seeds["largest"].to_numpy(np.float64), of_examples)
         about = dict(zip(keys, key, strict=True))
         low, high = feasible([found.low, found.high], 0, int(seeds["heads"].iloc[0]))
         ends = {"ci_low": float(low), "ci_high": float(high)}
-        rows.append(about | {"seeds": len(seeds), "tolerated": float(found.mean), **ends})
-    return pd.DataFrame(rows, columns=list(TOLERATED_MEANS.names))
+        rows.append(about | {"seeds": len(seeds), "largest": float(found.mean), **ends})
+    return pd.DataFrame(rows, columns=list(LARGEST_SET_MEANS.names))
 
 
 def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:
@@ -163,16 +163,16 @@ def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _tolerated(deltas: Floats, counts: list[int], tolerance: float) -> dict[str, float]:
+def _largest(deltas: Floats, counts: list[int], tolerance: float) -> dict[str, float]:
     """The size of the largest set of heads, with an interval; and the size that is significant."""
-    resampled = tolerated_heads(deltas[1:], counts, tolerance)
+    resampled = largest_sets(deltas[1:], counts, tolerance)
     low, high = interval(resampled.astype(np.float64))
     worst = interval(deltas[1:])[0]
     return {
-        "tolerated": int(tolerated_heads(deltas[0], counts, tolerance)),
+        "largest": int(largest_sets(deltas[0], counts, tolerance)),
         "ci_low": low,
         "ci_high": high,
-        "noninferior": int(tolerated_heads(worst, counts, tolerance)),
+        "noninferior": int(largest_sets(worst, counts, tolerance)),
     }
 
 

@@ -86,7 +86,9 @@ class Experiments:
     token_pairs: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
-        _require(self.framenet, ["direction", *_PLACE, "weight", "stands_out"], "framenet_heads")
+        _require(
+            self.framenet, ["direction", *_PLACE, "weight", "exceeds_controls"], "framenet_heads"
+        )
         for name in (EQUAL_WORDS, TOKEN_PAIRS):
             if (table := getattr(self, name)) is not None:
                 relation = ["relation"] if name == TOKEN_PAIRS else []
@@ -102,7 +104,7 @@ class Experiments:
         """The groups of heads that were looked for in a model."""
         if state in _WITH_FRAMES:
             published = self.framenet[self.framenet["direction"] == DIRECTION]
-            yield Group(FRAMENET, "", published[published["stands_out"]])
+            yield Group(FRAMENET, "", published[published["exceeds_controls"]])
         for name, table in ((EQUAL_WORDS, self.equal_words), (TOKEN_PAIRS, self.token_pairs)):
             if table is None:
                 continue

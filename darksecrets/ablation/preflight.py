@@ -134,5 +134,5 @@ def check_joint(config: Mapping[str, Any], left_out: str = "") -> None:
         raise InputError(
             "This run disables no heads together: found ablation.joint.tasks: [], expected names "
             "of tasks. Change the configuration, or leave out `joint_ablation` and "
-            "`tolerated_heads`."
+            "`largest_sets`."
         )

@@ -385,8 +385,8 @@ _GROUP = (
 
 LINKED_ABLATION = Table(
     "linked_ablation",
-    "Effects of the heads that exceed all controls along frame-semantic links (`stands_out`), or "
-    "between equal or related words (q < 0.05).",
+    "Effects of the heads that exceed all controls along frame-semantic links "
+    "(`exceeds_controls`), or between equal or related words (q < 0.05).",
     (
         *MODEL,
         *_GROUP,
@@ -446,7 +446,11 @@ LINKED_GROUPS = Table(
     may_be_empty=True,
 )
 
-ORDERS = RANDOM, HARMLESS, NEEDED = ("random", "harmless first", "needed first")
+ORDERS = RANDOM, LEAST_IMPORTANT, MOST_IMPORTANT = (
+    "random",
+    "least important first",
+    "most important first",
+)
 """Orders in which more and more heads are disabled together."""
 
 _ORDER = text(
@@ -489,14 +493,14 @@ JOINT_ABLATION = Table(
     may_be_empty=True,
 )
 
-_TOLERATED = integer(
-    "tolerated",
+_LARGEST = integer(
+    "largest",
     "largest number in `heads` of `joint_ablation` for which, as for all smaller ones, `delta` is "
     "at least −`tolerance`; 0 if there is none",
 )
 
-TOLERATED_HEADS = Table(
-    "tolerated_heads",
+LARGEST_SETS = Table(
+    "largest_sets",
     "Size of the largest set of heads that can be disabled without losing more than a tolerance.",
     (
         *MODEL,
@@ -504,10 +508,10 @@ TOLERATED_HEADS = Table(
         _ORDER,
         number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
         like(_TOGETHER, "heads of the model"),
-        _TOLERATED,
-        *interval("tolerated", bounds=(0, float("inf"))),
+        _LARGEST,
+        *interval("largest", bounds=(0, float("inf"))),
         like(
-            _TOLERATED,
+            _LARGEST,
             "the same with `ci_low` of the `delta` in place of `delta`: the drop is "
             "significantly smaller than `tolerance` (fixed-sequence test, one-sided 2.5 %)",
             name="noninferior",
@@ -517,8 +521,8 @@ TOLERATED_HEADS = Table(
     may_be_empty=True,
 )
 
-TOLERATED_MEANS = Table(
-    "tolerated_means",
+LARGEST_SET_MEANS = Table(
+    "largest_set_means",
     "Size of the largest set of heads that can be disabled, mean over fine-tuning seeds; no rows "
     "with one seed.",
     (
@@ -529,8 +533,8 @@ TOLERATED_MEANS = Table(
         number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
         like(_TOGETHER, "heads of the model"),
         _SEEDS,
-        number("tolerated", "mean of `tolerated` in `tolerated_heads`", low=0),
-        *interval("tolerated", bounds=(0, float("inf"))),
+        number("largest", "mean of `largest` in `largest_sets`", low=0),
+        *interval("largest", bounds=(0, float("inf"))),
     ),
     key=(*names(TASK, STATE, METRIC, _ORDER), "tolerance"),
     may_be_empty=True,
@@ -545,10 +549,10 @@ OVER_SEEDS = (SEED_EFFECTS, SEED_TRANSFER)
 OVER_TASKS = (SEED_AGREEMENT, TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
 """Tables that compare the effects of heads between seeds and tasks."""
 
-JOINT = (JOINT_ABLATION, TOLERATED_HEADS)
+JOINT = (JOINT_ABLATION, LARGEST_SETS)
 """Tables that are computed from the predictions with several heads disabled."""
 
 TABLES = (
     *(*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT),
-    TOLERATED_MEANS,
+    LARGEST_SET_MEANS,
 )

@@ -54,7 +54,7 @@ def compare_seeds(
         after: Those of the fine-tuned models by seed, of the same examples. Each is also compared
             with the next, and the last with the first.
     """
-    same, seeds = floors(before), list(after)
+    same, seeds = references(before), list(after)
     return {
         seed: compare(before, after[seed], None if following == seed else after[following], same)
         for seed, following in zip(seeds, seeds[1:] + seeds[:1], strict=True)
@@ -65,7 +65,7 @@ def compare(
     before: AttentionStore,
     after: AttentionStore,
     other_seed: AttentionStore | None = None,
-    floors_before: tuple[Floats, Floats] | None = None,
+    references_before: tuple[Floats, Floats] | None = None,
 ) -> Similarities:
     """Compare the maps before and after fine-tuning, and compute the reference similarities.
 
@@ -73,13 +73,13 @@ def compare(
         before: The pre-trained model's maps.
         after: Those of the fine-tuned model, of the same examples.
         other_seed: Those of a model fine-tuned with another seed.
-        floors_before: What `floors` found for the pre-trained model; None to compute it.
+        references_before: What `references` found for the pre-trained model; None to compute it.
 
     Raises:
         InputError: See `cosine`.
     """
     similarity = cosine(before, after)
-    other_heads, uniform = floors_before or floors(before)
+    other_heads, uniform = references_before or references(before)
     between = np.full_like(similarity, np.nan) if other_seed is None else cosine(after, other_seed)
     return Similarities(before.idx, similarity, other_heads, uniform, between)
 
@@ -112,7 +112,7 @@ def cosine(first: AttentionStore, second: AttentionStore, max_bytes: int = _MAX_
     return similarities
 
 
-def floors(store: AttentionStore, max_bytes: int = _MAX_BYTES) -> tuple[Floats, Floats]:
+def references(store: AttentionStore, max_bytes: int = _MAX_BYTES) -> tuple[Floats, Floats]:
     """Cosine of every head with the other heads of its layer, and with uniform attention.
 
     Uniform attention gives the same weight to all tokens that a query can attend to. Products are

@@ -14,11 +14,11 @@ from darksecrets.plotting import kit
 
 MEAN: Mapping[str, Any] = kit.line(kit.INK, ".", width=0.7)
 """Style of the line of means."""
-FLOORS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+REFERENCES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "other_heads": ("different heads", kit.line(kit.VERMILLION, dash="--", width=0.9)),
     "other_seed": ("two seeds", kit.line(kit.BLUE, dash=":", width=0.9)),
 }
-"""Name and style of the line of every floor."""
+"""Name and style of the line of every reference similarity."""
 STEP = 0.05
 """The colour scale begins at a multiple of this, and is at least as wide."""
 
@@ -29,8 +29,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     Colours and orientation are the paper's: layer 1 at the top, darker = lower cosine = greater
     difference. All tasks share a scale, from the lowest cosine to 1, or, as in the paper, from 0
     (the option ``scale: full``). Several seeds are averaged. Lines beside the mean of a layer are
-    its floors: cosines of different heads, and of two fine-tunings; their means are marked on the
-    colour bar.
+    its reference similarities: of different heads, and of two fine-tunings; their means are marked
+    on the colour bar.
     """
     table = sources.table(COSINE)
     tables = {task: kit.pick(table, task=task) for task in sources.tasks}
@@ -48,7 +48,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         mean, spread = values.mean(axis=1), values.std(axis=1).fillna(0)
         axes.fill_betweenx(values.index, mean - spread, mean + spread, color=kit.BAND, linewidth=0)
         axes.plot(mean, values.index, clip_on=False, **MEAN)
-        for name, (_, look) in FLOORS.items():
+        for name, (_, look) in REFERENCES.items():
             if tables[task][name].notna().any():
                 means = kit.grid(tables[task], name).mean(axis=1)
                 axes.plot(means, values.index, clip_on=False, **look)
@@ -59,8 +59,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     def finish(bar: kit.Colorbar) -> None:
         bar.ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
-    means = pd.DataFrame([rows[list(FLOORS)].mean() for rows in tables.values()]).mean()
-    known = list(zip(FLOORS.values(), means, strict=True))
+    means = pd.DataFrame([rows[list(REFERENCES)].mean() for rows in tables.values()]).mean()
+    known = list(zip(REFERENCES.values(), means, strict=True))
     marks = {value: look for (_, look), value in known if value >= low}
     text = "Cosine similarity (darker = greater difference"
     for (name, _), value in known:
@@ -71,6 +71,6 @@ def draw(sources: kit.Sources) -> kit.Figure:
         kit.Panel(layers, "layers", x="Mean"),
     ]
     legend = {"before and after, mean ± sd of a layer": MEAN}
-    legend |= dict(FLOORS[str(name)] for name in means.dropna().index)
+    legend |= dict(REFERENCES[str(name)] for name in means.dropna().index)
     headline = "How similar the attention of heads is before and after fine-tuning"
     return kit.page(sources, headline, [panels], most=4, legend=legend)

@@ -29,7 +29,7 @@ from darksecrets.stats import LEVEL
 STATES = {
     "pretrained": "pretrained",
     "frozen": "frozen",
-    "finetuned-from-normal": "from normal",
+    "finetuned-from-normal": "random init.",
     "finetuned": "finetuned",
 }
 """The states, in the order of the paper's table, with short names for the headings."""
@@ -435,8 +435,8 @@ def _notes(table: Table1) -> list[str]:
     notes = [
         f"Scores × 100 on the validation set, {_seeds(table.scores)}.",
         "Columns: pretrained = nothing fine-tuned, the classifier freshly drawn; frozen = only the"
-        " classifier trained, on the pre-trained encoder; from normal = all weights drawn from a"
-        " normal distribution, then fine-tuned; finetuned = the pre-trained weights, then"
+        " classifier trained, on the pre-trained encoder; random init. = all weights randomly"
+        " initialized, then fine-tuned; finetuned = the pre-trained weights, then"
         " fine-tuned.",
         *_on_constants(table.scores),
     ]

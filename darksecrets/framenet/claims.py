@@ -7,7 +7,7 @@ import pandas as pd
 _CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
 
 
-def heads_that_stand_out(heads: pd.DataFrame) -> pd.DataFrame:
+def heads_that_exceed_controls(heads: pd.DataFrame) -> pd.DataFrame:
     """Whether each head attends along the links more than its four controls, and whether it may.
 
     Args:
@@ -19,5 +19,7 @@ def heads_that_stand_out(heads: pd.DataFrame) -> pd.DataFrame:
         else 1. Added up over heads, they are the number that do, and the number of those that may.
     """
     refuted = pd.concat([heads[f"{name}_high"] <= 0 for name in _CONTROLS], axis=1).any(axis=1)
-    out = heads["stands_out"].astype(float)
-    return heads.assign(value=out, low=out, high=(heads["stands_out"] | ~refuted).astype(float))
+    out = heads["exceeds_controls"].astype(float)
+    return heads.assign(
+        value=out, low=out, high=(heads["exceeds_controls"] | ~refuted).astype(float)
+    )

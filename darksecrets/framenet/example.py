@@ -74,9 +74,11 @@ def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:
     """
     order = table.assign(published=table["direction"] == ELEMENT_TO_PREDICATE)
     order = order.sort_values(
-        ["stands_out", "published", "above_percentile", "weight"], ascending=False, kind="stable"
+        ["exceeds_controls", "published", "above_percentile", "weight"],
+        ascending=False,
+        kind="stable",
     )
-    chosen = order["stands_out"] | (order["above_percentile"] & order["published"])
+    chosen = order["exceeds_controls"] | (order["above_percentile"] & order["published"])
     if not chosen.any():
         chosen = order["published"] & (
             order["weight"] == order.loc[order["published"], "weight"].max()

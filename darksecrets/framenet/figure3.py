@@ -109,7 +109,7 @@ def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> 
     scale: tuple[str, float, float | None]
     scale = (kit.WEIGHT, float(table["weight"].max()), 0) if weights else (kit.CHANGE, end, None)
     mesh = kit.matrix(axes, kit.grid(rows, column), *scale)
-    out, both = kit.grid(rows, "stands_out") > 0, kit.grid(rows, "both") > 0
+    out, both = kit.grid(rows, "exceeds_controls") > 0, kit.grid(rows, "both") > 0
     framed = rows[rows["above_percentile"]] if weights else rows[:0]
     for head, layer in framed[["head", "layer"]].to_numpy(np.float64):
         corner = (head - 1, layer - 1)
@@ -127,7 +127,7 @@ def _counted(by_chance: pd.DataFrame) -> tuple[str, str]:
     """What rings and dots mean, and how many heads with random weights would have them."""
     ring, dot = "exceeds both controls", "all four"
     if len(by_chance):
-        rings, dots = int(exceeds_both(by_chance).sum()), int(by_chance["stands_out"].sum())
+        rings, dots = int(exceeds_both(by_chance).sum()), int(by_chance["exceeds_controls"].sum())
         ring += f" (random weights: {rings} of {len(by_chance)})"
         dot += f" ({dots})"
     return ring, dot

@@ -117,7 +117,7 @@ HEADS = Table(
             "`p_value` corrected for the family-wise error over all heads, both directions",
             name="p_family",
         ),
-        flag("stands_out", "`p_family` < 0.05"),
+        flag("exceeds_controls", "`p_family` < 0.05"),
     ),
     key=(*names(*_MODEL), "direction", "layer", "head"),
     every=("layer", "head"),

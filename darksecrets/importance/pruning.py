@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.joint import Order, Place, Plan
-from darksecrets.ablation.joint_effects import DECIMALS, joint_effects, tolerated_heads
+from darksecrets.ablation.joint_effects import DECIMALS, joint_effects, largest_sets
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
@@ -147,7 +147,7 @@ def choices(
     tables = []
     for metric, of_metric in scores.items():
         deltas = np.round(PERCENT * (of_metric[:, 1:] - of_metric[:, :1]), DECIMALS)
-        removed = tolerated_heads(deltas, planned.counts, tolerance) * bool(rows)
+        removed = largest_sets(deltas, planned.counts, tolerance) * bool(rows)
         names = [order.name for order in chosen]
         table = pd.DataFrame({"order": names, "metric": metric, "removed": removed})
         tables.append(table.assign(**about))
@@ -304,8 +304,8 @@ def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> p
         The table ``remaining_heads`` without the columns of the model.
     """
     ordered = table[~table["order"].isin((RANDOM, REVERSED))]
-    removed = pruned[pruned["metric"] == metric].set_index("order")[["tolerated", "heads"]]
+    removed = pruned[pruned["metric"] == metric].set_index("order")[["largest", "heads"]]
     found = ordered.join(removed, on="order").assign(metric=metric)
-    found["survives"] = found["rank"] > found["tolerated"]
-    found["chance"] = 1 - found["tolerated"] / found["heads"]
+    found["survives"] = found["rank"] > found["largest"]
+    found["chance"] = 1 - found["largest"] / found["heads"]
     return found[[name for name in REMAINING_HEADS.names if name in found]]

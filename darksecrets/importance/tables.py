@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.ablation.tables import JOINT_ABLATION, RANDOM, TOLERATED_HEADS
+from darksecrets.ablation.tables import JOINT_ABLATION, LARGEST_SETS, RANDOM
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, interval
@@ -15,10 +15,10 @@ DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
     "accumulated",
     "signed gradient",
     "integrated gradient",
-    "exact",
+    "leave-one-out loss",
 )
 PARTS = HEADS, MLPS = ("head", "MLP")
-REFERENCES = LOSS, SCORE, ORDER = ("exact loss", "validation score", "another order")
+REFERENCES = LOSS, SCORE, ORDER = ("leave-one-out loss", "validation score", "another order")
 
 MODES = ("uniform", "zero")
 MODE = MODES[1]
@@ -43,7 +43,7 @@ _DEFINITION = Column(
     f"`{ABSOLUTE}`: E|∂L/∂ξ| (Michel et al., text); `{PER_TOKEN}`: absolute values of single "
     f"tokens (their code); `{ACCUMULATED}`: gradients never set to zero between batches (code of "
     f"Prasanna et al.), mean over orders of the examples; `{SIGNED}`: −E ∂L/∂ξ; `{INTEGRATED}`: −E "
-    f"∫ ∂L/∂ξ while all gates open together; `{EXACT}`: leave-one-out loss, the loss "
+    f"∫ ∂L/∂ξ while all gates open together; `{EXACT}`: the loss "
     "without the head minus that with it",
     values=DEFINITIONS,
 )
@@ -85,7 +85,7 @@ MLP_IMPORTANCE = Table(
         replace(
             _DEFINITION,
             meaning=f"`{ABSOLUTE}`: E|∂L/∂ξ| by a gate ξ on what the MLP adds to the hidden "
-            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: leave-one-out loss, the loss without the "
+            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: the loss without the "
             "MLP minus that with it",
             values=(ABSOLUTE, SIGNED, EXACT),
         ),
@@ -202,10 +202,10 @@ PRUNING_CURVES = replace(
     ),
 )
 PRUNED_HEADS = replace(
-    TOLERATED_HEADS,
+    LARGEST_SETS,
     name="pruned_heads",
     meaning="How many heads can be removed in each order without losing more than the tolerance.",
-    columns=_with(TOLERATED_HEADS, _ORDER),
+    columns=_with(LARGEST_SETS, _ORDER),
 )
 SMALLER_MODELS = Table(
     "smaller_models",
@@ -244,7 +244,7 @@ LAYER_NEEDS = Table(
 REMAINING_HEADS = Table(
     "remaining_heads",
     "Which heads remain when as many are removed as possible within the tolerance, by the task's "
-    "first metric (`tolerated` in `pruned_heads`), in every order except "
+    "first metric (`largest` in `pruned_heads`), in every order except "
     f"`{RANDOM}` and `{REVERSED}`.",
     (
         *MODEL,

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.landscape.flatness_means import learned
-from darksecrets.landscape.tables import FILTER, RESTORED, STATES, THIRD, TRAIN
+from darksecrets.landscape.tables import FILTER, RESET, STATES, THIRD, TRAIN
 from darksecrets.stats.independent import ESTIMATE, minus
 
 _ACCURACY = "accuracy"
@@ -15,17 +15,17 @@ _NAMES = ("lower", "middle", "upper")
 _MODEL = ["on", "state", "seed"]
 
 
-def thirds(restored: pd.DataFrame) -> pd.DataFrame:
+def thirds(reset: pd.DataFrame) -> pd.DataFrame:
     """Effects of resetting a third of the layers on accuracy, or on a task's first metric.
 
     Args:
-        restored: The table ``restored_layers``.
+        reset: The table ``reset_layers``.
 
     Returns:
         Columns ``on`` (the task), ``state``, ``seed``, ``third``; ``value``, with ``low`` and
         ``high``. Encoders with fewer than three layers have no rows.
     """
-    chosen = restored[(restored["direction"] == RESTORED) & (restored["kind"] == THIRD)]
+    chosen = reset[(reset["direction"] == RESET) & (reset["kind"] == THIRD)]
     names = {"task": "on", "delta": "value", "ci_low": "low", "ci_high": "high"}
     rows = chosen.rename(columns=names)
     has = rows.groupby("on")["metric"].transform(lambda metrics: (metrics == _ACCURACY).any())
@@ -36,14 +36,14 @@ def thirds(restored: pd.DataFrame) -> pd.DataFrame:
     return rows[[*_MODEL, "third", *ESTIMATE]].reset_index(drop=True)
 
 
-def upper_over_lower(restored: pd.DataFrame) -> pd.DataFrame:
+def upper_over_lower(reset: pd.DataFrame) -> pd.DataFrame:
     """The effect of resetting the upper third minus that of resetting the lower third.
 
     Returns:
         Columns ``on``, ``state``, ``seed``; ``value``, with ``low`` and ``high``: half-widths add
         up, which is valid for any dependence.
     """
-    every = thirds(restored)
+    every = thirds(reset)
     upper, lower = (every[every["third"] == name] for name in ("upper", "lower"))
     return minus(upper, lower, _MODEL)[[*_MODEL, *ESTIMATE]]
 

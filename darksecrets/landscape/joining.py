@@ -18,7 +18,7 @@ import pandas as pd
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
-from darksecrets.landscape.results import Floats, Logits, Restored, losses, predictions
+from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
 from darksecrets.landscape.statistics import RESAMPLES
 from darksecrets.landscape.tables import (
     CHANGE_AND_COST,
@@ -28,7 +28,7 @@ from darksecrets.landscape.tables import (
     LAYERS,
     LOSS,
     MAPS,
-    RESTORED,
+    RESET,
     WEIGHTS,
 )
 from darksecrets.stats import LEVEL
@@ -45,7 +45,7 @@ Costs = dict[str, tuple[Floats, Floats]]
 
 
 def change_and_cost(
-    results: Mapping[int, Restored],
+    results: Mapping[int, Reset],
     maps: Mapping[int, Floats],
     task: Task,
     resampling: Resampling,
@@ -86,12 +86,12 @@ def change_and_cost(
 
 
 def _comparisons(
-    results: Mapping[int, Restored], maps: Mapping[int, Floats], task: Task, resampling: Resampling
+    results: Mapping[int, Reset], maps: Mapping[int, Floats], task: Task, resampling: Resampling
 ) -> Iterator[tuple[str, str, Floats, Costs, Any]]:
     """Scope, change, [seeds, units] changes, costs, and [units] layers."""
     every = list(results.values())
     for scope in (HEADS, LAYERS):
-        outputs = [_restored(result, scope) for result in every]
+        outputs = [_reset(result, scope) for result in every]
         if not outputs[0].size:
             continue
         count = len(outputs[0])
@@ -105,7 +105,7 @@ def _comparisons(
             yield scope, change, np.stack(values), costs, layers
 
 
-def _restored(result: Restored, scope: str) -> Logits:
+def _reset(result: Reset, scope: str) -> Logits:
     """[units, examples, outputs] with each head, or layer, reset alone."""
     if scope == HEADS:
         return result.heads.reshape(-1, *result.finetuned.shape)
@@ -113,7 +113,7 @@ def _restored(result: Restored, scope: str) -> Logits:
     return found
 
 
-def _weights(result: Restored, scope: str) -> Floats:
+def _weights(result: Reset, scope: str) -> Floats:
     """[units] how far their weights have moved."""
     if scope == HEADS:
         return result.head_changes.ravel()
@@ -121,13 +121,13 @@ def _weights(result: Restored, scope: str) -> Floats:
     return changes
 
 
-def _alone(result: Restored) -> Any:  # noqa: ANN401 - an index array
+def _alone(result: Reset) -> Any:  # noqa: ANN401 - an index array
     swaps = result.swaps
-    return np.flatnonzero((swaps["direction"] == RESTORED) & (swaps["kind"] == LAYER))
+    return np.flatnonzero((swaps["direction"] == RESET) & (swaps["kind"] == LAYER))
 
 
 def _costs(
-    results: list[Restored], outputs: list[Logits], task: Task, resampling: Resampling
+    results: list[Reset], outputs: list[Logits], task: Task, resampling: Resampling
 ) -> Costs:
     """What resetting costs, by all of `COSTS` that the task has."""
     found: dict[str, list[tuple[Floats, Floats]]] = {}
@@ -141,7 +141,7 @@ def _costs(
 
 
 def _of_seed(
-    result: Restored, outputs: Logits, task: Task, resampling: Resampling
+    result: Reset, outputs: Logits, task: Task, resampling: Resampling
 ) -> dict[str, tuple[Floats, Floats]]:
     """By cost, [units] values, and [resamples, units] on the same resamples for all seeds."""
     every = np.concatenate([result.finetuned[None], outputs])

@@ -30,9 +30,9 @@ _LOOKS = {
 _NAMES = {
     of.PRETRAINED: "pre-trained",
     of.FINETUNED: "fine-tuned",
-    of.FROM_NORMAL: "from normal",
+    of.FROM_NORMAL: "random init.",
 }
-_IN_FULL = {**_NAMES, of.FROM_NORMAL: "fine-tuned from normal weights"}
+_IN_FULL = {**_NAMES, of.FROM_NORMAL: "fine-tuned from random initialization"}
 _LABELS: dict[str, dict[str, Any]] = {
     of.PRETRAINED: {"xytext": (3, 4), "ha": "right"},
     of.FINETUNED: {"xytext": (-3, -9), "ha": "left"},
@@ -73,7 +73,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 5, 10]))
 
     panels = [
-        [kit.Panel(plane, of=(of.MODELS,), x="To pre-trained", y="To from normal", height=1.5)],
+        [kit.Panel(plane, of=(of.MODELS,), x="To pre-trained", y="To random init.", height=1.5)],
         [kit.Panel(plane, of=(of.RANDOM,), x="Random direction", y="Another", height=1.5)],
         [kit.Panel(line, of.LINE, x="To fine-tuned", y="Loss", height=1.1)],
     ]

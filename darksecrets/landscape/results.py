@@ -24,7 +24,7 @@ _SWAPS, _OUTPUTS = "swaps.csv", "outputs.npz"
 
 
 @dataclass(frozen=True)
-class Restored:
+class Reset:
     """Outputs of one fine-tuned model with weights exchanged.
 
     Attributes:
@@ -74,7 +74,7 @@ class Restored:
             np.savez_compressed(temporary / _OUTPUTS, **arrays)
 
     @classmethod
-    def load(cls, folder: Path) -> Restored:
+    def load(cls, folder: Path) -> Reset:
         """Read what `save` wrote.
 
         Raises:
@@ -115,7 +115,7 @@ def predictions(task: Task, logits: Logits) -> npt.NDArray[np.int64] | Logits:
     return classes
 
 
-def require_alike(results: Mapping[int, Restored], task: Task) -> None:
+def require_alike(results: Mapping[int, Reset], task: Task) -> None:
     """Check that the results of all seeds are of the same examples and swaps.
 
     Raises:
@@ -131,7 +131,7 @@ def require_alike(results: Mapping[int, Restored], task: Task) -> None:
         if not same or not result.swaps[columns].equals(reference.swaps[columns]):
             raise InputError(
                 f"{task.name}: found different examples or exchanged layers in the results of "
-                f"seeds {first} and {seed}, expected the same. Run the rule restore_layers again."
+                f"seeds {first} and {seed}, expected the same. Run the rule reset_layers again."
             )
 
 

@@ -64,7 +64,7 @@ def run(
     predicted: bool = False,
     description: str = "Mixes",
 ) -> Logits:
-    """Logits of all examples under some mixes, and of the fine-tuned model with a head restored.
+    """Logits of all examples under some mixes, and of the fine-tuned model with a head reset.
 
     Mixes and heads that make no difference to the weights make none to the outputs.
 
@@ -140,7 +140,7 @@ class Loop:
         return torch.stack([self.logits(number, rows) for number in numbers])
 
     def logits(self, number: int, rows: Sequence[int]) -> torch.Tensor:
-        """[rows, outputs] of a padded batch under one mix, or with one head restored."""
+        """[rows, outputs] of a padded batch under one mix, or with one head reset."""
         self._prepare(number)
         model = self.mixture.model
         batch = {name: t.to(model.device) for name, t in self.split.batch(list(rows)).items()}
@@ -158,7 +158,7 @@ class Loop:
             self.mixture.apply(self.mixes[number])
         else:
             self.mixture.apply(whole(self.mixture.layers, END))
-            self.mixture.restore_head(*self.heads[number - len(self.mixes)])
+            self.mixture.reset_head(*self.heads[number - len(self.mixes)])
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ class Shared(Loop):
                 self._layer(number, share), states, [parents[n] for n in chosen], found, chosen
             )
         for old, new in zip(states, found, strict=True) if own else ():
-            self._restore(number, own, old[place[_Node(below)]], new[len(nodes) :])
+            self._reset(number, own, old[place[_Node(below)]], new[len(nodes) :])
         return nodes + [_Node(fine_tuned, head) for head in own], found
 
     def _layer(self, number: int, share: Sequence[float], head: int | None = None) -> Layer:
@@ -288,7 +288,7 @@ class Shared(Loop):
         with self._lock:
             self.mixture.apply_to(number, share)
             if head is not None:
-                self.mixture.restore_head(*self.heads[head])
+                self.mixture.reset_head(*self.heads[head])
             model = self.mixture.model
             return layer_of(model, number, model.dtype, ZERO, copied=True)
 
@@ -308,7 +308,7 @@ class Shared(Loop):
                 hidden = old.flatten(0, 1)[source]
                 new.flatten(0, 1)[place] = layer.forward(hidden, _none(layer, hidden))
 
-    def _restore(
+    def _reset(
         self, number: int, own: Sequence[int], hidden: torch.Tensor, found: torch.Tensor
     ) -> None:
         """Put the outputs of a fine-tuned layer with each of some heads reset in their places.

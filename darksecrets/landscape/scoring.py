@@ -9,18 +9,18 @@ import pandas as pd
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.data.tasks import Task
 from darksecrets.landscape.joining import change_and_cost
-from darksecrets.landscape.results import Floats, Restored, require_alike
+from darksecrets.landscape.results import Floats, Reset, require_alike
 from darksecrets.landscape.statistics import (
     interpolation,
-    restored_heads,
-    restored_layers,
-    restored_means,
+    reset_heads,
+    reset_layers,
+    reset_means,
 )
 from darksecrets.run.tables import identify
 
 
 def score(
-    results: Mapping[int, Restored],
+    results: Mapping[int, Reset],
     maps: Mapping[int, Floats],
     task: Task,
     state: str,
@@ -39,9 +39,9 @@ def score(
         InputError: The results are of different examples or cannot be scored.
     """
     require_alike(results, task)
-    layers = [restored_layers(result, task, resampling) for result in results.values()]
-    heads = [restored_heads(result, task, resampling) for result in results.values()]
-    of_seeds = {"restored_layers": layers, "restored_heads": heads}
+    layers = [reset_layers(result, task, resampling) for result in results.values()]
+    heads = [reset_heads(result, task, resampling) for result in results.values()]
+    of_seeds = {"reset_layers": layers, "reset_heads": heads}
     found = {
         name: pd.concat(
             [
@@ -53,7 +53,7 @@ def score(
         for name, tables in of_seeds.items()
     }
     over_seeds = {
-        "restored_means": restored_means(results, layers, task, resampling),
+        "reset_means": reset_means(results, layers, task, resampling),
         "interpolation": interpolation(results, task, resampling),
         "change_and_cost": change_and_cost(results, maps, task, resampling),
     }

@@ -40,9 +40,9 @@ _FLATNESS = "Flatness (4.3)"
 _SURFACE = "Loss surface (4.3)"
 _WORDS = {
     surfaces.FINETUNED: "fine-tuned",
-    surfaces.FROM_NORMAL: "from normal",
+    surfaces.FROM_NORMAL: "random init.",
     surfaces.PRETRAINED: "pre-trained",
-    DIFFERENCE: "from normal − fine-tuned",
+    DIFFERENCE: "random init. − fine-tuned",
     RISE: "mean rise",
     SHARPNESS: "sharpness (%)",
     TRACE: "trace of the Hessian",
@@ -94,7 +94,7 @@ MODELS = (
         marks={
             (0.0, 0.0): "● fine-tuned",
             (1.0, 0.0): "■ pre-trained",
-            (0.0, 1.0): "▲ from normal",
+            (0.0, 1.0): "▲ random init.",
         },
     ),
     ModelNumbers(

@@ -17,16 +17,16 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, bootstrap, effects
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
-from darksecrets.landscape.results import Floats, Logits, Restored, losses, predictions
+from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
 from darksecrets.landscape.swaps import interpolations
 from darksecrets.landscape.tables import (
     INTERPOLATION,
     LAYER,
     LOSS,
-    RESTORED,
-    RESTORED_HEADS,
-    RESTORED_LAYERS,
-    RESTORED_MEANS,
+    RESET,
+    RESET_HEADS,
+    RESET_LAYERS,
+    RESET_MEANS,
     SPLITS,
     TRANSFERRED,
     UP_TO,
@@ -47,25 +47,25 @@ _FAMILY = ["direction", "kind", "metric"]
 _IDENTITY = {column.name for column in MODEL}
 
 
-def restored_layers(result: Restored, task: Task, resampling: Resampling) -> pd.DataFrame:
-    """`RESTORED_LAYERS` of one model, without the columns that identify it.
+def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
+    """`RESET_LAYERS` of one model, without the columns that identify it.
 
     Raises:
         InputError: See `darksecrets.ablation.scores.require_usable`.
     """
     tables = []
-    for direction in (RESTORED, TRANSFERRED):
+    for direction in (RESET, TRANSFERRED):
         chosen = (result.swaps["direction"] == direction).to_numpy()
         group = _compared(result, direction, np.flatnonzero(chosen))
         tables.append(_effects(group, result.swaps[chosen], task, resampling))
     table = pd.concat(tables, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in RESTORED_LAYERS.names if name not in _IDENTITY]]
+    return table[[name for name in RESET_LAYERS.names if name not in _IDENTITY]]
 
 
-def restored_heads(result: Restored, task: Task, resampling: Resampling) -> pd.DataFrame:
-    """`RESTORED_HEADS` of one model, likewise; no rows if no head was restored."""
-    columns = [name for name in RESTORED_HEADS.names if name not in _IDENTITY]
+def reset_heads(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
+    """`RESET_HEADS` of one model, likewise; no rows if no head was reset."""
+    columns = [name for name in RESET_HEADS.names if name not in _IDENTITY]
     if not result.heads.size:
         return pd.DataFrame(columns=columns)
     layers, heads = (places.ravel() + 1 for places in np.indices(result.heads.shape[:2]))
@@ -76,27 +76,25 @@ def restored_heads(result: Restored, task: Task, resampling: Resampling) -> pd.D
     return _effects((group, result), swaps, task, resampling)[columns]
 
 
-def _compared(
-    result: Restored, direction: str, rows: npt.NDArray[np.int64]
-) -> tuple[Logits, Restored]:
+def _compared(result: Reset, direction: str, rows: npt.NDArray[np.int64]) -> tuple[Logits, Reset]:
     """[models, examples, outputs]: what weights are put into, and with each swap."""
     outputs = result.swapped[rows]
     return np.concatenate([_intact(result, direction)[None], outputs]), result
 
 
-def _intact(result: Restored, direction: str) -> Logits:
+def _intact(result: Reset, direction: str) -> Logits:
     """[examples, outputs] of the model that weights are put into."""
-    if direction == RESTORED:
+    if direction == RESET:
         return result.finetuned
     swaps = result.swaps
     whole = (swaps["kind"] == UP_TO) & (swaps["last_layer"] == result.layers)
-    (place,) = np.flatnonzero(whole & (swaps["direction"] == RESTORED))
+    (place,) = np.flatnonzero(whole & (swaps["direction"] == RESET))
     found: Logits = result.swapped[place]
     return found
 
 
 def _effects(
-    group: tuple[Logits, Restored], swaps: pd.DataFrame, task: Task, resampling: Resampling
+    group: tuple[Logits, Reset], swaps: pd.DataFrame, task: Task, resampling: Resampling
 ) -> pd.DataFrame:
     """Rows of scores and losses of every model after the first, compared with it."""
     outputs, result = group
@@ -117,7 +115,7 @@ def _effects(
     return pd.concat([per_set.iloc[number].reset_index(drop=True), numbers], axis=1)
 
 
-def _as_sweep(outputs: Logits, result: Restored, task: Task) -> SweepResult:
+def _as_sweep(outputs: Logits, result: Reset, task: Task) -> SweepResult:
     """The models as sets of a sweep, the first of which is the baseline."""
     kinds = ["baseline"] + ["set"] * (len(outputs) - 1)
     sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": ""})
@@ -133,14 +131,14 @@ def _flips(outputs: Logits, task: Task) -> Floats:
     return shares
 
 
-def restored_means(
-    results: Mapping[int, Restored], tables: Sequence[pd.DataFrame], task: Task, draws: Resampling
+def reset_means(
+    results: Mapping[int, Reset], tables: Sequence[pd.DataFrame], task: Task, draws: Resampling
 ) -> pd.DataFrame:
-    """`RESTORED_MEANS` of one task and state, without ``task`` and ``state``.
+    """`RESET_MEANS` of one task and state, without ``task`` and ``state``.
 
     Args:
         results: The results by seed, of the same examples.
-        tables: What `restored_layers` returned for each, with all its rows.
+        tables: What `reset_layers` returned for each, with all its rows.
         task: The task.
         draws: Numbers of samples, seed; at most `RESAMPLES` are drawn.
     """
@@ -175,7 +173,7 @@ def restored_means(
         )
     table = pd.concat(parts, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in RESTORED_MEANS.names if name not in ("task", "state")]]
+    return table[[name for name in RESET_MEANS.names if name not in ("task", "state")]]
 
 
 def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `stats.seeds.Means`
@@ -183,9 +181,7 @@ def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `stats.
     return mean_over_seeds(values, drawn.mean(axis=0).var(axis=0), family=len(values) > 1)
 
 
-def interpolation(
-    results: Mapping[int, Restored], task: Task, resampling: Resampling
-) -> pd.DataFrame:
+def interpolation(results: Mapping[int, Reset], task: Task, resampling: Resampling) -> pd.DataFrame:
     """`INTERPOLATION` of one task and state, without ``task`` and ``state``.
 
     Args:

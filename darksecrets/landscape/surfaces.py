@@ -18,7 +18,7 @@ from darksecrets.finetuning.snapshots import Snapshots
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.grids import along, around, between
 from darksecrets.landscape.projection import project, put_changed
-from darksecrets.landscape.restoring import read_stored, rounding_of
+from darksecrets.landscape.resetting import read_stored, rounding_of
 from darksecrets.landscape.results import Logits, losses
 from darksecrets.landscape.settings import Surface as Settings
 from darksecrets.landscape.surface import Grid, Points, Surface

@@ -16,7 +16,7 @@ from darksecrets.landscape.tables import (
     LAYER,
     MLP,
     MODEL,
-    RESTORED,
+    RESET,
     THIRD,
     UP_TO,
 )
@@ -30,7 +30,7 @@ class Swap:
     """Some components of one model, put into the other.
 
     Attributes:
-        direction: `RESTORED`, pre-trained weights in the fine-tuned model, or `TRANSFERRED`,
+        direction: `RESET`, pre-trained weights in the fine-tuned model, or `TRANSFERRED`,
             fine-tuned weights in the pre-trained encoder.
         kind: What is exchanged, one of `darksecrets.landscape.tables.KINDS`.
         first: Its first layer, from 1; 0 for the embeddings.
@@ -46,7 +46,7 @@ class Swap:
 
     def mix(self, layers: int) -> Mix:
         """The model with these components exchanged; the classifier is always the fine-tuned."""
-        moved, kept = (START, END) if self.direction == RESTORED else (END, START)
+        moved, kept = (START, END) if self.direction == RESET else (END, START)
         return tuple(
             tuple(moved if (number, part) in self.places else kept for part, kept in enumerate(of))
             for number, of in enumerate(whole(layers, kept))
@@ -58,7 +58,7 @@ def swaps(layers: int) -> list[Swap]:
     return [
         Swap(direction, kind, first, last, tuple(_places(kind, first, last)))
         for direction in DIRECTIONS
-        for kind, first, last in _ranges(layers, alone=direction == RESTORED)
+        for kind, first, last in _ranges(layers, alone=direction == RESET)
     ]
 
 

@@ -14,7 +14,7 @@ STATES = ("finetuned", columns.FROM_NORMAL)
 """States of models whose weights can be reset to those that fine-tuning began with."""
 DIFFERENCE = "difference"
 
-DIRECTIONS = RESTORED, TRANSFERRED = ("restored", "transferred")
+DIRECTIONS = RESET, TRANSFERRED = ("reset", "transferred")
 KINDS = EMBEDDINGS, UP_TO, FROM, LAYER, THIRD, ATTENTION, MLP = (
     "embeddings",
     "up to",
@@ -39,7 +39,7 @@ _OF_MODEL = (TASK, _STATE, columns.SEED)
 _DIRECTION = Column(
     "direction",
     "text",
-    f"`{RESTORED}`: parts of the fine-tuned model are reset to the weights that fine-tuning began "
+    f"`{RESET}`: parts of the fine-tuned model are reset to the weights that fine-tuning began "
     f"with; `{TRANSFERRED}`: parts of the encoder that it began with get fine-tuned weights. "
     "Classifier and pooler are always the fine-tuned ones",
     values=DIRECTIONS,
@@ -87,8 +87,8 @@ _CHANGE = Column(
     low=0,
 )
 
-RESTORED_LAYERS = Table(
-    "restored_layers",
+RESET_LAYERS = Table(
+    "reset_layers",
     "Score and loss with weights of some layers exchanged between a fine-tuned model and what "
     "fine-tuning began with (Hao et al. 2019): the pre-trained encoder, or for "
     f"`{columns.FROM_NORMAL}` the randomly initialized encoder.",
@@ -96,8 +96,8 @@ RESTORED_LAYERS = Table(
     key=names(*_OF_MODEL, _DIRECTION, *_WHAT, METRIC),
 )
 
-RESTORED_HEADS = Table(
-    "restored_heads",
+RESET_HEADS = Table(
+    "reset_heads",
     "Score and loss with the own parameters of one head reset to pre-trained weights: its rows of "
     "queries, keys and values, and its columns of the output projection. No rows for encoders "
     "whose heads share them.",
@@ -120,9 +120,9 @@ RESTORED_HEADS = Table(
 _SEEDS = Column("seeds", "integer", "fine-tuning seeds", low=1)
 _OVER = "over seeds and examples; with one seed, over examples"
 
-RESTORED_MEANS = Table(
-    "restored_means",
-    "`restored_layers.csv` over fine-tuning seeds.",
+RESET_MEANS = Table(
+    "reset_means",
+    "`reset_layers.csv` over fine-tuning seeds.",
     (
         TASK,
         _STATE,
@@ -333,4 +333,4 @@ FLATNESS_MEANS = Table(
 )
 
 TABLES_OF_FLATNESS = (FLATNESS, FLATNESS_MEANS)
-TABLES = (RESTORED_LAYERS, RESTORED_HEADS, RESTORED_MEANS, INTERPOLATION, CHANGE_AND_COST)
+TABLES = (RESET_LAYERS, RESET_HEADS, RESET_MEANS, INTERPOLATION, CHANGE_AND_COST)

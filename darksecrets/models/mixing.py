@@ -105,7 +105,7 @@ class Mixture:
                         self._mix(name, share)
                     self._shares[number, place] = share
 
-    def restore_head(self, layer: int, head: int) -> None:
+    def reset_head(self, layer: int, head: int) -> None:
         """Take the own parameters of one head from ``start``; the next `apply` undoes it.
 
         These are its rows of queries, keys and values, and its columns of the output projection.
@@ -120,7 +120,7 @@ class Mixture:
                 self._mixed[name][place] = self._starts[name][place]
 
     def of_head(self, layer: int, head: int) -> Iterator[tuple[str, tuple[slice, ...]]]:
-        """Names and slices of the own parameters of a head, see `restore_head`."""
+        """Names and slices of the own parameters of a head, see `reset_head`."""
         size = int(self.end.config.hidden_size) // shape_of(self.end).heads
         own, every = slice((head - 1) * size, head * size), slice(None)
         for name in self._names[layer, 0]:

@@ -7,7 +7,7 @@ from darksecrets.run.analyses import Analysis
 
 ANALYSIS = Analysis(
     name="norms",
-    question="How much attention remains if the norms of value vectors count?",
+    question="What share of attention is retained if the norms of value vectors count?",
     papers="Kobayashi et al. 2020",
     tables={"Section 4.4, further: weights and norms": tables.TABLES},
     shown=shown.SHOWN,

@@ -16,14 +16,14 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Integers
 from darksecrets.patterns.classes import (
+    DEFINITIONS,
     KINDS,
+    LENIENT,
     NO_COLUMN,
     NUMBERS,
     PATTERNS,
-    READINGS,
     STRENGTHS,
     STRICT,
-    WIDE,
 )
 from darksecrets.patterns.mapset import SETTLED, MapSet, strict_labels
 from darksecrets.patterns.tables import AGREEMENT, ALL, CONFUSION
@@ -55,7 +55,7 @@ def _number(name: str) -> Callable[[pd.DataFrame], pd.Series[str]]:
 
 _SETS = ["".join(some) for n in range(1, 4) for some in itertools.combinations(KINDS, n)]
 QUESTIONS: dict[str, tuple[tuple[str, ...], Callable[[pd.DataFrame], pd.Series[str]]]] = {
-    WIDE: (tuple(PATTERNS), lambda labels: labels["label"]),
+    LENIENT: (tuple(PATTERNS), lambda labels: labels["label"]),
     STRICT: (tuple(PATTERNS), _strict),
     "columns": ((NO_COLUMN, *_SETS), _columns),
     "number": (tuple(map(str, NUMBERS)), _number("number")),
@@ -205,7 +205,7 @@ def _agreement(
 
 def describe(found: Sequence[Agreement]) -> str:
     """Agreements of one pair of passes as text: kappas, confusions, and classes."""
-    wide = next(one for one in found if (one.maps_of, one.question) == (ALL, WIDE))
+    wide = next(one for one in found if (one.maps_of, one.question) == (ALL, LENIENT))
     kappas = pd.DataFrame(
         [(one.maps_of, one.question, f"{_kappa(one)}, {one.maps} maps") for one in found],
         columns=["maps of", "question", "kappa"],
@@ -269,7 +269,7 @@ def write_tables(found: Sequence[Agreement], folder: Path) -> None:
             (*names, value, labels, share, np.nan, np.nan, np.nan)
             for value, labels, share in zip(one.values, used, one.per_value(), strict=True)
         ]
-        if one.question in READINGS:
+        if one.question in DEFINITIONS:
             shares += [
                 (*names, " and ".join(two.values), two.maps, two.share, two.kappa, *two.interval)
                 for two in one.of_two()

@@ -13,7 +13,7 @@ import pandas as pd
 
 from darksecrets.arrays import Halves, Integers
 from darksecrets.patterns import archive
-from darksecrets.patterns.classes import PATTERNS, WIDE, Reading
+from darksecrets.patterns.classes import LENIENT, PATTERNS, Definition
 from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
 from darksecrets.run.columns import FROM_NORMAL, RANDOM
 from darksecrets.run.errors import InputError
@@ -47,13 +47,13 @@ class Annotations:
         """[maps] name of each map's class."""
         return list(self.table["label"])
 
-    def read_as(self, reading: Reading) -> Annotations:
+    def read_as(self, definition: Definition) -> Annotations:
         """The same maps with their class under a definition as ``label``.
 
         Raises:
             InputError: The class of a map under the strict definition is unknown.
         """
-        if reading == WIDE:
+        if definition == LENIENT:
             return self
         unknown = self.table.loc[self.table["strict"] == "", "map"]
         if len(unknown):
@@ -158,8 +158,8 @@ def labels(sources: Sequence[Path]) -> pd.DataFrame:
 
 def _labelled(maps: MapSet) -> pd.DataFrame:
     """The table of the maps with settled answers, with the columns that these add."""
-    readings = maps.labels.assign(strict=strict_labels(maps.labels)).groupby("map")
-    agreed = readings[["label", "strict"]].nunique().eq(1).all(axis=1).rename("agreed")
+    definitions = maps.labels.assign(strict=strict_labels(maps.labels)).groupby("map")
+    agreed = definitions[["label", "strict"]].nunique().eq(1).all(axis=1).rename("agreed")
     table = maps.table.merge(maps.settled(), on="map", validate="one_to_one")
     return table.merge(agreed, on="map", validate="one_to_one")
 

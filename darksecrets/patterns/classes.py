@@ -73,9 +73,9 @@ NUMBERS = {0: "none", 1: "one", 2: "several"}
 STRENGTHS = {0: "none", 1: "weak", 2: "plain"}
 """How plainly a diagonal is seen."""
 
-Reading = Literal["wide", "strict"]
-READINGS: tuple[Reading, ...] = get_args(Reading)
-WIDE, STRICT = READINGS
+Definition = Literal["lenient", "strict"]
+DEFINITIONS: tuple[Definition, ...] = get_args(Definition)
+LENIENT, STRICT = DEFINITIONS
 
 _WITH_COLUMNS = ("vertical", "vertical+diagonal")
 _WITH_DIAGONAL = ("diagonal", "vertical+diagonal")

@@ -17,7 +17,7 @@ import torch
 from darksecrets.arrays import Halves, Singles
 from darksecrets.attention.store import Maps
 from darksecrets.models import devices
-from darksecrets.patterns.classes import PATTERNS, READINGS
+from darksecrets.patterns.classes import DEFINITIONS, PATTERNS
 from darksecrets.patterns.classifier import Classifier
 from darksecrets.patterns.seen import Seen
 
@@ -53,13 +53,13 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
     device = devices.best()
     batch_size = batch_size or batch_size_for(store, device)
     _log.info("Classifying maps, batch size %d, on %s", batch_size, device)
-    size = (len(READINGS), store.examples, store.layers, store.heads)
+    size = (len(DEFINITIONS), store.examples, store.layers, store.heads)
     patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
     with torch.inference_mode():
         for examples, maps in store.batches():
             rows = slice(examples.start, examples.stop)
             parts = list(_classified(classifier, store, examples, maps, batch_size, device))
-            for number in range(len(READINGS)):
+            for number in range(len(DEFINITIONS)):
                 best = torch.cat([part[number] for part in parts]).max(dim=1)
                 patterns[number, rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
                 sure[number, rows] = best.values.cpu().numpy().reshape(maps.shape[:3])
@@ -94,12 +94,12 @@ def _classified(
     parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
     for part, owner in parts:
         of_kinds = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
-        yield [classifier.read(of_kinds, reading) for reading in READINGS]
+        yield [classifier.read(of_kinds, definition) for definition in DEFINITIONS]
 
 
 def _table(store: Maps, patterns: npt.NDArray[np.int8], sure: Singles) -> pd.DataFrame:
     examples, layers, heads = np.indices(patterns.shape[1:])
-    wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(READINGS), -1)]
+    wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(DEFINITIONS), -1)]
     return pd.DataFrame(
         {
             "idx": store.idx[examples.ravel()],

@@ -21,9 +21,9 @@ from torch import nn
 
 from darksecrets.patterns import cnn, composition, logistic
 from darksecrets.patterns.annotations import Annotations
-from darksecrets.patterns.classes import PATTERNS, Reading
+from darksecrets.patterns.classes import PATTERNS, Definition
+from darksecrets.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.patterns.features import features
-from darksecrets.patterns.readings import MAP_KINDS, members, possible
 from darksecrets.patterns.seen import Seen
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
@@ -164,18 +164,18 @@ class Classifier(nn.Module):
         outputs: torch.Tensor = self.regression(features(seen))
         return outputs
 
-    def read(self, outputs: torch.Tensor, reading: Reading) -> torch.Tensor:
+    def read(self, outputs: torch.Tensor, definition: Definition) -> torch.Tensor:
         """Calibrated probabilities under a definition.
 
         Args:
             outputs: [maps, kinds] as `forward` gives them.
-            reading: Of the classes.
+            definition: Of the classes.
 
         Returns:
             [maps, classes].
         """
         of_kinds = torch.softmax(outputs, dim=1)
-        of_classes = of_kinds @ torch.from_numpy(members(reading)).to(of_kinds)
+        of_classes = of_kinds @ torch.from_numpy(members(definition)).to(of_kinds)
         return torch.softmax(of_classes.clamp(min=_LEAST).log() / self.temperature, dim=1)
 
 

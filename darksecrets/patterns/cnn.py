@@ -20,7 +20,7 @@ from functools import cache
 import torch
 from torch import nn
 
-from darksecrets.patterns.readings import MAP_KINDS
+from darksecrets.patterns.definitions import MAP_KINDS
 from darksecrets.patterns.seen import Seen
 
 SIZE = 24
@@ -123,7 +123,7 @@ def train(
 
     Args:
         known: [maps, channels, size, size] images of maps.
-        possible: [maps, kinds] which kinds each map may be, see `readings.possible`.
+        possible: [maps, kinds] which kinds each map may be, see `definitions.possible`.
         weights: [maps] weight of each map in the loss.
         training: Settings of the training.
         network: The network's class; for comparison, a variant of it.

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.patterns.annotations import Annotations
-from darksecrets.patterns.readings import MAP_KINDS
+from darksecrets.patterns.definitions import MAP_KINDS
 
 Floats = npt.NDArray[np.float64]
 

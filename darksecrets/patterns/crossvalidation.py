@@ -25,10 +25,10 @@ import torch
 
 from darksecrets.patterns import classifier, cnn
 from darksecrets.patterns.annotations import Annotations
-from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
+from darksecrets.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, Definition
+from darksecrets.patterns.definitions import members
 from darksecrets.patterns.mapset import strict_labels
 from darksecrets.patterns.quality import shipped_predictions
-from darksecrets.patterns.readings import members
 from darksecrets.patterns.tables import (
     AGAIN,
     COMBINED,
@@ -121,12 +121,12 @@ def label_again(annotations: Annotations, labels: pd.DataFrame) -> pd.DataFrame:
     known = annotations.table[["map", "state"]]
     known = known.assign(encoder=annotations.encoders, example=annotations.groups)
     tables = []
-    for reading, left_out in itertools.product(READINGS, (EXAMPLE, MODEL)):
-        name = "label" if reading == WIDE else "strict"
+    for definition, left_out in itertools.product(DEFINITIONS, (EXAMPLE, MODEL)):
+        name = "label" if definition == LENIENT else "strict"
         pair = both[["map"]].assign(label=both[f"{name}_1"], predicted=both[f"{name}_2"])
         pair = pair[(pair["label"] != "") & (pair["predicted"] != "")]
         table = known.merge(pair, on="map", validate="one_to_one")
-        tables.append(table.assign(reading=reading, left_out=left_out))
+        tables.append(table.assign(definition=definition, left_out=left_out))
     found = pd.concat(tables, ignore_index=True)
     found[[*probability_columns(), "temperature"]] = np.nan
     found = found.assign(classifier=AGAIN, repetition=1, fold=1)
@@ -197,23 +197,25 @@ def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.Da
     for number, (_, tested) in enumerate(splits, start=1):
         degrees = temperatures[number - 1]
         rows = known.iloc[tested].assign(fold=number, temperature=degrees)
-        tables += [_read(rows, outputs[tested], reading, degrees) for reading in READINGS]
+        tables += [_read(rows, outputs[tested], definition, degrees) for definition in DEFINITIONS]
     return pd.concat(tables).sort_index(kind="stable")
 
 
-def _read(rows: pd.DataFrame, outputs: Floats, reading: Reading, degrees: float) -> pd.DataFrame:
+def _read(
+    rows: pd.DataFrame, outputs: Floats, definition: Definition, degrees: float
+) -> pd.DataFrame:
     """Predictions under one definition, for the maps whose class under it is known."""
-    chances = softmax(of_classes(outputs, reading) / degrees)
-    table = rows.assign(reading=reading)
-    table["label"] = table["strict"] if reading == STRICT else table["label"]
+    chances = softmax(of_classes(outputs, definition) / degrees)
+    table = rows.assign(definition=definition)
+    table["label"] = table["strict"] if definition == STRICT else table["label"]
     table["predicted"] = np.array(list(PATTERNS))[chances.argmax(axis=1)]
     table[probability_columns()] = chances
     return table[table["label"] != ""]
 
 
-def of_classes(outputs: Floats, reading: Reading) -> Floats:
+def of_classes(outputs: Floats, definition: Definition) -> Floats:
     """[maps, classes] log probabilities from those of kinds, [maps, kinds]."""
-    found: Floats = np.log((softmax(outputs) @ members(reading)).clip(min=np.exp(_IMPOSSIBLE)))
+    found: Floats = np.log((softmax(outputs) @ members(definition)).clip(min=np.exp(_IMPOSSIBLE)))
     return found
 
 
@@ -254,7 +256,7 @@ def _temperatures(outputs: Floats, known: pd.DataFrame, splits: Sequence[Split])
 
     It is fitted under the lenient definition, in which every labelled map has a class.
     """
-    read, labels = of_classes(outputs, WIDE), known["label"].to_numpy()
+    read, labels = of_classes(outputs, LENIENT), known["label"].to_numpy()
     tested = [rows for _, rows in splits]
     found = []
     for number, own in enumerate(tested):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.patterns.classes import STRICT, WIDE
+from darksecrets.patterns.classes import LENIENT, STRICT
 from darksecrets.patterns.shares import OTHERS
 from darksecrets.patterns.tables import PATTERN_SHARES
 from darksecrets.plotting import kit
@@ -19,8 +19,8 @@ PAPER_RANGE = (0.32, 0.61)
 HETEROGENEOUS = list(kit.PATTERNS)[-1]
 """At the left of bars, so that its share, which the paper reports, is easy to read."""
 TITLES: dict[str, str] = {
-    WIDE: "Wide reading: columns of any tokens count",
-    STRICT: "Strict reading, the paper's: only columns of special tokens count",
+    LENIENT: "Lenient definition: columns of any tokens count",
+    STRICT: "Strict definition, the paper's: only columns of special tokens count",
 }
 PUBLISHED = "Published (follow-up)"
 _LOOKS = {
@@ -34,7 +34,7 @@ _BARS = 1.6  # width of the bars relative to 100% of the dots
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw the shares of every state under both readings, a row per task and state.
+    """Draw the shares of every state under both definitions, a row per task and state.
 
     At the left, stacked bars of the shares as classified, as in the paper; beside them, a panel per
     pattern with the shares corrected for the classifier's confusions and their 95% intervals. A
@@ -48,9 +48,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
     table = table.assign(known=table["confusions_of"] != OTHERS)
     widths = {name: _width(table[table["pattern"] == name]) for name in kit.PATTERNS}
     grids = [
-        _grid(rows, tasks, widths, TITLES[reading], paper=published is not None)
-        for reading in TITLES
-        for rows in [table[table["reading"] == reading]]
+        _grid(rows, tasks, widths, TITLES[definition], paper=published is not None)
+        for definition in TITLES
+        for rows in [table[table["definition"] == definition]]
         if len(rows)
     ]
     if published is not None:
@@ -66,7 +66,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
 def _grid(
     rows: pd.DataFrame, tasks: Sequence[str], widths: dict[str, float], title: str, *, paper: bool
 ) -> kit.Grid:
-    """One reading: the bars, and a panel of dots per pattern in ``widths``, with the same rows."""
+    """The bars of a definition, and a panel of dots per pattern in ``widths``, same rows."""
     places = kit.bars_of(tasks, [state for state in _LOOKS if state in set(rows["state"])])
     for task, state in places:
         kit.pick(rows, task=task, state=state)

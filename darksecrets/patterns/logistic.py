@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from darksecrets.patterns.definitions import MAP_KINDS
 from darksecrets.patterns.features import NAMES
-from darksecrets.patterns.readings import MAP_KINDS
 
 INVERSE_PENALTY = 0.3
 """Of scikit-learn's `LogisticRegression`; smaller keeps coefficients smaller."""

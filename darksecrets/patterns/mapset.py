@@ -122,8 +122,8 @@ class MapSet:
         Settled or not, in set order.
         """
         first = self.labels[self.labels["pass"] < SETTLED]
-        readings = first.assign(strict=strict_labels(first)).groupby("map")[["label", "strict"]]
-        classes = readings.nunique().max(axis=1)
+        definitions = first.assign(strict=strict_labels(first)).groupby("map")[["label", "strict"]]
+        classes = definitions.nunique().max(axis=1)
         disputed = set(classes.index[classes > 1])
         return [name for name in self.table["map"] if name in disputed]
 

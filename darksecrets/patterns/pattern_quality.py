@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.patterns import quality, tables
-from darksecrets.patterns.classes import READINGS, STRICT
+from darksecrets.patterns.classes import DEFINITIONS, STRICT
 from darksecrets.plotting import kit
 
 _LOOKS = {
@@ -29,24 +29,24 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     Maps of encoders without pre-training are nearly all heterogeneous and easy to classify: at the
     bottom, they have only the classifier of this run. Confusions and calibration are in the strict
-    reading, if there is one, and for maps of encoders that were left out of the training, if there
-    are several.
+    definition, if there is one, and for maps of encoders that were left out of the training, if
+    there are several.
     """
     predictions = sources.table(tables.PATTERN_PREDICTIONS)
     scores = sources.table(tables.PATTERN_CV, "scores")
-    readings = [name for name in READINGS if name in set(scores["reading"])]
-    reading = STRICT if STRICT in readings else readings[0]
+    definitions = [name for name in DEFINITIONS if name in set(scores["definition"])]
+    definition = STRICT if STRICT in definitions else definitions[0]
     left_out = max(set(predictions["left_out"]))  # `model` rather than `example`
-    shown = quality.shipped_predictions(predictions, left_out, reading)
+    shown = quality.shipped_predictions(predictions, left_out, definition)
     weighted = kit.pick(scores, metric="weighted_f1")
     untrained = weighted["maps_of"].str.endswith(_UNTRAINED)
     weighted = weighted[~untrained | (weighted["classifier"] == tables.SHIPPED)]
     names = weighted["maps_of"].iloc[np.argsort(untrained[weighted.index], kind="stable")]
     places = {name: _name(name) for name in names}
-    of_readings = {f"{name.capitalize()} reading": name for name in readings}
+    of_definitions = {f"{name.capitalize()} definition": name for name in definitions}
 
     def f1(axes: kit.Axes, title: str) -> None:
-        rows = weighted[weighted["reading"] == of_readings[title]]
+        rows = weighted[weighted["definition"] == of_definitions[title]]
         where: dict[str, Any] = {"at": "maps_of", "places": places, "by": "classifier"}
         crowded = rows["maps_of"].str.endswith(_UNTRAINED)
         ends = ("ci_low", "ci_high")
@@ -69,8 +69,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     maps = "maps of encoders left out of the training" if left_out == "model" else "maps left out"
     legend = _LOOKS | {"paper": kit.line(kit.INK, dash="--", width=0.6)}
     look: dict[str, Any] = {"height": 0.4 + 0.25 * len(places), "fixed": True, "share": "columns"}
-    above = kit.Grid(list(of_readings), kit.Panel(f1, x="Weighted F1 × 100", **look))
-    title = f"{tables.SHIPPED.capitalize()}, {maps}, {reading} reading"
+    above = kit.Grid(list(of_definitions), kit.Panel(f1, x="Weighted F1 × 100", **look))
+    title = f"{tables.SHIPPED.capitalize()}, {maps}, {definition} definition"
     parts = [_CONFUSION, f"Calibration error {100 * error:.1f}%"]
     under = kit.Grid(parts, kit.Panel(below, height=2.0, x=None, fixed=True), headline=title)
     headline = "How well patterns are classified: weighted F1, confusions and calibration"
@@ -81,7 +81,7 @@ def _name(maps_of: str) -> str:
     """What is written beside the scores of some maps."""
     if maps_of == quality.ALL:
         return "all maps"
-    short = maps_of.replace("finetuned-from-normal", "from normal")
+    short = maps_of.replace("finetuned-from-normal", "random init.")
     return short if short.startswith(quality.unseen("")) else f"known {short}"
 
 

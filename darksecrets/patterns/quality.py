@@ -9,7 +9,7 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import PERCENT
-from darksecrets.patterns.classes import PATTERNS, Reading
+from darksecrets.patterns.classes import PATTERNS, Definition
 from darksecrets.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV, SHIPPED
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.resampling import cluster_weights, interval
@@ -19,24 +19,24 @@ BINS = 10  # of probabilities, for the calibration
 
 
 def shipped_predictions(
-    predictions: pd.DataFrame, left_out: str, reading: Reading | None = None
+    predictions: pd.DataFrame, left_out: str, definition: Definition | None = None
 ) -> pd.DataFrame:
     """The predictions of the classifier that classifies a run's maps, in all repetitions.
 
     Args:
         predictions: The table `PATTERN_PREDICTIONS`.
         left_out: `EXAMPLE` or `MODEL`: what it was not trained on.
-        reading: Of the classes; both if None.
+        definition: Of the classes; both if None.
     """
     rows = (predictions["classifier"] == SHIPPED) & (predictions["left_out"] == left_out)
-    if reading is not None:
-        rows &= predictions["reading"] == reading
+    if definition is not None:
+        rows &= predictions["definition"] == definition
     return predictions[rows].reset_index(drop=True)
 
 
-def of_classifier(predictions: pd.DataFrame, reading: Reading) -> pd.DataFrame:
+def of_classifier(predictions: pd.DataFrame, definition: Definition) -> pd.DataFrame:
     """A row per labelled map: its prediction by what was trained on the other folds, once."""
-    rows = shipped_predictions(predictions, EXAMPLE, reading)
+    rows = shipped_predictions(predictions, EXAMPLE, definition)
     return rows[rows["repetition"] == 1].reset_index(drop=True)
 
 
@@ -84,10 +84,10 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     parts = []
     for maps_of, some in _parts(table):
         resample = _resampler(resamples, seed)
-        for (reading, name), rows in some.groupby(["reading", "classifier"], sort=False):
+        for (definition, name), rows in some.groupby(["definition", "classifier"], sort=False):
             value, low, high = _estimate(rows, resample)
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
-            part = part.assign(maps_of=maps_of, reading=str(reading), classifier=str(name))
+            part = part.assign(maps_of=maps_of, definition=str(definition), classifier=str(name))
             for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
                 part[column] = PERCENT * numbers
             part.loc[part["metric"] == "calibration_error", ["ci_low", "ci_high"]] = np.nan

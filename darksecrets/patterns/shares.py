@@ -12,7 +12,7 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.patterns import quality
-from darksecrets.patterns.classes import PATTERNS, READINGS, STRICT, WIDE, Reading
+from darksecrets.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, Definition
 from darksecrets.patterns.tables import EXAMPLE, MODEL
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import cluster_weights, interval, multinomial_weights
@@ -21,7 +21,7 @@ OTHERS = "other models"
 """Whose confusions shares are corrected for if no maps of the run's encoder were labelled."""
 PRIOR = 10
 """Maps that the confusions of all encoders count for, beside an encoder's own."""
-COLUMNS_OF: dict[Reading, str] = {WIDE: "pattern", STRICT: "strict"}
+COLUMNS_OF: dict[Definition, str] = {LENIENT: "pattern", STRICT: "strict"}
 """Column of classified maps with the class under each definition."""
 _RIDGE = 1e-12  # for classes that are confused exactly alike, whose shares are not determined
 _TRACE = 1e-6  # of every map, so that no class is missing in a resample
@@ -130,9 +130,9 @@ class Labelled:
     predicted: Integers
 
     @classmethod
-    def of(cls, predictions: pd.DataFrame, left_out: str, reading: Reading) -> Labelled:
+    def of(cls, predictions: pd.DataFrame, left_out: str, definition: Definition) -> Labelled:
         """Take them from the cross-validation, see `quality.shipped_predictions`."""
-        rows = quality.shipped_predictions(predictions, left_out, reading)
+        rows = quality.shipped_predictions(predictions, left_out, definition)
         parts = [one.sort_values("map") for _, one in rows.groupby("repetition")]
         places = [one["predicted"].map(list(PATTERNS).index).to_numpy(np.int64) for one in parts]
         table = parts[0] if parts else rows
@@ -240,8 +240,10 @@ def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
     return np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
 
 
-def count(predictions: pd.DataFrame, resamples: int, seed: int) -> dict[tuple[str, Reading], Known]:
-    """Count the confusions of a cross-validation, by what was left out and by reading.
+def count(
+    predictions: pd.DataFrame, resamples: int, seed: int
+) -> dict[tuple[str, Definition], Known]:
+    """Count the confusions of a cross-validation, by what was left out and by definition.
 
     Args:
         predictions: The table `PATTERN_PREDICTIONS`.
@@ -252,16 +254,16 @@ def count(predictions: pd.DataFrame, resamples: int, seed: int) -> dict[tuple[st
         Only what the table has rows of.
     """
     found = {}
-    for left_out, reading in itertools.product((EXAMPLE, MODEL), READINGS):
-        labelled = Labelled.of(predictions, left_out, reading)
+    for left_out, definition in itertools.product((EXAMPLE, MODEL), DEFINITIONS):
+        labelled = Labelled.of(predictions, left_out, definition)
         if len(labelled.table):
-            found[left_out, reading] = Known.of(labelled, resamples, seed)
+            found[left_out, definition] = Known.of(labelled, resamples, seed)
     return found
 
 
 def table(
     maps: pd.DataFrame,
-    known: Mapping[tuple[str, Reading], Known],
+    known: Mapping[tuple[str, Definition], Known],
     encoder: str,
     state: str,
     resamples: int,
@@ -278,21 +280,21 @@ def table(
         seed: Seed of the resamples, another one than that of ``known``.
 
     Returns:
-        A row per reading and class: ``reading``, ``pattern``, ``share``, ``ci_low``, ``ci_high``,
-        ``corrected``, ``corrected_low``, ``corrected_high``, and ``confusions_of``: the name that
-        the labelled maps have for this encoder, or ``OTHERS``. Readings that no labelled map has
-        are left out.
+        A row per definition and class: ``definition``, ``pattern``, ``share``, ``ci_low``,
+        ``ci_high``, ``corrected``, ``corrected_low``, ``corrected_high``, and ``confusions_of``:
+        the name that the labelled maps have for this encoder, or ``OTHERS``. Definitions that no
+        labelled map has are left out.
     """
     tables = []
-    for reading, column in COLUMNS_OF.items():
-        if (EXAMPLE, reading) not in known:
+    for definition, column in COLUMNS_OF.items():
+        if (EXAMPLE, definition) not in known:
             continue
-        inside = known[EXAMPLE, reading]
+        inside = known[EXAMPLE, definition]
         own = encoders_of(encoder, inside.once[0].encoders)
-        used = inside if own else known.get((MODEL, reading), inside)
+        used = inside if own else known.get((MODEL, definition), inside)
         shares = by_example(maps.assign(pattern=maps[column]))
         found = estimate(shares, used, own, state, resamples, np.random.default_rng(seed))
-        tables.append(found.assign(reading=reading, confusions_of=", ".join(own) or OTHERS))
+        tables.append(found.assign(definition=definition, confusions_of=", ".join(own) or OTHERS))
     return pd.concat(tables, ignore_index=True)
 
 

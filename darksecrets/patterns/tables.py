@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darksecrets.patterns.classes import NUMBERS, PATTERNS, READINGS, STRENGTHS
+from darksecrets.patterns.classes import DEFINITIONS, NUMBERS, PATTERNS, STRENGTHS
 from darksecrets.run.columns import (
     FIRST,
     HEAD,
@@ -144,7 +144,7 @@ _PAIR = (
         "question",
         "the class under a definition, or a second answer (of `columns`, whichever is the "
         "strongest)",
-        values=(*READINGS, "columns", "number", "diagonal"),
+        values=(*DEFINITIONS, "columns", "number", "diagonal"),
     ),
 )
 
@@ -189,10 +189,10 @@ CONFUSION = Table(
     key=("first", "second", "maps_of", "question", "value_first", "value_second"),
 )
 
-_READING = text(
-    "reading",
-    "`wide`, lenient: columns count whichever tokens they are; `strict`: special tokens only",
-    values=READINGS,
+_DEFINITION = text(
+    "definition",
+    "`lenient`: columns count whichever tokens they are; `strict`: special tokens only",
+    values=DEFINITIONS,
 )
 
 PATTERN_PREDICTIONS = Table(
@@ -211,7 +211,7 @@ PATTERN_PREDICTIONS = Table(
             "training with other composed maps, from 1; only of `hand-made features`",
             low=1,
         ),
-        _READING,
+        _DEFINITION,
         integer("fold", "maps that were tested together, from 1", low=1),
         _MAP,
         text(
@@ -233,7 +233,7 @@ PATTERN_PREDICTIONS = Table(
             optional=True,
         ),
     ),
-    key=("classifier", "left_out", "repetition", "reading", "map"),
+    key=("classifier", "left_out", "repetition", "definition", "map"),
 )
 
 PATTERN_CV = Table(
@@ -245,7 +245,7 @@ PATTERN_CV = Table(
             "`all`; if the maps are of several encoders, each; "
             "`unseen <encoder>`: after training on the other encoders' maps only",
         ),
-        _READING,
+        _DEFINITION,
         _CLASSIFIER,
         text("metric", "score", values=(*OVERALL, *BY_CLASS)),
         like(_PATTERN, "class; empty for all together", optional=True),
@@ -253,7 +253,7 @@ PATTERN_CV = Table(
         *interval("score", unit="× 100", bounds=(0, 100), optional=True),
         integer("maps", "maps that the score is about"),
     ),
-    key=("maps_of", "reading", "classifier", "metric", "pattern"),
+    key=("maps_of", "definition", "classifier", "metric", "pattern"),
 )
 
 _PROBABILITY = share("probability", "calibrated probability of that class", decimals=4)
@@ -281,7 +281,7 @@ PATTERN_SHARES = Table(
     "Shares of the patterns among all maps of a model (Figure 2).",
     (
         *MAPS,
-        _READING,
+        _DEFINITION,
         _PATTERN,
         like(_SHARE, "as classified"),
         *interval("share", unit="share of maps", bounds=(0, 1)),
@@ -297,7 +297,7 @@ PATTERN_SHARES = Table(
             "labelled",
         ),
     ),
-    key=(*names(*MAPS), "reading", "pattern"),
+    key=(*names(*MAPS), "definition", "pattern"),
 )
 
 PATTERN_HEADS = Table(

@@ -24,7 +24,7 @@ PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 CODE = (
     *("seen", "features", "cnn", "logistic", "composition"),
-    *("readings", "classifier", "crossvalidation"),
+    *("definitions", "classifier", "crossvalidation"),
 )
 """Modules of the package that its results depend on."""
 

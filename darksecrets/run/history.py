@@ -16,7 +16,7 @@ from darksecrets.run.provenance import environment
 if TYPE_CHECKING:
     import pandas as pd
 
-_ELSEWHERE = {"look", "logs", "benchmarks"}
+_ELSEWHERE = {"inspect", "logs", "benchmarks"}
 """Folders of a run without records of its own results."""
 _SHOWN = ("torch", "transformers", "snakemake", "numpy", "pandas", "scikit-learn")
 

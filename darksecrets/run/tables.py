@@ -32,7 +32,7 @@ ROUNDING = 2e-3
 
 DIGITS = 7
 """Significant digits of numbers in CSV files: those of single precision, in which models compute.
-Further digits would change with the CPU and the number of threads (docs/faults.md)."""
+Further digits would change with the CPU and the number of threads (docs/failures.md)."""
 
 EXACT = 9
 """Significant digits that a number in single precision can be read back from exactly."""

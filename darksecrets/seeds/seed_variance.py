@@ -1,4 +1,4 @@
-"""How much scores depend on the seeds of start and order (Dodge et al. 2020)."""
+"""How much scores depend on the seeds of initialization and data order (Dodge et al. 2020)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _LOOKS = {
     tables.ORDER: kit.dot(kit.VERMILLION, "s"),
     tables.RESIDUAL: kit.dot(kit.INK, "D"),
 }
-_WORDS = {tables.INIT: "start", tables.ORDER: "order,\ndropout", tables.RESIDUAL: "residual"}
+_WORDS = {
+    tables.INIT: "initialization",
+    tables.ORDER: "data order,\ndropout",
+    tables.RESIDUAL: "residual",
+}
 _SURE, _NEGATIVE, _CUT = kit.dot(kit.INK), kit.dot(kit.INK, "x", 6.0), kit.dot(kit.INK, "^")
 _BEST = kit.line(kit.INK)
 _HELD_OUT = kit.line(kit.BLUE, dash="--")

@@ -42,7 +42,7 @@ def load_parser(parse: str, pipeline: str) -> tuple[Language | None, str]:
         InputError: It is ``on`` but cannot be used, see `annotation.load_pipeline`.
     """
     if parse == "off":
-        return None, "look.parse is off"
+        return None, "inspect.parse is off"
     if parse == "auto" and importlib.util.find_spec("spacy") is None:
         why = "spaCy is not installed"
         _log.warning("Measures that need words are left out: %s.", why)

@@ -14,8 +14,8 @@ from darksecrets.run.libraries import can_import
 from darksecrets.text import texts
 
 MISSING = (
-    "The target `look` needs text: found no key `text`. Add --config 'text=The cat sat.', or name "
-    "a file with one example a line; docs/look.md says more."
+    "The target `inspect` needs text: found no key `text`. Add --config 'text=The cat sat.', or "
+    "name a file with one example a line; docs/inspect.md says more."
 )
 
 
@@ -32,11 +32,11 @@ def check(config: Mapping[str, Any]) -> None:
         raise InputError(MISSING)
     texts.read(config["text"])
     if config["model"]["source"] != "hub":
-        check_heads(config["look"]["heads"], checkpoints.folder_of(config["model"]))
+        check_heads(config["inspect"]["heads"], checkpoints.folder_of(config["model"]))
 
 
 def check_heads(selectors: list[object], model: Path) -> None:
-    """Check the key ``look.heads`` against a model's layers and heads.
+    """Check the key ``inspect.heads`` against a model's layers and heads.
 
     Raises:
         InputError: It has no such heads.
@@ -47,7 +47,7 @@ def check_heads(selectors: list[object], model: Path) -> None:
             try:
                 Shape(size.layers, size.heads).parse(selector)
             except InputError as error:
-                raise InputError(f"look.heads in the configuration: {error}") from None
+                raise InputError(f"inspect.heads in the configuration: {error}") from None
 
 
 def check_tokens(config: Mapping[str, Any]) -> None:
@@ -78,6 +78,6 @@ def check_parser(config: Mapping[str, Any]) -> None:
     """
     from darksecrets.text.measuring import load_parser
 
-    parse = config["look"]["parse"]
+    parse = config["inspect"]["parse"]
     if parse == "off" or can_import("spacy"):
         load_parser(parse, config["annotation"]["pipeline"])

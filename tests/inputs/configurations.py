@@ -140,9 +140,9 @@ KEYS = [
     key("ablation.screening", "maybe", "one of"),
     key("ablation.chunks", 500, "at most 400", "validation examples"),
     key("attention.chunks", 401, "at most 400"),
-    key("look.name", "a/b", "letters, digits"),
-    key("look.parse", "maybe", "one of"),
-    key("look.heads", "all", "'all' (str)"),
+    key("inspect.name", "a/b", "letters, digits"),
+    key("inspect.parse", "maybe", "one of"),
+    key("inspect.heads", "all", "'all' (str)"),
 ]
 
 SELECTORS = [

@@ -418,7 +418,7 @@ def _text(name: str, text: object, *words: str, **keys: object) -> Case:
 
 
 TEXTS = [
-    _text("none", None, "needs text", "docs/look.md"),
+    _text("none", None, "needs text", "docs/inspect.md"),
     _text("empty", "", "no sentence"),
     _text("spaces", "  ", "no sentence"),
     _text("a file that is not there", "none.txt", "none.txt", "is not there"),
@@ -434,7 +434,7 @@ TEXTS = [
     _text("zero-width", ["one", "\u200b"], "example 2", "finds no token"),
     _text("half of a character", ["a\ud800"], "half of a character"),
     _text("nested", [[["a"]]], "example 1"),
-    _text("heads that do not exist", "one", "look.heads", "6 heads", look={"heads": ["layer 9"]}),
+    _text("no such heads", "one", "inspect.heads", "6 heads", inspect={"heads": ["layer 9"]}),
     _text("too many tokens for the model", "one", "takes at most", fine_tuning={"max_length": 512}),
     Case(
         "text: a file in Latin-1",

@@ -53,7 +53,7 @@ KEYS = [
     _key("gpu", 0),
     _key("gpu", "auto"),
     _key("threads", 1024),
-    _key("look.parse", False),
+    _key("inspect.parse", False),
     _key("model.id", "anything goes"),
 ]
 
@@ -78,7 +78,7 @@ FILES = [
     _yaml("JSON with tabs", json.dumps(run(), indent="\t")),
     _yaml("sections that are empty", _TOP + "samples: {}\nablation: {joint: {}}\n"),
     _yaml("a number with underscores", _TOP + "samples: {size: 1_000}\n"),
-    _yaml("on without quotes", _TOP + "look: {parse: on}\n"),
+    _yaml("on without quotes", _TOP + "inspect: {parse: on}\n"),
     _yaml("escapes", 'run: "\\x61"\ndata: {source: builtin}\nmodel: {source: builtin}\n'),
 ]
 
@@ -356,7 +356,7 @@ TEXTS = [
         lambda f: run(text=str(write(f, "my text.txt", "\ufeffone\r\ntwo\r\n"))),
         looking=True,
     ),
-    _text("heads", "one", look={"heads": [1, {"2": "all"}]}),
+    _text("heads", "one", inspect={"heads": [1, {"2": "all"}]}),
 ]
 
 CASES = [*KEYS, *FILES, *DATA, *PATHS, *LINKS, *LABELLED, *MODELS, *TEXTS]

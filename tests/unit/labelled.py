@@ -76,7 +76,9 @@ def save(mapset, folder):
     return folder
 
 
-def predictions(maps=80, seed=0, names=NAMES, repetitions=1, reading="wide", left_out="example"):
+def predictions(
+    maps=80, seed=0, names=NAMES, repetitions=1, definition="lenient", left_out="example"
+):
     """Made-up predictions, mostly right, for two maps of every example."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(names, size=maps)
@@ -90,7 +92,7 @@ def predictions(maps=80, seed=0, names=NAMES, repetitions=1, reading="wide", lef
                 "classifier": SHIPPED,
                 "left_out": left_out,
                 "repetition": repetition,
-                "reading": reading,
+                "definition": definition,
                 "fold": fold,
                 "map": [f"x-{number}" for number in range(maps)],
                 "encoder": MODEL,

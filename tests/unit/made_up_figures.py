@@ -84,7 +84,7 @@ def table(declared: Table) -> pd.DataFrame:
         elif column.kind == "integer":
             frame = frame.astype({column.name: column.dtype})
     if declared.name == "patterns":
-        frame["share"] /= frame.groupby(["task", "state", "seed", "reading"], dropna=False)[
+        frame["share"] /= frame.groupby(["task", "state", "seed", "definition"], dropna=False)[
             "share"
         ].transform("sum")
     if declared.name == "head_types":  # a head has one main type, or none

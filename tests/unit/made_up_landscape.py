@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from darksecrets.landscape.results import Restored
+from darksecrets.landscape.results import Reset
 from darksecrets.landscape.swaps import interpolations, swaps
 from darksecrets.landscape.tables import SWAPS
 
@@ -41,14 +41,14 @@ class MadeUp:
         exchanged: np.ndarray | float = 0.0,
         change: np.ndarray | None = None,
         noise: float = 0.3,
-    ) -> Restored:
+    ) -> Reset:
         """One seed. Every model adds noise by the same law, the fine-tuned one included.
 
         So all are equal models, up to what is asked for.
 
         Args:
             rng: Source of randomness.
-            heads: [layers, heads] what restoring each takes from the right output.
+            heads: [layers, heads] what resetting each takes from the right output.
             exchanged: [swaps] the same for whatever else is exchanged.
             change: [layers, heads] how far heads have moved; random if not given.
             noise: Standard deviation of what a model adds to outputs.
@@ -66,7 +66,7 @@ class MadeUp:
         validation = drawn(parts, len(POINTS))
         validation[:, -1] = finetuned
         train = validation[:, :, ::2].copy()
-        return Restored(
+        return Reset(
             swaps=pd.DataFrame(table, columns=list(SWAPS.names)),
             finetuned=finetuned,
             swapped=drawn(len(table), cost=exchanged),

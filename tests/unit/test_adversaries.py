@@ -28,7 +28,9 @@ def test_nothing_that_knows_nothing_passes_more_often_than_stated(trials):
     assert not broken
 
 
-TESTS = re.compile(r"[pq]_.*|.*_[pq]|stands_out|noninferior|probability|greatest_of_.*|verdict")
+TESTS = re.compile(
+    r"[pq]_.*|.*_[pq]|exceeds_controls|noninferior|probability|greatest_of_.*|verdict"
+)
 """Columns that say whether something is true."""
 
 ELSEWHERE = {
@@ -41,7 +43,7 @@ ELSEWHERE = {
             "excess_product",
             "q_value",
             "p_family",
-        ),  # see stands_out
+        ),  # see exceeds_controls
     },
     "framenet_correlation": {"p_value"},  # of what is not claimed to be a control
     "token_pairs": {"over_control", "over_same_key", "excess", "excess_product"},  # see p_value

@@ -153,7 +153,7 @@ def test_gates_of_a_run_that_trains_none(refused):
         ("compressed_models", "compression.tasks", "compresses no models"),
         ("compression", "compression.tasks", "compresses no models"),
         ("faithfulness", "faithfulness.tasks", "compares attention with no"),
-        ("paths", "landscape.tasks", "restores no layers"),
+        ("paths", "landscape.tasks", "resets no layers"),
         ("head_trajectories", "landscape.trajectories.tasks", "follows no training"),
         ("loss_surfaces", "landscape.surface.tasks", "computes no loss surfaces"),
         ("flatness", "landscape.flatness.tasks", "measures no flatness"),
@@ -250,18 +250,18 @@ def test_no_disk_space(refused):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({}, ["needs text", "docs/look.md"]),
+        ({}, ["needs text", "docs/inspect.md"]),
         ({"text": ["one", "a ||| b ||| c"]}, ["example 2", "3 sentences"]),
-        ({"text": "one", "look": {"heads": ["layer 9"]}}, ["look.heads", "6 layers of 6 heads"]),
+        ({"text": "one", "inspect": {"heads": ["layer 9"]}}, ["inspect.heads", "6 layers of 6"]),
         (
-            {"text": "one", "look": {"parse": "on"}, "annotation": {"pipeline": "none"}},
+            {"text": "one", "inspect": {"parse": "on"}, "annotation": {"pipeline": "none"}},
             ["annotation.pipeline", "'none'"],
         ),
     ],
     ids=["none", "three", "heads", "parser"],
 )
 def test_text_that_cannot_be_looked_at(refused, keys, words):
-    message = refused(configuration(**keys), "look")
+    message = refused(configuration(**keys), "inspect")
     for word in words:
         assert word in message
 

@@ -47,12 +47,12 @@ def test_all_analyses_of_the_demonstration_are_planned(snakemake, planned, root,
     assert "retrain_subnetwork" not in jobs
     assert jobs["compress_model"] == jobs["collect_compression"] == 1, "one task"
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 1), "to save time"
-    assert jobs["restore_layers"] == 2, "two tasks, to save time"
+    assert jobs["reset_layers"] == 2, "two tasks, to save time"
     assert jobs["measure_surface"] == jobs["follow_heads"] == 1, "one task and seed, to save time"
     assert jobs["measure_flatness"] == jobs["compare_flatness"] == 1, "all models of one task"
     once = (
         *("measure_syntax", "measure_syntactic_changes", "compare_alternatives", "score_pruned"),
-        *("score_subnetworks", "score_restored", "score_seeds"),
+        *("score_subnetworks", "score_reset", "score_seeds"),
     )
     assert {jobs[name] for name in once} == {1}, "for all tasks together"
     assert sum(jobs.values()) <= 200
@@ -146,7 +146,7 @@ def needs(smoke_config):
         ("redundancy", {"evaluate_pretrained", "compare_patterns", "head_statistics"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "measure_attention"}),
         ("claims_by_measure", {"claims", "measure_norms", "stripes_by_measure"}),
-        ("stripes_by_measure", {"restore_layers", "measure_norms", "claims_by_measure"}),
+        ("stripes_by_measure", {"reset_layers", "measure_norms", "claims_by_measure"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
         ("attention_trees", {"prepare_dataset", "finetune", "syntactic_heads"}),
         ("attention_to_subjects", {"prepare_dataset", "finetune", "attention_trees"}),
@@ -156,11 +156,11 @@ def needs(smoke_config):
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
         ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
         ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
-        ("restored_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
+        ("reset_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
         ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
-        ("loss_surfaces", {"restore_layers", "sweep_heads", "figure5"}),
-        ("head_trajectories", {"extract_attention", "restore_layers", "figure5"}),
-        ("flatness", {"evaluate_pretrained", "restore_layers", "figure5"}),
+        ("loss_surfaces", {"reset_layers", "sweep_heads", "figure5"}),
+        ("head_trajectories", {"extract_attention", "reset_layers", "figure5"}),
+        ("flatness", {"evaluate_pretrained", "reset_layers", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )
@@ -396,11 +396,11 @@ def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, 
     own = tmp_path / "own.yaml"
     keys = {"run": "own", "data": {"source": "tsv"}, "model": model, "text": ["a {b} $c", "d"]}
     own.write_text(yaml.safe_dump(keys))
-    assert planned(snakemake(tmp_path, "-n", "look", config=str(own)).stdout) == {
+    assert planned(snakemake(tmp_path, "-n", "inspect", config=str(own)).stdout) == {
         "get_pretrained_model": 1,
         "look_at_text": 1,
         "measure_text": 1,
-        "look": 1,
+        "inspect": 1,
     }
 
 
@@ -417,5 +417,5 @@ def test_a_look_with_another_length_outdates_nothing_of_a_run(
     targets = ("results/smoke/models/pretrained", "results/smoke/patterns/classifier")
     snakemake(tmp_path, "--touch", "--forceall", *targets, config=smoke_config)
     keys = ("--config", "text=a b", "fine_tuning={max_length: 32}")
-    jobs = planned(snakemake(tmp_path, "-n", "look", *keys, config=smoke_config).stdout)
-    assert jobs == {"look_at_text": 1, "measure_text": 1, "look": 1}
+    jobs = planned(snakemake(tmp_path, "-n", "inspect", *keys, config=smoke_config).stdout)
+    assert jobs == {"look_at_text": 1, "measure_text": 1, "inspect": 1}

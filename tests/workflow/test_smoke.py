@@ -376,21 +376,21 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     assert set(of_store.idx) == set(store.idx)
     table = pd.read_csv(run / "tables" / "patterns.csv")
     assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 2 * 5
-    for reading, column in (("wide", "pattern"), ("strict", "strict")):
-        rows = table[(table.task == "RTE") & (table.seed == 2) & (table.reading == reading)]
+    for definition, column in (("lenient", "pattern"), ("strict", "strict")):
+        rows = table[(table.task == "RTE") & (table.seed == 2) & (table.definition == definition)]
         shares = rows.set_index("pattern")["share"]
         counted = of_store[column].value_counts(normalize=True).reindex(shares.index).fillna(0)
         assert np.allclose(shares, counted, atol=1e-8)
-    models = table.groupby(["task", "state", "seed", "reading"], dropna=False)
+    models = table.groupby(["task", "state", "seed", "definition"], dropna=False)
     assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
 
 
-def test_heads_that_stand_out_in_other_measures_are_looked_up(run):
+def test_heads_that_exceed_controls_in_other_measures_are_looked_up(run):
     groups = pd.read_csv(run / "tables" / "linked_groups.csv")
     assert set(groups["group"]) == {"framenet", "equal_words", "token_pairs"}
     assert set(groups.loc[groups["group"] == "equal_words", "task"]) == set(TASKS) - {"SST-2"}
     heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
-    heads = heads[heads["stands_out"] & (heads["state"] == "pretrained")]
+    heads = heads[heads["exceeds_controls"] & (heads["state"] == "pretrained")]
     count = (heads["direction"] == "element_to_predicate").sum()
     assert (groups.loc[groups["group"] == "framenet", "heads"] == count).all()
     each = pd.read_csv(run / "tables" / "linked_ablation.csv")
@@ -537,16 +537,16 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert set(survival["kind"]) == {"head", "layer"}
 
 
-def test_layers_are_restored_in_both_directions(run):
+def test_layers_are_reset_in_both_directions(run):
     """With all fine-tuned weights in the pre-trained encoder, it is the fine-tuned model."""
-    table = pd.read_csv(run / "tables" / "restored_layers.csv")
+    table = pd.read_csv(run / "tables" / "reset_layers.csv")
     assert set(table["task"]) == {"RTE"}
-    intact = table[table["direction"] == "restored"].groupby("seed")["baseline"].unique()
+    intact = table[table["direction"] == "reset"].groupby("seed")["baseline"].unique()
     every = "direction == 'transferred' and kind == 'up to' and last_layer == 6"
     whole = table.query(every).groupby("seed")["score"].unique()
     assert intact.map(list).to_dict() == whole.map(list).to_dict()
-    assert len(pd.read_csv(run / "tables" / "restored_heads.csv")) == len(SEEDS) * 36
-    means = pd.read_csv(run / "tables" / "restored_means.csv")
+    assert len(pd.read_csv(run / "tables" / "reset_heads.csv")) == len(SEEDS) * 36
+    means = pd.read_csv(run / "tables" / "reset_means.csv")
     assert set(means["seeds"]) == {len(SEEDS)}
     ends = pd.read_csv(run / "tables" / "interpolation.csv").query("alpha == 1")
     assert (ends["difference"] == 0).all()
@@ -584,13 +584,14 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     assert set(importance["task"]) == {"RTE"}
     assert len(importance) == len(SEEDS) * 9 * 36
     agreement = pd.read_csv(run / "tables" / "importance_agreement.csv")
-    assert set(agreement["reference"]) == {"exact loss", "validation score", "another order"}
+    references = {"leave-one-out loss", "validation score", "another order"}
+    assert set(agreement["reference"]) == references
     curves = pd.read_csv(run / "tables" / "pruning_curves.csv")
     ends = curves[curves["heads"] == 36].groupby(["seed", "metric"])["score"].nunique()
     assert set(curves["task"]) == {"RTE"}
     assert (ends == 1).all()
     pruned = pd.read_csv(run / "tables" / "pruned_heads.csv")
-    assert (pruned["tolerated"] <= 36).all()
+    assert (pruned["largest"] <= 36).all()
     left = pd.read_csv(run / "tables" / "remaining_heads.csv")
     assert left.groupby(["seed", "order"]).size().unique().tolist() == [36]
     important = pd.read_csv(run / "tables" / "important_heads.csv")
@@ -660,17 +661,17 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     text = ["The teacher {saw} $5 and $6. ||| It slept " + "and slept " * 20, "a ||| b"]
     keys = (
         "text=" + json.dumps(text),
-        "look={name: mine, drawn: 1}",
+        "inspect={name: mine, drawn: 1}",
         "fine_tuning={max_length: 32}",
     )
-    jobs = planned(call("-n", "look", "--config", *keys).stdout)
-    assert jobs == {"look_at_text": 1, "measure_text": 1, "look": 1}
-    said = call("look", "--config", *keys)
+    jobs = planned(call("-n", "inspect", "--config", *keys).stdout)
+    assert jobs == {"look_at_text": 1, "measure_text": 1, "inspect": 1}
+    said = call("inspect", "--config", *keys)
     assert "example 1: " in said.stderr
     assert "tokens are cut off" in said.stderr
     assert (run / "config.yaml").read_text() == recorded
 
-    folder = run / "look" / "mine"
+    folder = run / "inspect" / "mine"
     seen = darksecrets.look(
         text,
         run / "models" / "pretrained",

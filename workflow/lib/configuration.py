@@ -47,6 +47,7 @@ _IN_WORDS = {
 
 # Keys of earlier versions, and what became of them.
 _MOVED = {
+    "look": "`inspect`, with the same keys",
     "measures": "`attention_measures.measures`, without `weights`",
     "treebank": "`syntax`, with the same keys",
     "coreference": "`syntax.coreference`, with the same keys",

@@ -34,7 +34,7 @@ from workflow.lib import compat, plan
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
-"""What docs/look.md looks at."""
+"""What docs/inspect.md looks at."""
 
 BY_HAND = ("data-flow.svg", "packages.svg")
 """Pictures that are drawn by hand."""
@@ -89,7 +89,7 @@ ONE_SEED: Mapping[str, str] = {
 """Pictures of the run on real data with one seed and all that the survey adds."""
 
 FIVE_SEEDS: Mapping[str, str] = {
-    "real-restored-layers.png": "restored_layers",
+    "real-reset-layers.png": "reset_layers",
     "real-flatness.png": "flatness",
 }
 """Pictures of the run on real data with five seeds, about what fine-tuning does."""
@@ -255,13 +255,13 @@ def of_text() -> None:
     """Make the pictures of `look`: the heads of the tiny BERT on a text."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-        command += ["--directory", folder, "--cores", str(os.cpu_count()), "look"]
+        command += ["--directory", folder, "--cores", str(os.cpu_count()), "inspect"]
         command += ["--configfile", str(ROOT / "config/config.yaml"), "--config", f"text={TEXT}"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr[-1000:])
         for name, figure in LOOK.items():
-            (file,) = Path(folder).glob(f"results/*/look/*/figures/{figure}.png")
+            (file,) = Path(folder).glob(f"results/*/inspect/*/figures/{figure}.png")
             shutil.copy(file, IMAGES / name)
 
 

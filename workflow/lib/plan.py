@@ -31,10 +31,10 @@ REST = "tables and figures"
 """Label of the row for all rules that declare no resources."""
 
 OF_A_LOOK = {
-    *("look", "look_at_text", "measure_text"),
+    *("inspect", "look", "look_at_text", "measure_text"),
     *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
 }
-"""Rules that the target `look` needs."""
+"""Rules that the target `inspect` needs."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def steps(dag: Any) -> list[Step]:  # noqa: ANN401 - Snakemake's graph of jobs
 
 
 def is_look(dag: Any, config: Mapping[str, Any]) -> bool:  # noqa: ANN401
-    """Whether all steps that Snakemake will run are of the target `look`, which needs no data."""
+    """Whether all steps to run are of the target `inspect`, which needs no data."""
     rules = {job.rule.name for job in compat.jobs_of(dag)}
     return config["text"] is not None and rules <= OF_A_LOOK
 

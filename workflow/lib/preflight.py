@@ -43,7 +43,7 @@ OF_A_PLAN = (
     *(data.check, framenet.check, patterns.check, models.check),
     *(finetuning.check, ablation.check),
 )
-#: The same for the target `look`, which needs neither data nor a model that can be changed.
+#: The same for the target `inspect`, which needs neither data nor a model that can be changed.
 OF_A_LOOK = (text.check, patterns.check, models.check)
 #: Checks of runs only, which query the Hub or its cache.
 OF_A_RUN = (data.check_hub, models.check_hub)
@@ -54,7 +54,7 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
 
     Args:
         config: A resolved configuration.
-        looking: Whether only what the target `look` needs is checked.
+        looking: Whether only what the target `inspect` needs is checked.
 
     Raises:
         InputError: At the first problem that would make a job fail.
@@ -88,7 +88,9 @@ def check_packages(config: Mapping[str, Any], packages: Set[str]) -> None:
     _apply(config, analyses.checks(n for n in unnamed if analyses.package_of(n) in packages))
 
 
-def _apply(config: Mapping[str, Any], checks: Iterable[Callable[[Mapping[str, Any]], None]]) -> None:
+def _apply(
+    config: Mapping[str, Any], checks: Iterable[Callable[[Mapping[str, Any]], None]]
+) -> None:
     for check_section in checks:
         try:
             check_section(config)

@@ -42,7 +42,7 @@ _ON_HUB = (50_000, 5_000)  # examples of a task on the Hub whose entry has no `s
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
 _OF_THREAD_MB = 240  # of every further thread that works on examples of its own
-_OF_RESTORING_THREAD_MB = 330  # the same where layers are restored
+_OF_RESETTING_THREAD_MB = 330  # the same where layers are reset
 _ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
@@ -428,17 +428,17 @@ def _compressed(work: Work) -> int:
     return 3 + sum(len(settings[key]) for key in _AMOUNTS)
 
 
-def restoring(work: Work) -> Need:
-    """A model with layers and heads restored, each alone and together, and between both models."""
+def resetting(work: Work) -> Need:
+    """A model with layers and heads reset, each alone and together, and between both models."""
     settings, layers = work.config["landscape"], work.model.layers
     scored = min(work.validation, int(settings["examples"] or work.validation))
     inner = len(settings["points"]) - 1
     paths = inner * (layers / 2 + 3)  # a layer needs half of the model on average
-    passes = _restored_sets(work) / 2 + paths
+    passes = _reset_sets(work) / 2 + paths
     operations = passes * work.forward(scored)
     operations += paths * work.forward(min(work.train, int(settings["training"])))
-    outputs = 8 * (_restored_sets(work) + inner * (layers + 3)) * scored / MB
-    own = _OF_RESTORING_THREAD_MB * (work.config["threads"] - 1)
+    outputs = 8 * (_reset_sets(work) + inner * (layers + 3)) * scored / MB
+    own = _OF_RESETTING_THREAD_MB * (work.config["threads"] - 1)
     texts = work.encoding(scored)
     return Need(
         memory=_IMPORTS_MB + 500 + 24 * work.model.weights / MB + own + outputs + texts,
@@ -499,11 +499,11 @@ def flatness(work: Work) -> Need:
     )
 
 
-def restored_scoring(work: Work) -> Need:
+def reset_scoring(work: Work) -> Need:
     """Intervals and tests of everything reset, of all models."""
     settings = work.config["landscape"]
     one = _of_models(
-        work.config, settings["tasks"], lambda each: _scoring(each, 2 * _restored_sets(each))
+        work.config, settings["tasks"], lambda each: _scoring(each, 2 * _reset_sets(each))
     )
     return dataclasses.replace(one, seconds=len(settings["states"]) * one.seconds)
 
@@ -527,7 +527,7 @@ def surface(work: Work) -> Need:
     )
 
 
-def _restored_sets(work: Work) -> int:
+def _reset_sets(work: Work) -> int:
     """Layers in both directions, and heads."""
     return work.model.layers * (work.model.heads + 11)
 
@@ -1006,7 +1006,7 @@ def work_of_text(config: Mapping[str, Any]) -> Work:
         validation=number,
         sample=number,
         tokens=config["fine_tuning"]["max_length"],
-        parsed=config["look"]["parse"] != "off",
+        parsed=config["inspect"]["parse"] != "off",
         config=config,
     )
 

@@ -26,7 +26,7 @@ COMPARISONS = (
     *("seed_agreement", "task_agreement", "worst_overlap", "worst_heads"),
     *("linked_ablation", "linked_groups"),
 )
-TOGETHER = ("joint_ablation", "tolerated_heads", "tolerated_means")
+TOGETHER = ("joint_ablation", "largest_sets", "largest_set_means")
 if not config["left_out"]["interventions"]:
     CHECKS["sweep_heads"] = CHECKS["sweep_heads_chunk"] = of_ablation.check_run
 CHECKS["score_ablation"] = partial(
@@ -185,7 +185,7 @@ use rule sweep_joint as sweep_joint_chunk with:
 rule score_joint:
     """Compare heads disabled together with the intact model, on the examples that did not choose them.
 
-    How many heads are tolerated is also averaged over fine-tuning seeds; with one seed, there are no rows.
+    The size of the largest set of heads that can be disabled is also averaged over fine-tuning seeds; with one seed, there are no rows.
     """
     input:
         sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", JOINT),

@@ -1,21 +1,21 @@
-# Section 4.3, further: what does fine-tuning do? Layers restored, paths between two models, and how flat the
+# Section 4.3, further: what does fine-tuning do? Layers reset, paths between two models, and how flat the
 # loss is around them.
 
 
 from darksecrets.landscape import preflight as of_landscape
 
 LANDSCAPE = "Section 4.3, what fine-tuning does"
-RESTORED = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
+RESET = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
 TABLES_OF_LANDSCAPE = (
-    *("restored_layers", "restored_heads", "restored_means", "interpolation"),
+    *("reset_layers", "reset_heads", "reset_means", "interpolation"),
     "change_and_cost",
 )
 SURFACES = config["landscape"]["surface"]["tasks"]
 TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
 # The models that span a plane, in the order of `darksecrets.landscape.surface_tables.CORNERS`.
 SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
-CHECKS["score_restored"] = partial(
-    of_data.check_chosen, key="landscape.tasks", lacks="restores no layers"
+CHECKS["score_reset"] = partial(
+    of_data.check_chosen, key="landscape.tasks", lacks="resets no layers"
 )
 FLATNESS = config["landscape"]["flatness"]
 # What fine-tunings begin with, besides state and seed.
@@ -26,7 +26,7 @@ STARTING = {
 }
 TABLES_OF_FLATNESS = ("flatness", "flatness_means")
 CHECKS["measure_flatness"] = of_landscape.check_derivatives
-CHECKS["restore_layers"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
+CHECKS["reset_layers"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
 CHECKS["collect_surfaces"] = partial(
     of_data.check_chosen, key="landscape.surface.tasks", lacks="computes no loss surfaces"
 )
@@ -38,7 +38,7 @@ CHECKS["compare_trajectories"] = partial(
 )
 
 
-rule restore_layers:
+rule reset_layers:
     """Put weights that fine-tuning began with back into a fine-tuned model, layer by layer and head by head.
 
     Also the other way round, and for points between both models. What the models share is computed once.
@@ -49,18 +49,18 @@ rule restore_layers:
         finetuned="<results>/models/{task}/{state}/seed-{seed}",
         predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
     output:
-        outputs=directory("<results>/restored/{task}/{state}/seed-{seed}"),
+        outputs=directory("<results>/reset/{task}/{state}/seed-{seed}"),
     log:
-        "<logs>/restore_layers/{task}/{state}/seed-{seed}.log",
+        "<logs>/reset_layers/{task}/{state}/seed-{seed}.log",
     benchmark:
-        "<benchmarks>/restore_layers/{task}/{state}/seed-{seed}.tsv"
+        "<benchmarks>/reset_layers/{task}/{state}/seed-{seed}.tsv"
     group:
-        "restoring"
+        "resetting"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.restoring, gpu=True),
+        **ask(resources.resetting, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         settings={key: config["landscape"][key] for key in ("points", "examples", "training")},
@@ -68,54 +68,54 @@ rule restore_layers:
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         start=STARTING,
     message:
-        "Restore layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+        "Reset layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
     script:
-        "../../scripts/restore_layers.py"
+        "../../scripts/reset_layers.py"
 
 
-rule score_restored:
+rule score_reset:
     """Score all models with layers and heads reset, and compare costs with changes of maps."""
     input:
         outputs=[
-            f"<results>/restored/{task}/{state}/seed-{seed}"
-            for task in RESTORED
+            f"<results>/reset/{task}/{state}/seed-{seed}"
+            for task in RESET
             for state in config["landscape"]["states"]
             for seed in config["tasks"][task]["seeds"]
         ],
-        similarity=expand("<results>/similarity/{task}/cosine.csv", task=RESTORED),
+        similarity=expand("<results>/similarity/{task}/cosine.csv", task=RESET),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE},
-        provenance="<results>/tables/restored_layers.provenance.json",
+        provenance="<results>/tables/reset_layers.provenance.json",
     log:
-        "<logs>/score_restored.log",
+        "<logs>/score_reset.log",
     benchmark:
-        "<benchmarks>/score_restored.tsv"
+        "<benchmarks>/score_reset.tsv"
     group:
         "landscape"
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.restored_scoring),
+        **ask(resources.reset_scoring),
     params:
-        tasks=entries_to_score(RESTORED),
+        tasks=entries_to_score(RESET),
         states=config["landscape"]["states"],
-        seeds={task: config["tasks"][task]["seeds"] for task in RESTORED},
+        seeds={task: config["tasks"][task]["seeds"] for task in RESET},
         resampling=RESAMPLING,
     message:
         "Score the models with layers and heads reset"
     script:
-        "../../scripts/score_restored.py"
+        "../../scripts/score_reset.py"
 
 
 figure(
-    "restored_layers",
-    "The score of every task with layers restored, one by one, from below and from above.",
+    "reset_layers",
+    "The score of every task with layers reset, one by one, from below and from above.",
     section=LANDSCAPE,
-    label="Layers restored (Hao et al. 2019)",
+    label="Layers reset (Hao et al. 2019)",
     group="landscape",
-    of_run=bool(RESTORED),
-    tasks=RESTORED,
-    table="<results>/tables/restored_means.csv",
+    of_run=bool(RESET),
+    tasks=RESET,
+    table="<results>/tables/reset_means.csv",
 )
 
 
@@ -125,8 +125,8 @@ figure(
     section=LANDSCAPE,
     label="Between both models",
     group="landscape",
-    of_run=bool(RESTORED),
-    tasks=RESTORED,
+    of_run=bool(RESET),
+    tasks=RESET,
     table="<results>/tables/interpolation.csv",
 )
 
@@ -208,7 +208,7 @@ figure(
 in_run(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
 
 
-in_run(*TABLES_OF_LANDSCAPE, when=bool(RESTORED))
+in_run(*TABLES_OF_LANDSCAPE, when=bool(RESET))
 
 
 FOLLOWED_MODELS = [

@@ -2,16 +2,16 @@
 
 
 EXAMPLES_OF_TEXT = [] if config["text"] is None else texts.read(config["text"])
-LOOK_NAME = config["look"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
+LOOK_NAME = config["inspect"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
 FIGURES_OF_TEXT = [
     "statistics",
     *(
         f"{kind}-{number}"
-        for number in range(1, 1 + min(len(EXAMPLES_OF_TEXT), config["look"]["drawn"]))
+        for number in range(1, 1 + min(len(EXAMPLES_OF_TEXT), config["inspect"]["drawn"]))
         for kind in ("heads", "maps")
     ),
 ]
-LOOK = f"<results>/look/{LOOK_NAME}"
+LOOK = f"<results>/inspect/{LOOK_NAME}"
 CHECKS["look_at_text"] = of_text.check_tokens
 
 
@@ -42,8 +42,8 @@ rule look_at_text:
         text=text_given,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         batch_size=lookup(dpath="attention/batch_size", within=config),
-        heads=lookup(dpath="look/heads", within=config),
-        drawn=lookup(dpath="look/drawn", within=config),
+        heads=lookup(dpath="inspect/heads", within=config),
+        drawn=lookup(dpath="inspect/drawn", within=config),
     message:
         "Look at the text: maps and patterns"
     script:
@@ -55,7 +55,7 @@ rule measure_text:
     input:
         examples=f"{LOOK}/examples.csv",
         store=f"{LOOK}/attention",
-        pipeline=branch(config["look"]["parse"] != "off", then=parser_files, otherwise=[]),
+        pipeline=branch(config["inspect"]["parse"] != "off", then=parser_files, otherwise=[]),
     output:
         **{name: f"{LOOK}/features/{name}.csv" for name in MEASURES},
         provenance=f"{LOOK}/features/provenance.json",
@@ -70,7 +70,7 @@ rule measure_text:
     resources:
         **ask(resources.look_measures, data=False),
     params:
-        parse=lookup(dpath="look/parse", within=config),
+        parse=lookup(dpath="inspect/parse", within=config),
         pipeline=lookup(dpath="annotation/pipeline", within=config),
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -79,7 +79,7 @@ rule measure_text:
         "../../scripts/measure_text.py"
 
 
-rule look:
+rule inspect:
     """Draw the maps of all heads on the text, some of them large, and statistics of the heads."""
     input:
         examples=f"{LOOK}/examples.csv",
@@ -100,7 +100,7 @@ rule look:
         ],
         expand(f"{LOOK}/figures/{{name}}.{{format}}", name=FIGURES_OF_TEXT, format=("pdf", "png")),
     log:
-        f"<logs>/look/{LOOK_NAME}.log",
+        f"<logs>/inspect/{LOOK_NAME}.log",
     group:
         "text"
     conda:
@@ -111,6 +111,12 @@ rule look:
             "tasks": [],
         },
     message:
-        f"Draw the heads on the text, in results/{config['run']}/look/{LOOK_NAME}/figures"
+        f"Draw the heads on the text, in results/{config['run']}/inspect/{LOOK_NAME}/figures"
     script:
         "../../scripts/figure.py"
+
+
+rule look:
+    """The old name of the target `inspect`."""
+    input:
+        rules.inspect.output,

@@ -8,7 +8,7 @@ import pytest
 
 from darksecrets.ablation.claims import (
     equal_words_of_worst,
-    tolerated_shares,
+    largest_shares,
     worst_heads_elsewhere,
 )
 
@@ -59,9 +59,9 @@ def test_worst_heads_are_scored_on_other_tasks(heads, survival):
         assert row["high"] == pytest.approx(expected + 2 + 0.5)
 
 
-def test_shares_of_tolerated_heads():
-    table = pd.DataFrame({"heads": [36], "tolerated": [9], "ci_low": [0], "ci_high": [18]})
-    assert tolerated_shares(table)[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]
+def test_shares_of_the_largest_sets():
+    table = pd.DataFrame({"heads": [36], "largest": [9], "ci_low": [0], "ci_high": [18]})
+    assert largest_shares(table)[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]
 
 
 def test_equal_words_of_the_worst_heads_have_four_controls():

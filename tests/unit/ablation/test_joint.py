@@ -13,10 +13,16 @@ from sklearn.metrics import accuracy_score, f1_score
 from sweeps import sweep
 
 from darksecrets.ablation.joint import Joint, plan
-from darksecrets.ablation.joint_effects import joint_effects, tolerated_heads, tolerated_over_seeds
+from darksecrets.ablation.joint_effects import joint_effects, largest_over_seeds, largest_sets
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.sets import joint_counts
-from darksecrets.ablation.tables import HARMLESS, JOINT, NEEDED, RANDOM, TOLERATED_MEANS
+from darksecrets.ablation.tables import (
+    JOINT,
+    LARGEST_SET_MEANS,
+    LEAST_IMPORTANT,
+    MOST_IMPORTANT,
+    RANDOM,
+)
 from darksecrets.models.selectors import Shape
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
@@ -103,8 +109,8 @@ def test_each_half_orders_the_heads_by_its_own_scores(task):
             (row.layer, row.head): metric(result.labels[mask], result.predictions[row.Index, mask])
             for row in heads.itertuples()
         }
-        (harmless,) = (o for o in made.orders if (o.name, o.half) == (HARMLESS, half))
-        (needed,) = (o for o in made.orders if (o.name, o.half) == (NEEDED, half))
+        (harmless,) = (o for o in made.orders if (o.name, o.half) == (LEAST_IMPORTANT, half))
+        (needed,) = (o for o in made.orders if (o.name, o.half) == (MOST_IMPORTANT, half))
         assert set(harmless.heads) == set(score)
         assert (np.diff([score[place] for place in harmless.heads]) <= 1e-6).all()
         assert needed.heads == harmless.heads[::-1]
@@ -169,7 +175,7 @@ def test_scores_are_those_of_the_other_half(task):
         baseline = sum(sizes[h] * on(h, joint.predictions[0], metric) for h in (0, 1)) / 61
         for count in made.counts:
             expected = {}
-            for name in (RANDOM, HARMLESS, NEEDED):
+            for name in (RANDOM, LEAST_IMPORTANT, MOST_IMPORTANT):
                 parts = [
                     (
                         sizes[half],
@@ -208,7 +214,7 @@ def test_intervals_of_chosen_orders_have_the_bootstraps_width():
     joint, table, _ = scored(result, made, "RTE", resamples=4000)
     rows = {name: number for number, name in enumerate(joint.sets["name"])}
     right = (joint.predictions == joint.labels).astype(float)
-    for name in (HARMLESS, NEEDED):
+    for name in (LEAST_IMPORTANT, MOST_IMPORTANT):
         for count in made.counts:
             variance = 0.0
             for order in (order for order in made.orders if order.name == name):
@@ -257,13 +263,13 @@ def test_heads_that_do_nothing_make_no_difference_between_orders(task):
     assert not table[zero].to_numpy().any()
     chosen = table[table["order"] != RANDOM]
     assert not chosen[["over_random", "over_random_low", "over_random_high"]].to_numpy().any()
-    of_all = tolerated[["tolerated", "ci_low", "ci_high", "noninferior"]]
+    of_all = tolerated[["largest", "ci_low", "ci_high", "noninferior"]]
     assert (of_all == 6).all(axis=None)
 
 
-def test_tolerated_heads_end_at_the_first_drop_that_is_too_large():
+def test_the_largest_set_ends_at_the_first_drop_that_is_too_large():
     deltas = np.array([[-1.0, 0.5, -1.1, 0.0], [-1.1, 0, 0, 0], [0, 0, 0, 0]])
-    assert tolerated_heads(deltas, [1, 2, 4, 9], 1.0).tolist() == [2, 0, 9]
+    assert largest_sets(deltas, [1, 2, 4, 9], 1.0).tolist() == [2, 0, 9]
 
 
 def test_predictions_of_another_plan_are_refused():
@@ -292,17 +298,17 @@ def test_more_heads_than_the_model_has_and_too_few_examples_are_refused():
 def test_means_over_seeds_have_both_parts_of_the_variance_and_end_where_heads_do():
     about = {"task": "RTE", "state": "finetuned", "metric": "accuracy", "order": "random"}
     table = pd.DataFrame(
-        {"seed": [1, 2, 3], "tolerated": [4, 8, 8], "ci_low": [2, 4, 4], "ci_high": [8, 12, 8]}
+        {"seed": [1, 2, 3], "largest": [4, 8, 8], "ci_low": [2, 4, 4], "ci_high": [8, 12, 8]}
     ).assign(tolerance=1.0, heads=36, noninferior=0, **about)
-    (row,) = TOLERATED_MEANS.check(tolerated_over_seeds(table), "", "").to_dict("records")
+    (row,) = LARGEST_SET_MEANS.check(largest_over_seeds(table), "", "").to_dict("records")
     of_examples, of_seeds = (2 * 3 / 2 / 1.959964) ** 2 * (6 + 8 + 4) ** 2 / 18**2, 16 / 3 / 3
     normal, student = 1.959964, 4.302653
     total = of_examples + of_seeds
     critical = (of_examples * normal + of_seeds * student) / total
-    assert row["tolerated"] == pytest.approx(20 / 3)
+    assert row["largest"] == pytest.approx(20 / 3)
     reach = critical * math.sqrt(total)
     assert row["ci_low"] == pytest.approx(max(0, 20 / 3 - reach))
     assert row["ci_high"] == pytest.approx(20 / 3 + reach)
-    assert tolerated_over_seeds(table[:1]).empty
-    wide = tolerated_over_seeds(table[:2].assign(tolerated=[0, 36]))
+    assert largest_over_seeds(table[:1]).empty
+    wide = largest_over_seeds(table[:2].assign(largest=[0, 36]))
     assert wide[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, 36]]

@@ -47,7 +47,7 @@ def ablation(results) -> pd.DataFrame:
 def framenet(top=((2, 3),)) -> pd.DataFrame:
     rows = [
         {"direction": direction, "layer": layer, "head": head, "weight": 0.1}
-        | {"stands_out": (layer, head) in heads}
+        | {"exceeds_controls": (layer, head) in heads}
         for direction, heads in ((ELEMENT_TO_PREDICATE, top), ("text", [(1, 1)]))
         for layer, head in PLACES
     ]
@@ -81,7 +81,7 @@ def test_the_published_direction_has_the_name_that_the_table_of_heads_gives_it()
     assert DIRECTION == ELEMENT_TO_PREDICATE
 
 
-def test_heads_that_stand_out_are_looked_up_in_the_models_they_belong_to():
+def test_heads_that_exceed_controls_are_looked_up_in_the_models_they_belong_to():
     relations = [
         measured([(1, 1)], relation="verb to subject"),
         measured([], relation="subject to verb"),

@@ -32,12 +32,14 @@ def of_links(size: Size, folder: Path) -> Iterator[Trial]:
         rng = np.random.default_rng(51)
         test, stands = (
             f"framenet_heads_by_measure: {said} ({name})"
-            for said in ("p_value < 0.05", "stands_out")
+            for said in ("p_value < 0.05", "exceeds_controls")
         )
         p, out, alike = [], [], []
         for number in range(size.corpora):
             found = frames.measured(_sentences(name, heads, rng), 999, number)
-            flags = found.sort_values(["head", "direction"])[["p_value", "stands_out"]].to_numpy()
+            flags = found.sort_values(["head", "direction"])[
+                ["p_value", "exceeds_controls"]
+            ].to_numpy()
             p.append((flags[:, 0] < LEVEL).reshape(-1, 2))
             out.append(flags[:, 1].astype(np.bool_).reshape(-1, 2))
             alike.append(frames.measured(_alike(name, rng), 499, number))
@@ -46,7 +48,7 @@ def of_links(size: Size, folder: Path) -> Iterator[Trial]:
         yield from by_kind(stands, POWER, [follower], [one[-1:] for one in out], LEVEL)
         passed = [(one["p_value"] < LEVEL).to_numpy()[None] for one in alike]
         yield from by_kind(test, NULL, [_ALIKE], passed, LEVEL)
-        yield once(f"{stands}, any head", _ALIKE, [one["stands_out"] for one in alike], LEVEL)
+        yield once(f"{stands}, any head", _ALIKE, [one["exceeds_controls"] for one in alike], LEVEL)
 
 
 def of_pairs(size: Size, folder: Path) -> Iterator[Trial]:

@@ -56,7 +56,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     subnets.of_weights,
     subnets.of_masks,
     subnets.of_survivors,
-    landscape.restored,
+    landscape.reset,
     trajectories.of_heads,
     landscape.flat,
     together.joint,

@@ -174,7 +174,7 @@ def _of_removal(
         made.interval("layer_needs", "delta", needs, CI)
     if power or at_border:
         made.each("pruned_heads: noninferior above 0", pruned["noninferior"] > 0, ONE_END)
-        made.each("pruned_heads: interval of tolerated above 0", pruned["ci_low"] > 0, ONE_END)
+        made.each("pruned_heads: interval of largest above 0", pruned["ci_low"] > 0, ONE_END)
         made.each("layer_needs: noninferior", needs["noninferior"], ONE_END)
 
 

@@ -48,7 +48,7 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
         p.append(shaped[:, 0].reshape(-1, 2) < LEVEL)
         family.append(shaped[:, 1].reshape(-1, 2) < LEVEL)
     n, limits = len(heads), [f"sum of products: {name}" for name in maps.SUMS_OF_PRODUCTS]
-    test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: stands_out"
+    test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: exceeds_controls"
     yield from by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
     yield from by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
     yield once(f"{stands}, any head", "all of these heads", [one[:n] for one in family], LEVEL)
@@ -60,7 +60,9 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
     yield from by_kind(
         test, NULL, [kind], [one["p_value"].to_numpy()[None] < LEVEL for one in alike], LEVEL
     )
-    yield once(f"{stands}, any head", kind, [one["stands_out"].to_numpy() for one in alike], LEVEL)
+    yield once(
+        f"{stands}, any head", kind, [one["exceeds_controls"].to_numpy() for one in alike], LEVEL
+    )
 
 
 def related(size: Size, folder: Path) -> Iterator[Trial]:

@@ -1,4 +1,4 @@
-"""Trials of restored layers and of flatness: no difference, changes that mean nothing."""
+"""Trials of reset layers and of flatness: no difference, changes that mean nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ _LOSS = ("loss_low", "loss_high")
 _KIND = ["direction", "kind"]
 
 
-def restored(size: Size, folder: Path) -> Iterator[Trial]:
+def reset(size: Size, folder: Path) -> Iterator[Trial]:
     """Exchanges of layers and heads between equal models; and costly ones, which follow changes."""
     for seeds, truth in ((1, NULL), (2, NULL), (2, POWER)):
         rng, made = np.random.default_rng(40 + seeds), Statements()
@@ -43,11 +43,11 @@ def restored(size: Size, folder: Path) -> Iterator[Trial]:
 
 
 def _of_effects(tables: dict[str, pd.DataFrame], made: Statements, *, power: bool) -> None:
-    for name in ("restored_layers", "restored_heads", "restored_means"):
+    for name in ("reset_layers", "reset_heads", "reset_means"):
         # put into the pre-trained encoder, which costs as much as they do, weights have no effect
         table = tables[name]
         if "direction" in table:
-            table = table[table["direction"] == "restored"]
+            table = table[table["direction"] == "reset"]
         made.each(f"{name}: p_value < 0.05", table["p_value"] < LEVEL)
         families = [table] if "kind" not in table else [t for _, t in table.groupby(_KIND)]
         for family in families:

@@ -12,12 +12,12 @@ from adversarial.models import EQUAL, SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
 from darksecrets.ablation.joint import Joint, plan
-from darksecrets.ablation.joint_effects import joint_effects, tolerated_over_seeds
+from darksecrets.ablation.joint_effects import joint_effects, largest_over_seeds
 from darksecrets.ablation.links import DIRECTION, Experiments, linked
 from darksecrets.ablation.modes import compare_modes
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import effects, of_kind
-from darksecrets.ablation.tables import HARMLESS, RANDOM
+from darksecrets.ablation.tables import LEAST_IMPORTANT, RANDOM
 
 _TOLERANCE = 4.0
 _SHOWN = 4
@@ -58,16 +58,14 @@ def _of_joint(
 ) -> None:
     chosen, ends = scored[scored["order"] != RANDOM], ("over_random_low", "over_random_high")
     if power:
-        scored = chosen = chosen[(chosen["order"] == HARMLESS) & (chosen["heads"] == _SHOWN)]
-        tolerated = tolerated[tolerated["order"] == HARMLESS]
+        scored = chosen = chosen[(chosen["order"] == LEAST_IMPORTANT) & (chosen["heads"] == _SHOWN)]
+        tolerated = tolerated[tolerated["order"] == LEAST_IMPORTANT]
     made.interval("joint_ablation", "over_random", chosen, ends)
     if power or not at_border:
         made.interval("joint_ablation", "delta", scored, CI)
     if power or at_border:
-        made.each("tolerated_heads: noninferior above 0", tolerated["noninferior"] > 0, ONE_END)
-        made.each(
-            "tolerated_heads: interval of tolerated above 0", tolerated["ci_low"] > 0, ONE_END
-        )
+        made.each("largest_sets: noninferior above 0", tolerated["noninferior"] > 0, ONE_END)
+        made.each("largest_sets: interval of largest above 0", tolerated["ci_low"] > 0, ONE_END)
 
 
 def tolerated_by_seeds(size: Size, folder: Path) -> Iterator[Trial]:
@@ -87,8 +85,8 @@ def tolerated_by_seeds(size: Size, folder: Path) -> Iterator[Trial]:
                     seed=3,
                 )
                 parts.append(tolerated.assign(task="t", state="finetuned", seed=seed))
-            table = tolerated_over_seeds(pd.concat(parts))
-            said = "tolerated_means: interval of tolerated above 0"
+            table = largest_over_seeds(pd.concat(parts))
+            said = "largest_set_means: interval of largest above 0"
             made.each(said, table["ci_low"] > 0, ONE_END)
         kind = "each set costs what is tolerated" if truth == NULL else "disabling costs nothing"
         yield from made.trials(f"{kind}, {_SEEDS} seeds", truth)
@@ -120,8 +118,8 @@ def _linked(
     table: pd.DataFrame, result: SweepResult, numbers: npt.NDArray[np.int64]
 ) -> pd.DataFrame:
     """The row of a group of heads, which have these numbers, from 1."""
-    named = table[["layer", "head"]].assign(direction=DIRECTION, weight=0.1, stands_out=False)
-    named.iloc[numbers - 1, named.columns.get_loc("stands_out")] = True
+    named = table[["layer", "head"]].assign(direction=DIRECTION, weight=0.1, exceeds_controls=False)
+    named.iloc[numbers - 1, named.columns.get_loc("exceeds_controls")] = True
     _, groups = linked(table, [(_MODEL, result)], Experiments(named), SAMPLES)
     return groups
 

@@ -148,7 +148,7 @@ def _noisy(frames: Frames, claim: registry.Claim, rng: np.random.Generator) -> F
     """The tables, with errors of examples, which all seeds share, and of seeds."""
     question = claim.questions[0]
     name = question.table if question.table in TABLES else question.tables[0]
-    column = question.value if question.table in TABLES else "tolerated"
+    column = question.value if question.table in TABLES else "largest"
     frame = frames[name].copy()
     ends = [each.name for each in TABLES[name].columns if each.interval_of == column]
     half = (frame[ends[1]] - frame[ends[0]]) / 2

@@ -26,7 +26,7 @@ def pruned(
     smaller = pd.DataFrame(rows)
     tolerated = 36 - smaller["removed"]
     ends = {"ci_low": tolerated - 2, "ci_high": tolerated + 2}
-    by_validation = smaller.assign(heads=36, tolerated=tolerated, **ends)
+    by_validation = smaller.assign(heads=36, largest=tolerated, **ends)
     return whole({"smaller_models": smaller, "pruned_heads": by_validation})
 
 
@@ -55,7 +55,7 @@ def structure(rte: float, mrpc: float, half: float) -> Frames:
             "ci_high": value + half,
         }
         for task, value in (("RTE", rte), ("MRPC", mrpc))
-        for definition in ("absolute gradient", "exact")
+        for definition in ("absolute gradient", "leave-one-out loss")
         for kind in ("heterogeneous", "block")
     ]
     return whole({"important_heads": pd.DataFrame(rows)})

@@ -25,7 +25,7 @@ from darksecrets.claims.sources import Run
 PAPER = "kovaleva2019"
 TUNED = {"state": "finetuned"}
 BEST = TUNED | {"kind": "head"}
-CV = {"maps_of": "all", "reading": "strict", "classifier": "hand-made features"}
+CV = {"maps_of": "all", "definition": "strict", "classifier": "hand-made features"}
 PAPERS_CV = CV | {"classifier": "convolutional network"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
@@ -37,7 +37,7 @@ def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
         *("patterns", "corrected", which, sign),
         scale=0.04,
         state="finetuned",
-        reading="strict",
+        definition="strict",
         pattern=pattern,
     )
 
@@ -45,7 +45,7 @@ def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
 def three_patterns(share: float, on_rte: float) -> Frames:
     values = crossed(TASKS, FIRST_THREE, value=share) | crossed(["RTE"], FIRST_THREE, value=on_rte)
     each = ("task", "pattern")
-    return made("patterns", "corrected", values, each=each, half=0.01, reading="strict", **TUNED)
+    return made("patterns", "corrected", values, each=each, half=0.01, definition="strict", **TUNED)
 
 
 def labelled(vertical: int, others: int) -> Frames:
@@ -55,7 +55,7 @@ def labelled(vertical: int, others: int) -> Frames:
         "classifier": "hand-made features",
         "left_out": "example",
         "repetition": 1,
-        "reading": "strict",
+        "definition": "strict",
     }
     return made("pattern_predictions", "example", values, each=("map", "label"), **fixed)
 
@@ -90,7 +90,9 @@ def framenet(out: int, refuted: int, heads: int = 6) -> Frames:
             high["excess_high"] = -0.1
         fixed = {"state": "pretrained", "direction": "element_to_predicate"} | high
         flag = {(layer, head): number < out}
-        parts.append(made("framenet_heads", "stands_out", flag, each=("layer", "head"), **fixed))
+        parts.append(
+            made("framenet_heads", "exceeds_controls", flag, each=("layer", "head"), **fixed)
+        )
     return together(*parts)
 
 
@@ -196,8 +198,8 @@ def words(over: float, on_control: float) -> Frames:
 
 def tolerated(share: float, on_rte: float) -> Frames:
     values = dict.fromkeys(TASKS, 144 * share) | {"RTE": 144 * on_rte}
-    fixed = TUNED | {"order": "harmless first", "heads": 144}
-    return made("tolerated_heads", "tolerated", values, half=7, **fixed)
+    fixed = TUNED | {"order": "least important first", "heads": 144}
+    return made("largest_sets", "largest", values, half=7, **fixed)
 
 
 def by(
@@ -329,7 +331,9 @@ CASES: dict[str, dict[Answer, Frames]] = {
     "41": by("unbiased_gain", "survival", {YES: 2, NO: -2, OPEN: 0.1}, **TUNED, kind="layer"),
     "42": {YES: layers(0, 3, "RTE"), NO: layers(0, -3, "RTE"), OPEN: layers(0, 0, "RTE")},
     "43": {YES: layers(0, 0, "QNLI"), NO: layers(0, -5, "QNLI"), OPEN: layers(0, -0.2, "QNLI")},
-    "44": sides("joint_ablation", "delta", 0, -5, -1, order="harmless first", heads=4, **TUNED),
+    "44": sides(
+        "joint_ablation", "delta", 0, -5, -1, order="least important first", heads=4, **TUNED
+    ),
     "45": sides("linked_groups", "mean_effect", 0, -5, -1, group="framenet", **TUNED),
     "46": {YES: needed(-8), NO: needed(3), OPEN: needed(0)},
     "47": {YES: words(0.2, 0.2), NO: words(0.2, -0.2), OPEN: words(0.2, 0.0)},

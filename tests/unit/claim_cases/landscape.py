@@ -7,7 +7,7 @@ from darksecrets.claims.answers import Answer
 from darksecrets.landscape.tables import FILTER, MEASURES, PLAIN, STATES
 
 
-def restored(lower: float, upper: float, mrpc: float | None = None, half: float = 0.5) -> Frames:
+def reset(lower: float, upper: float, mrpc: float | None = None, half: float = 0.5) -> Frames:
     """Effects of thirds of six layers; of MRPC's accuracy, another one of the claimed third."""
     rows = [
         {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "kind": kind}
@@ -17,9 +17,9 @@ def restored(lower: float, upper: float, mrpc: float | None = None, half: float 
         for metric in ON[task]
         for seed in SEEDS
         for direction, kind, more in (
-            ("restored", "third", 0),
+            ("reset", "third", 0),
             ("transferred", "third", 50),
-            ("restored", "layer", -50),
+            ("reset", "layer", -50),
         )
         for first, effect in ((5, upper), (1, lower), (3, -3.0))
         for value in (
@@ -27,7 +27,7 @@ def restored(lower: float, upper: float, mrpc: float | None = None, half: float 
             + more,
         )
     ]
-    return whole({"restored_layers": pd.DataFrame(rows)})
+    return whole({"reset_layers": pd.DataFrame(rows)})
 
 
 def flat(
@@ -58,8 +58,8 @@ def flat(
 
 
 CASES: dict[str, dict[Answer, Frames]] = {
-    "R1": {YES: restored(-0.2, -9), NO: restored(-0.2, -9, -8), OPEN: restored(-0.2, -9, -1.2)},
-    "R2": {YES: restored(0, -9), NO: restored(0, -9, 3), OPEN: restored(0, -9, -1.2)},
-    "R3": {YES: restored(0, -9), NO: restored(-9, 0), OPEN: restored(-4, -4.4)},
+    "R1": {YES: reset(-0.2, -9), NO: reset(-0.2, -9, -8), OPEN: reset(-0.2, -9, -1.2)},
+    "R2": {YES: reset(0, -9), NO: reset(0, -9, 3), OPEN: reset(0, -9, -1.2)},
+    "R3": {YES: reset(0, -9), NO: reset(-9, 0), OPEN: reset(-4, -4.4)},
     "R4": {YES: flat(4, 5, 4.5), NO: flat(0.2, 0.3, 0.25), OPEN: flat(4, 0.3, 2)},
 }

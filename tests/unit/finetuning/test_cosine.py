@@ -89,7 +89,7 @@ def test_floors_are_the_loops(tmp_path, windows):
     maps = within(maps_of(1), windows)
     for max_bytes in (1, 10**6):
         store = save(tmp_path / f"{max_bytes}", maps, windows=windows)
-        others, flat = module.floors(store, max_bytes)
+        others, flat = module.references(store, max_bytes)
         assert others.shape == flat.shape == (len(LENGTHS), LAYERS, HEADS)
         for example, layer, head in np.ndindex(others.shape):
             own = maps[example][layer, head]
@@ -104,7 +104,7 @@ def test_floors_are_the_loops(tmp_path, windows):
 
 def test_a_layer_of_one_head_has_no_other_heads(tmp_path):
     store = save(tmp_path / "store", maps_of(1, heads=1))
-    assert np.isnan(module.floors(store)[0]).all()
+    assert np.isnan(module.references(store)[0]).all()
 
 
 def test_the_table_has_means_and_spread_over_examples(tmp_path):

@@ -158,5 +158,5 @@ def test_the_same_seed_gives_the_same_tables(inputs, tmp_path):
 
 def test_exploding_loss_stops_with_what_to_do(inputs, tmp_path):
     settings = Settings(epochs=2, batch_size=4, frozen_learning_rate=1e38)
-    with pytest.raises(InputError, match="STS-B, frozen, seed 3: .* Check the weights"):
+    with pytest.raises(InputError, match=r"STS-B, frozen, seed 3: .* Check the weights"):
         evaluate(inputs, tmp_path, "STS-B", settings=settings)

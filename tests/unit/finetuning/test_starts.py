@@ -1,4 +1,4 @@
-"""Seeds of initialisation and order, top layers drawn again, and warm-up in updates."""
+"""Seeds of initialisation and order, top layers reinitialized, and warm-up in updates."""
 
 import hashlib
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_the_seed_of_the_start_leaves_order_and_dropout_alone(inputs, monkeypatc
     assert all(one[1] != other[1] for one, other in zip(parts[0], parts[2], strict=True))
 
 
-# --- Layers drawn again -----------------------------------------------------------------------
+# --- Reinitialized layers ---------------------------------------------------------------------
 
 
 def test_top_layers_and_the_pooler_are_drawn_as_pretraining_does(tmp_path):

@@ -1,4 +1,4 @@
-"""How far another number of threads moves a training: the bound of docs/faults.md."""
+"""How far another number of threads moves a training: the bound of docs/failures.md."""
 
 from pathlib import Path
 

@@ -50,7 +50,7 @@ def test_on_the_published_sentences_none_passes(published):
     found = table(measure(published), draws=9999, seed=0)
     assert (found["sentences"] == 473).all()
     assert (found["p_value"] > 0.05).all(), found[found["p_value"] <= 0.05]
-    assert not found["stands_out"].any()
+    assert not found["exceeds_controls"].any()
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.framenet.claims import heads_that_stand_out
+from darksecrets.framenet.claims import heads_that_exceed_controls
 
 
 def test_one_control_rules_a_head_out_but_a_missing_one_does_not():
     heads = pd.DataFrame(
         {
-            "stands_out": [True, False, False, False],
+            "exceeds_controls": [True, False, False, False],
             "over_control_high": [0.3, 0.3, 0.3, 0.0],
             "over_unlinked_high": [0.3, 0.3, -0.1, np.nan],
             "excess_high": [0.3, np.nan, 0.3, np.nan],
             "excess_product_high": [0.3, np.nan, 0.3, np.nan],
         }
     )
-    found = heads_that_stand_out(heads)
+    found = heads_that_exceed_controls(heads)
     assert found["value"].tolist() == found["low"].tolist() == [1, 0, 0, 0]
     assert found["high"].tolist() == [1, 1, 0, 0]

@@ -40,7 +40,9 @@ def table(layers: int, heads: int) -> pd.DataFrame:
         high = above_percentile(values["weight"])
         out = rng.random(layers * heads) < 0.1
         parts.append(
-            part.assign(direction=direction, sentences=473, above_percentile=high, stands_out=out)
+            part.assign(
+                direction=direction, sentences=473, above_percentile=high, exceeds_controls=out
+            )
         )
     whole = pd.concat(parts).assign(state="pretrained")
     return whole.sample(frac=1, random_state=2, ignore_index=True)
@@ -60,7 +62,7 @@ def draw3(weights: pd.DataFrame, shown: Example, folder: Path) -> Figure:
 @pytest.mark.parametrize(("layers", "heads"), [(12, 12), (6, 6), (24, 16)])
 def test_figure3_shows_both_directions_beside_their_controls(layers, heads, tmp_path):
     weights = table(layers, heads)
-    random = weights.assign(state="random", weight=0.9, stands_out=True)
+    random = weights.assign(state="random", weight=0.9, exceeds_controls=True)
     figure = draw3(pd.concat([random, weights]), example([(1, 1)]), tmp_path)
     weights["both"] = exceeds_both(weights)
     for direction, rows in weights.groupby("direction"):
@@ -77,8 +79,8 @@ def test_figure3_shows_both_directions_beside_their_controls(layers, heads, tmp_
             rings, dots = (
                 sorted((y + 0.5, x + 0.5) for x, y in p.get_xydata()) for p in axes.lines
             )
-            assert dots == rows.index[rows["stands_out"]].tolist()
-            assert rings == rows.index[rows["both"] & ~rows["stands_out"]].tolist()
+            assert dots == rows.index[rows["exceeds_controls"]].tolist()
+            assert rings == rows.index[rows["both"] & ~rows["exceeds_controls"]].tolist()
             low, high = mesh_of(axes).get_clim()
             assert low == (0 if name == "weight" else -high)
             if name != "weight":
@@ -99,7 +101,7 @@ def test_heads_exceed_both_controls_if_the_greater_p_value_does_after_correction
 
 def test_figure3_says_how_many_heads_with_random_weights_stand_out(tmp_path):
     weights = table(2, 3)
-    by_chance = weights.assign(state="random", stands_out=[True] * 2 + [False] * 10)
+    by_chance = weights.assign(state="random", exceeds_controls=[True] * 2 + [False] * 10)
     figure = draw3(pd.concat([weights, by_chance]), example([(1, 1)]), tmp_path)
     rings = int(exceeds_both(by_chance).sum())
     named = [text.get_text() for legend in figure.legends for text in legend.get_texts()]

@@ -274,7 +274,7 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path):
     assert none[["linked", "unlinked", "over_unlinked", "over_unlinked_low"]].isna().all(axis=None)
     assert (none["unlinked_sentences"] == 0).all()
     assert (none["p_value"] == 1).all(), "nothing was compared"
-    assert not none["stands_out"].any()
+    assert not none["exceeds_controls"].any()
     HEADS_TABLE.write(identify(none, None, "pretrained"), tmp_path / "heads.csv")
 
 
@@ -290,7 +290,7 @@ def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path):
     found = table_of(AttentionStore.open(tmp_path / "even"))
     np.testing.assert_allclose(found["weight"], found["uniform"], rtol=2.0**-11)
     np.testing.assert_allclose(found["uniform"], np.mean(1 / store.lengths))
-    assert not found["stands_out"].any()
+    assert not found["exceeds_controls"].any()
     assert (found["p_value"] == 1).all()
 
 
@@ -317,7 +317,7 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
             found.append(getattr(row, name))
         assert row.p_value == max(found)
         assert row.p_family >= row.p_value
-        assert row.stands_out == (row.p_family < 0.05)
+        assert row.exceeds_controls == (row.p_family < 0.05)
 
 
 def test_sentences_with_the_same_elements_are_one_unit(tmp_path):
@@ -377,7 +377,7 @@ def test_the_example_is_the_sentence_that_shows_the_highest_heads_best(store, tm
     found.save(tmp_path / "example.npz")
     example = Example.load(tmp_path / "example.npz")
     published = table[table["direction"] == "element_to_predicate"].set_index(["layer", "head"])
-    assert not published["stands_out"].any()
+    assert not published["exceeds_controls"].any()
     assert (example.layers[0], example.heads[0]) == published["weight"].idxmax()
     layer, head = example.layers[0] - 1, example.heads[0] - 1
     scores = [loop(store, idx, "element_to_predicate", layer, head) for idx in range(len(LINKS))]
@@ -421,15 +421,17 @@ def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile():
         for direction in heads.DIRECTIONS
     ]
     table = pd.concat(rows, ignore_index=True)
-    table = table.assign(weight=np.arange(12) / 20, stands_out=False, above_percentile=False)
+    table = table.assign(weight=np.arange(12) / 20, exceeds_controls=False, above_percentile=False)
     table.loc[[5, 11], "above_percentile"] = True  # layer 2 head 3, in both directions
     found = np.transpose(shown_heads(table)).tolist()
     assert found == [[2, 3]]
-    table.loc[[0, 7], "stands_out"] = True  # layer 1 head 1; layer 1 head 2 in the other direction
+    table.loc[[0, 7], "exceeds_controls"] = (
+        True  # layer 1 head 1; layer 1 head 2 in the other direction
+    )
     assert np.transpose(shown_heads(table)).tolist() == [[1, 1], [1, 2], [2, 3]]
-    table["stands_out"] = True
+    table["exceeds_controls"] = True
     assert len(shown_heads(table)[0]) == 4
-    table[["stands_out", "above_percentile"]] = False
+    table[["exceeds_controls", "above_percentile"]] = False
     assert np.transpose(shown_heads(table)).tolist() == [[2, 3]]
 
 

@@ -6,7 +6,7 @@ import pytest
 from claim_cases.importance import gates, needs, pruned, structure
 from claim_tables import SEEDS
 
-from darksecrets.ablation.joint_effects import tolerated_heads
+from darksecrets.ablation.joint_effects import largest_sets
 from darksecrets.importance.claims import (
     few_heads_by_gates,
     layers_with_one_head,
@@ -52,7 +52,7 @@ def shown_removable(cost: float, noise: float, trials: int = 400) -> tuple[float
     rows = []
     for trial in range(trials):
         deltas = rng.normal(0, noise, (2, 1)) - cost * np.array(counts)  # chosen on, scored on
-        chosen, seeming = tolerated_heads(deltas, counts, 1.0)
+        chosen, seeming = largest_sets(deltas, counts, 1.0)
         delta, half = (deltas[1, chosen - 1], 1.96 * noise) if chosen else (0.0, 0.0)
         rows.append(
             {"task": "RTE", "state": "finetuned", "seed": trial, "metric": "accuracy"}
@@ -86,5 +86,5 @@ def test_the_penalty_that_leaves_few_heads_is_not_chosen_by_its_score():
 
 def test_structure_is_the_opposite_of_heterogeneous():
     found = of_structure(structure(0.3, -0.2, 0.1)["important_heads"])
-    rte = found[(found["on"] == "RTE") & (found["definition"] == "exact")]
+    rte = found[(found["on"] == "RTE") & (found["definition"] == "leave-one-out loss")]
     assert rte[["value", "low", "high"]].to_numpy().tolist() == [pytest.approx([-0.3, -0.4, -0.2])]

@@ -297,7 +297,7 @@ def test_the_number_of_heads_to_remove_is_that_of_a_loop(case, tmp_path):
     del batch["labels"]
     with torch.no_grad():
         intact = case.model(**batch).logits.numpy()
-    for row in chosen[chosen["order"].isin(("exact", "greedy"))].to_dict("records"):
+    for row in chosen[chosen["order"].isin(("leave-one-out loss", "greedy"))].to_dict("records"):
         order = table[table["order"] == row["order"]].sort_values("rank")[["layer", "head"]]
         expected = 0
         for count in pruning_counts(len(places))[:-1]:  # without any head, some are constant

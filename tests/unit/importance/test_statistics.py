@@ -371,7 +371,7 @@ def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
         if order.name in (RANDOM, REVERSED):
             continue
         rows = pruned[(pruned["order"] == order.name) & (pruned["metric"] == "f1")]
-        (removed,) = rows["tolerated"]
+        (removed,) = rows["largest"]
         own = left[left["order"] == order.name].set_index(["layer", "head"])
         gone = {place for place, survives in own["survives"].items() if not survives}
         assert gone == set(order.heads[:removed])

@@ -1,11 +1,11 @@
-"""Claims about restored layers: their numbers, and tables that decide them each way."""
+"""Claims about reset layers: their numbers, and tables that decide them each way."""
 
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases.landscape import ON, flat, restored
+from claim_cases.landscape import ON, flat, reset
 from claim_tables import OPEN, RUN, SEEDS, decide
 
 from darksecrets.landscape.claims import flatness_gained, thirds, upper_over_lower
@@ -13,14 +13,14 @@ from darksecrets.landscape.tables import MEASURES
 
 
 def test_thirds_are_named_by_their_place_and_scored_by_accuracy():
-    found = thirds(restored(-0.5, -7)["restored_layers"])
+    found = thirds(reset(-0.5, -7)["reset_layers"])
     assert len(found) == 2 * len(SEEDS) * 3
     mine = found[(found["on"] == "MRPC") & (found["seed"] == 1)].set_index("third")["value"]
     assert mine.to_dict() == {"lower": -0.5, "middle": -3.0, "upper": -7.0}
 
 
 def test_differences_of_thirds_add_half_widths():
-    found = upper_over_lower(restored(-1, -7, half=0.5)["restored_layers"])
+    found = upper_over_lower(reset(-1, -7, half=0.5)["reset_layers"])
     assert len(found) == 2 * len(SEEDS)
     assert found[["value", "low", "high"]].to_numpy().tolist() == [[-6, -7, -5]] * len(found)
 

@@ -141,7 +141,7 @@ def test_both_ends_are_those_of_the_store(sources, found, patterns, tmp_path):
 
 
 def test_from_normal(sources, patterns):
-    """Training began with weights that are drawn again."""
+    """Training began with reinitialized weights."""
     folder = sources.finetuned.parent / "normal"
     files = {"finetuned": folder / "model", "snapshots": folder / "snapshots"}
     own = dataclasses.replace(sources, start=Start(3, 0.02), **files)

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score, log_loss
 
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.landscape.joining import change_and_cost
-from darksecrets.landscape.results import Restored
+from darksecrets.landscape.results import Reset
 from darksecrets.landscape.scoring import changes_of_maps, score
 from darksecrets.landscape.swaps import interpolations
 from darksecrets.landscape.tables import TABLES
@@ -23,19 +23,19 @@ DRAWS = Resampling(bootstrap=400, permutations=199, splits=10, seed=5)
 SEEDS = (1, 2)
 
 
-def results(**asked: np.ndarray | float) -> dict[int, Restored]:
+def results(**asked: np.ndarray | float) -> dict[int, Reset]:
     rng = np.random.default_rng(7)
     task = MadeUp.draw(rng)
     return {seed: task.model(rng, **asked) for seed in SEEDS}  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[int, Restored]:
+def found() -> dict[int, Reset]:
     return results(exchanged=0.8)
 
 
 @pytest.fixture(scope="module")
-def tables(found: dict[int, Restored]) -> dict[str, pd.DataFrame]:
+def tables(found: dict[int, Reset]) -> dict[str, pd.DataFrame]:
     return score(found, {}, TASK, "finetuned", DRAWS)
 
 
@@ -47,13 +47,13 @@ def test_every_table_fits_its_declaration(tables, tmp_path):
 
 
 def test_scores_and_losses_are_those_of_scikit_learn(found, tables):
-    table = tables["restored_layers"]
+    table = tables["reset_layers"]
     for seed, result in found.items():
         swaps = result.swaps
         whole = (swaps["kind"] == "up to") & (swaps["last_layer"] == LAYERS)
-        pretrained = result.swapped[np.flatnonzero(whole & (swaps["direction"] == "restored"))[0]]
+        pretrained = result.swapped[np.flatnonzero(whole & (swaps["direction"] == "reset"))[0]]
         for place, swap in swaps[seed::4].iterrows():
-            intact = result.finetuned if swap["direction"] == "restored" else pretrained
+            intact = result.finetuned if swap["direction"] == "reset" else pretrained
             outputs = result.swapped[int(str(place))]
             what = ["direction", "kind", "first_layer", "last_layer"]
             own = table[(table["seed"] == seed) & (table[what] == swap[what]).all(axis=1)]
@@ -72,14 +72,14 @@ def test_scores_and_losses_are_those_of_scikit_learn(found, tables):
             assert rows.loc["f1", "loss_low"] < added < rows.loc["f1", "loss_high"]
 
 
-def loss(result: Restored, outputs: np.ndarray) -> float:
+def loss(result: Reset, outputs: np.ndarray) -> float:
     shares = torch.softmax(torch.from_numpy(outputs).double(), dim=-1).numpy()
     return float(log_loss(result.labels, shares))
 
 
 def test_losses_have_the_interval_of_a_mean(found, tables):
     """Within a tenth of ± 1.96 standard errors."""
-    result, rows = found[1], tables["restored_heads"].query("seed == 1 and metric == 'f1'")
+    result, rows = found[1], tables["reset_heads"].query("seed == 1 and metric == 'f1'")
     for (layer, head), (low, high) in zip(
         np.ndindex(LAYERS, HEADS), rows[["loss_low", "loss_high"]].to_numpy(), strict=True
     ):
@@ -104,8 +104,8 @@ def softmax(outputs: np.ndarray) -> np.ndarray:
 
 def test_means_are_over_seeds_and_wider_than_one_of_them(found, tables):
     key = ["direction", "kind", "first_layer", "last_layer", "metric"]
-    per_seed = tables["restored_layers"].groupby(key)[["delta", "loss_delta", "flips"]].mean()
-    means = tables["restored_means"].set_index(key)
+    per_seed = tables["reset_layers"].groupby(key)[["delta", "loss_delta", "flips"]].mean()
+    means = tables["reset_means"].set_index(key)
     assert len(means) == len(per_seed)
     for column in per_seed:
         expected = per_seed.loc[means.index, column].to_numpy()
@@ -117,7 +117,7 @@ def test_means_are_over_seeds_and_wider_than_one_of_them(found, tables):
 
 def test_one_seed_has_intervals_over_examples(found):
     one = score({1: found[1]}, {}, TASK, "finetuned", DRAWS)
-    means, own = one["restored_means"], one["restored_layers"]
+    means, own = one["reset_means"], one["reset_layers"]
     assert means["delta"].to_numpy() == pytest.approx(own["delta"].to_numpy())
     both = [frame["loss_high"] - frame["loss_low"] for frame in (means, own)]
     assert np.median(both[0] / both[1]) == pytest.approx(1, abs=0.1)
@@ -158,7 +158,7 @@ def test_a_regression_has_squared_errors_and_no_flips():
     made = results()
     labels = rng.normal(size=len(made[1].labels)).astype(np.float32)
     reduced = {
-        seed: Restored(
+        seed: Reset(
             **{
                 **vars(result),
                 **{
@@ -172,9 +172,9 @@ def test_a_regression_has_squared_errors_and_no_flips():
         for seed, result in made.items()
     }
     found = score(reduced, {}, TASKS["STS-B"], "finetuned", DRAWS)
-    assert found["restored_layers"]["flips"].isna().all()
+    assert found["reset_layers"]["flips"].isna().all()
     assert set(found["change_and_cost"]["cost"]) == {"loss", "score"}
-    row = found["restored_layers"].query("seed == 1 and metric == 'pearson'").iloc[0]
+    row = found["reset_layers"].query("seed == 1 and metric == 'pearson'").iloc[0]
     squares = (reduced[1].swapped[0, :, 0] - labels) ** 2 - (
         reduced[1].finetuned[:, 0] - labels
     ) ** 2
@@ -206,8 +206,8 @@ def test_the_join_is_the_mean_of_the_rank_correlations_of_seeds():
     assert table.loc["layers"]["ci_low"].isna().all(), "three layers are too few"
 
 
-def tables_of(made: dict[int, Restored]) -> pd.DataFrame:
-    table = score(made, {}, TASK, "finetuned", DRAWS)["restored_heads"]
+def tables_of(made: dict[int, Reset]) -> pd.DataFrame:
+    table = score(made, {}, TASK, "finetuned", DRAWS)["reset_heads"]
     return table[table["metric"] == "f1"]
 
 
@@ -229,7 +229,7 @@ def test_paired_permutations_are_those_of_a_loop():
 
 
 def test_seeds_with_other_examples_are_refused(found):
-    other = Restored(**{**vars(found[2]), "idx": found[2].idx + 1})
+    other = Reset(**{**vars(found[2]), "idx": found[2].idx + 1})
     with pytest.raises(InputError, match="different examples"):
         score({1: found[1], 2: other}, {}, TASK, "finetuned", DRAWS)
 

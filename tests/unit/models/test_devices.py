@@ -16,7 +16,7 @@ GPU, CPU = torch.device("cuda"), torch.device("cpu")
 
 @pytest.fixture
 def precision() -> Iterator[None]:
-    """Restore PyTorch's settings, which are global to the process."""
+    """Reset PyTorch's settings, which are global to the process."""
     matmul, convolution = torch.backends.cuda.matmul, torch.backends.cudnn
     before = matmul.allow_tf32, convolution.allow_tf32
     yield

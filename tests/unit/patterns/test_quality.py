@@ -18,7 +18,7 @@ from darksecrets.patterns import (
     tables,
 )
 from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.readings import MAP_KINDS
+from darksecrets.patterns.definitions import MAP_KINDS
 from darksecrets.stats.resampling import cluster_weights, multinomial_weights
 
 COUNT = len(NAMES)
@@ -83,10 +83,12 @@ def test_every_map_is_classified_by_what_was_not_trained_on_its_example(separabl
     numbers = crossvalidation.folds(separable, 3, seed=5)
     for place, (rows, _) in enumerate([*networks, *others]):
         assert rows.tolist() == np.flatnonzero(numbers != place % 3 + 1).tolist()
-    rows = found.groupby(["classifier", "repetition", "reading"]).size().to_dict()
+    rows = found.groupby(["classifier", "repetition", "definition"]).size().to_dict()
     repeated = [(tables.SHIPPED, 1), (tables.SHIPPED, 2), (tables.NETWORK, 1)]
     repeated += [(tables.COMBINED, 1), (tables.MAJORITY, 1)]
-    assert rows == {(*key, reading): maps for key in repeated for reading in ("wide", "strict")}
+    assert rows == {
+        (*key, definition): maps for key in repeated for definition in ("lenient", "strict")
+    }
     network = found[found["classifier"] == tables.NETWORK]
     assert set(network["predicted"]) == {"block"}
     by_map = dict(zip(separable.table["map"], numbers, strict=True))
@@ -156,9 +158,11 @@ def test_maps_without_a_strict_class_have_no_rows_in_that_reading(separable, tra
     table.loc[unknown, "strict"] = ""
     data = annotations.Annotations(table, separable.maps)
     found = crossvalidation.cross_validate(data, 3, cnn.Training(1, seed=5), repetitions=1)
-    strict = found[found["reading"] == "strict"]
+    strict = found[found["definition"] == "strict"]
     assert set(strict["map"]) == set(table.loc[~unknown, "map"])
-    assert (found[found["reading"] == "wide"].groupby("classifier").size() == len(table)).all()
+    assert (
+        found[found["definition"] == "lenient"].groupby("classifier").size() == len(table)
+    ).all()
 
 
 def test_the_second_labelling_is_compared_with_the_first(separable):
@@ -174,18 +178,18 @@ def test_the_second_labelling_is_compared_with_the_first(separable):
     columns = ["map", "label", "columns", "number", "diagonal", "pass"]
     found = crossvalidation.label_again(separable, pd.DataFrame(rows, columns=columns))
     assert set(found["classifier"]) == {tables.AGAIN}
-    inside = found[found["left_out"] == tables.EXAMPLE].set_index(["reading", "map"])
+    inside = found[found["left_out"] == tables.EXAMPLE].set_index(["definition", "map"])
     pairs = {key: (row["label"], row["predicted"]) for key, row in inside.iterrows()}
     assert pairs == {
-        ("wide", name[0]): ("vertical", "vertical"),
-        ("wide", name[1]): ("block", "diagonal"),
+        ("lenient", name[0]): ("vertical", "vertical"),
+        ("lenient", name[1]): ("block", "diagonal"),
         ("strict", name[0]): ("vertical", "heterogeneous"),
         ("strict", name[1]): ("block", "diagonal"),
     }
     scores = quality.scores(found, 10, seed=0)
     assert "calibration_error" not in set(scores["metric"])
     accuracy = scores[(scores["metric"] == "accuracy") & (scores["maps_of"] == "all")]
-    assert accuracy.set_index("reading")["score"].to_dict() == {"wide": 50, "strict": 0}
+    assert accuracy.set_index("definition")["score"].to_dict() == {"lenient": 50, "strict": 0}
 
 
 @pytest.mark.parametrize("names", [NAMES, NAMES[:3]], ids=["all classes", "three classes"])
@@ -270,8 +274,8 @@ def test_the_temperature_makes_the_labels_likeliest():
 
 def test_log_probabilities_of_classes_are_those_of_sums_over_kinds():
     outputs = np.random.default_rng(2).normal(size=(4, len(MAP_KINDS)))
-    for place, reading in enumerate(("wide", "strict")):
-        found = crossvalidation.of_classes(outputs, reading)
+    for place, definition in enumerate(("lenient", "strict")):
+        found = crossvalidation.of_classes(outputs, definition)
         for row, values in zip(found, outputs, strict=True):
             chances = np.exp(values) / np.exp(values).sum()
             for name, value in zip(NAMES, row, strict=True):
@@ -398,7 +402,7 @@ def rates_by_loops(rows, encoder, state):
 def test_rates_are_drawn_towards_those_of_more_maps(encoder, state):
     table = several_encoders(["one", "two"], maps=30, repetitions=1, spread=0.4)
     table["state"] = np.where(np.arange(len(table)) % 3 == 0, "pretrained", "finetuned")
-    known = shares.Labelled.of(table, "model", "wide")
+    known = shares.Labelled.of(table, "model", "lenient")
     own = [encoder] if encoder else []
     found = known.counts(0, np.ones(len(known.table))).rates(own, state)
     np.testing.assert_allclose(found, rates_by_loops(table, encoder, state), atol=1e-5)
@@ -414,7 +418,7 @@ def test_shares_and_their_intervals_are_those_of_loops(own):
     counted = shares.count(known, draws, seed=4)
     found = shares.table(maps, counted, encoder, "finetuned", draws, seed=5).set_index("pattern")
     assert list(found.index) == NAMES
-    assert set(found["reading"]) == {"wide"}  # no labelled map has a class in the other
+    assert set(found["definition"]) == {"lenient"}  # no labelled map has a class in the other
     for name in NAMES:
         assert found.loc[name, "share"] == pytest.approx((maps["pattern"] == name).mean())
     used = known[known["left_out"] == ("example" if own else "model")]
@@ -489,7 +493,7 @@ def test_intervals_cover_the_shares_of_an_encoder_that_was_not_labelled(spread):
     for trial in range(30):
         names = [f"e{number}" for number in range(7)]
         known = several_encoders(names, 100, 1000 * trial, repetitions=1, spread=spread)
-        labelled = shares.Labelled.of(known[known["encoder"] != "e6"], "model", "wide")
+        labelled = shares.Labelled.of(known[known["encoder"] != "e6"], "model", "lenient")
         truth = rng.dirichlet(np.full(COUNT, 2.0))
         target = known[known["encoder"] == "e6"]
         rates = rates_by_loops(target, None, "")

@@ -27,17 +27,17 @@ def readme():
 
 @pytest.fixture(scope="module")
 def passes(shipped):
-    """The first two labels of every map, by reading."""
+    """The first two labels of every map, by definition."""
     both = shipped.labels[shipped.labels["pass"] < SETTLED]
     both = both.assign(wide=both["label"], strict=strict_labels(both))
     return {
-        reading: both.pivot(index="map", columns="pass", values=reading)
-        for reading in ("wide", "strict")
+        definition: both.pivot(index="map", columns="pass", values=definition)
+        for definition in ("lenient", "strict")
     }
 
 
 def test_every_map_has_two_labels_and_every_disagreement_a_third(shipped, passes, readme):
-    wide, strict = passes["wide"], passes["strict"]
+    wide, strict = passes["lenient"], passes["strict"]
     assert set(wide.index) == set(shipped.table["map"])
     assert not wide.isna().to_numpy().any()
     third = shipped.labels[shipped.labels["pass"] == SETTLED]
@@ -97,14 +97,14 @@ def test_labels_name_the_annotator_of_each_pass(shipped):
 
 
 def test_kappas_and_counts_are_those_of_the_readme(shipped, passes, readme):
-    wide, strict = (passes[reading] for reading in ("wide", "strict"))
+    wide, strict = (passes[definition] for definition in ("lenient", "strict"))
     assert f"{(wide[1] == wide[2]).sum():,} of {len(wide):,} maps" in readme
     kappas = [f"{cohen_kappa_score(p[1], p[2]):.3f}"[1:] for p in (wide, strict)]
-    found = re.search(r"kappa (\.\d+) \(.*?in the wide reading and (\.\d+)", readme)
+    found = re.search(r"kappa (\.\d+) \(.*?in the lenient definition and (\.\d+)", readme)
     assert list(found.groups()) == kappas
     settled = shipped.settled()
     order = ("vertical", "diagonal", "vertical+diagonal", "block", "heterogeneous")
     assert order == tuple(PATTERNS)
-    for reading, column in (("wide", "label"), ("strict", "strict")):
+    for definition, column in (("lenient", "label"), ("strict", "strict")):
         counts = settled[column].value_counts().reindex(order)
-        assert f"| all, {reading} | {' | '.join(map(str, counts))} |" in readme
+        assert f"| all, {definition} | {' | '.join(map(str, counts))} |" in readme

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from darksecrets.patterns import annotations, classifier, crossvalidation, trained
-from darksecrets.patterns.classes import PATTERNS, READINGS
+from darksecrets.patterns.classes import DEFINITIONS, PATTERNS
 from darksecrets.patterns.quality import of_classifier
 from darksecrets.patterns.seen import Seen
 from darksecrets.patterns.tables import PATTERN_PREDICTIONS
@@ -84,12 +84,12 @@ def test_a_fold_trained_again_gives_the_predictions_that_ship():
     prepared = classifier.Prepared.of(data, SETTINGS["seed"])
     found = classifier.train(prepared, learned).regression(prepared.inputs.features[tested])
     known = PATTERN_PREDICTIONS.read(trained.PREDICTIONS)
-    for reading in READINGS:
-        rows = of_classifier(known, reading).set_index("map")
+    for definition in DEFINITIONS:
+        rows = of_classifier(known, definition).set_index("map")
         rows = rows.loc[data.table["map"].iloc[tested]]
         assert (rows["fold"] == 1).all()
         degrees = rows["temperature"].iloc[0]
-        outputs = crossvalidation.of_classes(found.double().numpy(), reading)
+        outputs = crossvalidation.of_classes(found.double().numpy(), definition)
         chances = crossvalidation.softmax(outputs / degrees)
         names = np.array(list(PATTERNS))[chances.argmax(axis=1)]
         assert np.mean(names == rows["predicted"]) >= 0.98
@@ -113,8 +113,8 @@ def test_almost_uniform_maps_are_not_vertical(shipped, noise, length):
     segments = (torch.arange(length) > length // 2).long().expand(100, -1)
     with torch.inference_mode():
         outputs = shipped(Seen.of(maps.half(), special, segments))
-    for reading in READINGS:
-        places = shipped.read(outputs, reading).argmax(dim=1)
+    for definition in DEFINITIONS:
+        places = shipped.read(outputs, definition).argmax(dim=1)
         shares = torch.bincount(places, minlength=len(PATTERNS)) / 100
         named = dict(zip(PATTERNS, shares.tolist(), strict=True))
         assert named["vertical"] + named["vertical+diagonal"] <= 0.05

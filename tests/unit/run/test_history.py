@@ -30,7 +30,7 @@ def run(tmp_path):
         "tables/cosine.provenance.json": record("aaa", last),
         "models/RTE/provenance.json": record("aaa", "2026-01-02T00:00:00Z", torch="2.12.0"),
         "attention/RTE/provenance.json": {"created": last, "chunks": [chunk]},
-        "look/text/provenance.json": record("zzz", "2030-01-01T00:00:00Z"),
+        "inspect/text/provenance.json": record("zzz", "2030-01-01T00:00:00Z"),
     }
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True)

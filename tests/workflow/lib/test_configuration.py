@@ -72,8 +72,8 @@ def test_tasks_without_seeds_have_those_of_the_run():
 
 
 def test_numbers_that_may_be_left_out_may_be_text():
-    config = resolve({**MINIMAL, "look": {"drawn": "5"}})
-    assert config["look"]["drawn"] == 5
+    config = resolve({**MINIMAL, "inspect": {"drawn": "5"}})
+    assert config["inspect"]["drawn"] == 5
     assert resolve({**MINIMAL, "model": {"source": "builtin", "folder": "5"}})["model"] == {
         **config["model"],
         "folder": "5",

@@ -176,7 +176,7 @@ def test_parsing_takes_time_where_a_task_or_a_look_parses(tmp_path):
     assert resources.annotation(resources.work_of(config, "own")).seconds > least + 2
     text = {"text": ["a b"]}
     assert resources.work_of_text({**config, **text}).parsed
-    off = {**config, **text, "look": {**config["look"], "parse": "off"}}
+    off = {**config, **text, "inspect": {**config["inspect"], "parse": "off"}}
     without, parsing = (
         resources.look_measures(resources.work_of_text(each)) for each in (off, {**config, **text})
     )

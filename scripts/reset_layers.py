@@ -14,13 +14,13 @@ def main(job: Job) -> dict[str, Any]:
     """
     from darksecrets.data.tasks import Task
     from darksecrets.landscape.finetuned import Finetuned
-    from darksecrets.landscape.restoring import restore
+    from darksecrets.landscape.resetting import reset
     from darksecrets.landscape.settings import Settings
     from darksecrets.models.starting import Start
 
     params, state, seed = job.params, job.wildcards.state, int(job.wildcards.seed)
     task = Task.from_entry(job.wildcards.task, params.task)
-    found, details = restore(
+    found, details = reset(
         job.input.pretrained,
         job.input.finetuned,
         job.input.predictions,

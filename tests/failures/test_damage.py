@@ -13,7 +13,7 @@ from darksecrets.run.files import fingerprint, remove, visible
 from darksecrets.run.integrity import RECORD, damages_of, is_recorded
 from darksecrets.run.verifying import UNRECORDED
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.failures
 
 DAMAGES = ("truncated", "a bit flipped", "emptied", "deleted")
 TIMES = ("times kept", "new times")

@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.ablation.statistics import Resampling
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.tables import COSINE
-    from darksecrets.landscape.results import Restored
+    from darksecrets.landscape.results import Reset
     from darksecrets.landscape.scoring import changes_of_maps, score
     from darksecrets.landscape.tables import TABLES
 
@@ -22,7 +22,7 @@ def main(job: Job) -> None:
         of_seeds = COSINE.read(similarity).groupby("seed", sort=False)
         maps = {int(str(seed)): changes_of_maps(rows) for seed, rows in of_seeds}
         for state in params.states:
-            results = {int(seed): Restored.load(next(outputs)) for seed in params.seeds[task.name]}
+            results = {int(seed): Reset.load(next(outputs)) for seed in params.seeds[task.name]}
             known = maps if state == "finetuned" else {}
             parts.append(score(results, known, task, state, Resampling(**params.resampling)))
     for table in TABLES:

@@ -16,7 +16,7 @@ import torch
 from darksecrets.ablation.sweep import check_labels
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.finetuned import Finetuned
-from darksecrets.landscape.results import Logits, Restored
+from darksecrets.landscape.results import Logits, Reset
 from darksecrets.landscape.running import heads_of, run
 from darksecrets.landscape.settings import Settings
 from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-3  # of outputs in float32, which other batches or another CPU may change
 
 
-def restore(
+def reset(
     pretrained: Path,
     finetuned: Path,
     stored: Path,
@@ -46,7 +46,7 @@ def restore(
     settings: Settings,
     *,
     threads: int,
-) -> tuple[Restored, dict[str, Any]]:
+) -> tuple[Reset, dict[str, Any]]:
     """Exchange weights of layers and heads, one set after the other, and interpolate.
 
     Args:
@@ -76,7 +76,7 @@ def restore(
     started, _ = load_start(pretrained, task, start)
     ended, _ = load_classifier(finetuned, task, model.seed)
     mixture = Mixture(devices.place(started), devices.place(ended))
-    outputs = restored(mixture, validation, train, task, settings.points)
+    outputs = outputs_of(mixture, validation, train, task, settings.points)
     outputs, rounding = with_stored(outputs, read_stored(stored, task, outputs.idx), stored)
     return outputs, {
         "rounding": rounding,
@@ -93,7 +93,7 @@ def read_stored(file: Path, task: Task, idx: npt.NDArray[np.int64]) -> Logits:
     return outputs.reindex(idx).to_numpy(dtype=np.float32)
 
 
-def with_stored(found: Restored, outputs: Logits, file: Path) -> tuple[Restored, float]:
+def with_stored(found: Reset, outputs: Logits, file: Path) -> tuple[Reset, float]:
     """Take the stored outputs for those of the fine-tuned model, wherever it is run as it is.
 
     Returns:
@@ -134,14 +134,14 @@ def rounding_of(found: Logits, outputs: Logits, file: Path) -> float:
     return rounding
 
 
-def restored(
+def outputs_of(
     mixture: Mixture,
     validation: EncodedSplit,
     train: EncodedSplit,
     task: Task,
     points: Sequence[float],
-) -> Restored:
-    """All outputs of two models; see `restore`.
+) -> Reset:
+    """All outputs of two models; see `reset`.
 
     Args:
         mixture: The models.
@@ -165,7 +165,7 @@ def restored(
     size = (shape.layers, shape.heads) if heads else (0, 0)
     changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
     of_swaps, of_curves, of_heads = np.split(found[1:], np.cumsum([len(exchanged), len(between)]))
-    return Restored(
+    return Reset(
         swaps=_described(exchanged, mixture),
         finetuned=found[0],
         swapped=of_swaps,

@@ -1,7 +1,7 @@
-"""The whole programme of faults, in two processes: ``python -m tests.faults.programme``.
+"""The whole programme of faults, in two processes: ``python -m tests.failures.programme``.
 
 Makes an undisturbed run, puts every fault upon copies of it, and brings the counts into
-docs/faults.md.
+docs/failures.md.
 """
 
 import os
@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import page
+from tests.failures import page
 
 CONFIG = Path(__file__).with_name("run.yaml")
 PROCESSES = "2"
@@ -27,9 +27,9 @@ def make_run(folder: Path) -> None:
 
 def try_faults(folder: Path, finished: Path) -> int:
     """Put every fault upon copies of a run; give the exit code of the tests."""
-    command = [sys.executable, "-m", "pytest", "-m", "faults", "-n", PROCESSES, "--durations=20"]
+    command = [sys.executable, "-m", "pytest", "-m", "failures", "-n", PROCESSES, "--durations=20"]
     return subprocess.run(
-        [*command, "--basetemp", folder / "pytest", "tests/faults"],
+        [*command, "--basetemp", folder / "pytest", "tests/failures"],
         cwd=page.ROOT,
         env=os.environ | {"DARKSECRETS_FAULTS_RUN": str(finished)},
         check=False,

@@ -22,7 +22,7 @@ from darksecrets.run.files import PROVENANCE, fingerprint, visible
 
 CONFIG = Path(__file__).parent / "run.yaml"
 RESULTS = Path("results/faults")
-OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
+OUTCOMES = ROOT / "results" / "failures" / "outcomes.csv"
 SEED = 2019
 ENDS = (PROVENANCE, "report.html", "run.html", "run.json", "atlas.html")
 """Ends of the names of results that tell times or commits, beside those of measured times."""

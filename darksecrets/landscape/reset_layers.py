@@ -1,4 +1,4 @@
-"""The score of every task with layers restored: alone, from below, from above (Hao et al. 2019)."""
+"""The score of every task with layers reset: alone, from below, from above (Hao et al. 2019)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from darksecrets.ablation.panels import LEGEND, rows_of, scale_of
 from darksecrets.data.metrics import titles
-from darksecrets.landscape.tables import FROM, LAYER, RESTORED, RESTORED_MEANS, UP_TO
+from darksecrets.landscape.tables import FROM, LAYER, RESET, RESET_MEANS, UP_TO
 from darksecrets.plotting import kit
 from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
@@ -29,10 +29,10 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """Draw three columns of layers per task, beside them the differences to the fine-tuned model.
 
     As in Figure 9: layer 1 at the top, darker = greater score, one scale per task, an orange line
-    for the model with nothing restored. Differences have intervals, and are filled if significant.
+    for the model with nothing reset. Differences have intervals, and are filled if significant.
     """
     metrics = sources.main_metrics
-    table = kit.pick(sources.table(RESTORED_MEANS), direction=RESTORED, kind=_LOOKS)
+    table = kit.pick(sources.table(RESET_MEANS), direction=RESET, kind=_LOOKS)
     last = table["kind"] == UP_TO
     table["layer"] = table["last_layer"].where(last, table["first_layer"]).astype(int)
     table["sure"] = table["q_value"] < LEVEL
@@ -62,10 +62,10 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     height = 0.4 + 0.13 * max(int(table["layer"].max()), 4)
     panels = [
-        kit.Panel(layers, "layers", x="Restored", y="Layer", height=height, width=1.1),
+        kit.Panel(layers, "layers", x="Reset", y="Layer", height=height, width=1.1),
         kit.Panel(differences, "intervals", x="Difference"),
     ]
     legend = {_WORDS[kind]: look for kind, look in _LOOKS.items()}
-    legend |= {"nothing restored": LEGEND["intact model"], "greater score": LEGEND["greater score"]}
-    headline = "Score with layers restored to pre-trained weights"
+    legend |= {"nothing reset": LEGEND["intact model"], "greater score": LEGEND["greater score"]}
+    headline = "Score with layers reset to pre-trained weights"
     return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)

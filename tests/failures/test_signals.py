@@ -3,7 +3,7 @@
 import pytest
 from faults.trial import EQUAL, SIGNALS, strike, wait_for_end
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.failures
 
 TESTS = 40
 """Tests that share the rules, each of which is struck once."""

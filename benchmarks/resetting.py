@@ -1,11 +1,11 @@
 """Cost of resetting layers and heads to pre-trained weights, compared with a sweep.
 
-    python benchmarks/restoring.py --run <results of a run> [--task RTE] [--seed 1]
+    python benchmarks/resetting.py --run <results of a run> [--task RTE] [--seed 1]
         [--examples 160] [--threads 1 2]
 
 For one fine-tuned model of the run and all its validation examples, the three programs take turns
 on halves of the examples: the sweep in float32; the sweep with screening in bfloat16; and what the
-rule `restore_layers` computes, with and without the points between both models.
+rule `reset_layers` computes, with and without the points between both models.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from darksecrets.models.starting import Start, load_start
 from workflow.lib.tasks import shipped_tasks
 
 POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-RESTORING, BETWEEN = "layers and heads restored", f"{len(POINTS)} points between both models"
+RESETTING, BETWEEN = "layers and heads reset", f"{len(POINTS)} points between both models"
 Seconds = tuple[float, float]
 """Of the wall clock, and of CPU time."""
 
@@ -59,14 +59,14 @@ def programs(options: argparse.Namespace, threads: int) -> dict[str, Seconds]:
     between = [
         interpolated(*of, share, layers) for of in interpolations(layers) for share in POINTS
     ]
-    found = dict.fromkeys((SHARED, SCREENED, RESTORING, BETWEEN), (0.0, 0.0))
+    found = dict.fromkeys((SHARED, SCREENED, RESETTING, BETWEEN), (0.0, 0.0))
     for half in (0, 1):
         rows = part(split, list(range(half, len(split), 2)))
         race = Race(model, model, rows, threads, (SHARED, SCREENED))
-        restore = functools.partial(run, mixture, rows, mixes, heads_of(model), predicted=True)
+        reset = functools.partial(run, mixture, rows, mixes, heads_of(model), predicted=True)
         steps: list[Callable[[], dict[str, Seconds]]] = [
             functools.partial(sweeps, race),
-            functools.partial(timed, RESTORING, restore),
+            functools.partial(timed, RESETTING, reset),
             functools.partial(timed, BETWEEN, functools.partial(run, mixture, rows, between)),
         ]
         for step in steps[::-1] if half else steps:
@@ -111,14 +111,14 @@ def main() -> None:
         f"The model that a run fine-tuned on {options.task}, and what it was made from; validation "
         "examples; everything in one process, in turns on halves of the examples. Sweeps disable "
         "every head and every layer. Resetting puts layers of the model before fine-tuning into "
-        "the fine-tuned one in all ways that `restored_layers.csv` lists, and the other way round, "
+        "the fine-tuned one in all ways that `reset_layers.csv` lists, and the other way round, "
         "and resets every head's own weights; it is in float32, because losses need exact "
         "outputs. Both include the decision of ties. Points between both models are counted apart; "
-        "`restore_layers` computes them for training examples, too.\n\n"
-        "Made with `python benchmarks/restoring.py --run <run>`."
+        "`reset_layers` computes them for training examples, too.\n\n"
+        "Made with `python benchmarks/resetting.py --run <run>`."
     )
     write_results(
-        "restoring",
+        "resetting",
         "Resetting layers and heads",
         table.round(2),
         describe("torch", "transformers", "numpy"),

@@ -1,4 +1,4 @@
-"""Bring the counts of the faults tried into docs/faults.md: ``python -m tests.faults.page``."""
+"""Bring the counts of the faults tried into docs/failures.md: ``python -m tests.failures.page``."""
 
 import re
 import subprocess
@@ -8,15 +8,15 @@ from pathlib import Path
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "faults.md"
-OUTCOMES = ROOT / "results" / "faults" / "outcomes.csv"
-START, END = "<!-- faults: made by make test-faults -->", "<!-- /faults -->"
+PAGE = ROOT / "docs" / "failures.md"
+OUTCOMES = ROOT / "results" / "failures" / "outcomes.csv"
+START, END = "<!-- failures: made by make test-failures -->", "<!-- /failures -->"
 ENDS = ("equal results", "a message", "failed")
 
 
 def programme() -> list[str]:
     """Names of the programme's tests of which each puts a fault upon a run."""
-    collect = [sys.executable, "-m", "pytest", "-m", "faults", "tests/faults", "--collect-only"]
+    collect = [sys.executable, "-m", "pytest", "-m", "failures", "tests/failures", "--collect-only"]
     found = subprocess.run([*collect, "-q"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [line for line in found.stdout.splitlines() if "::" in line]
 
@@ -44,7 +44,7 @@ def page(text: str, outcomes: pd.DataFrame, tests: list[str]) -> str:
 
 def main() -> None:
     if not OUTCOMES.is_file():
-        sys.exit(f"{OUTCOMES}: found no outcomes. Run make test-faults first.")
+        sys.exit(f"{OUTCOMES}: found no outcomes. Run make test-failures first.")
     text, outcomes = PAGE.read_text(encoding="utf-8"), pd.read_csv(OUTCOMES, dtype=str)
     PAGE.write_text(page(text, outcomes, programme()), encoding="utf-8")
 

@@ -23,7 +23,7 @@ from faults.trial import (
 
 from darksecrets.run.files import remove
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.failures
 
 needs_mounts = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.patterns.classes import PATTERNS, READINGS, Reading
+from darksecrets.patterns.classes import DEFINITIONS, PATTERNS, Definition
 
 MAP_KINDS = (
     ("vertical", "vertical"),
@@ -30,9 +30,9 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
-def members(reading: Reading) -> Floats:
+def members(definition: Definition) -> Floats:
     """[kinds, classes] 1 where a kind has a class under a definition, else 0."""
-    place = READINGS.index(reading)
+    place = DEFINITIONS.index(definition)
     return np.array([[float(kind[place] == name) for name in PATTERNS] for kind in MAP_KINDS])
 
 

@@ -9,7 +9,7 @@ from hub.standin import serving
 
 from darksecrets.run.files import fingerprint
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.failures
 
 CONFIG = {
     "run": "hub",

@@ -8,7 +8,7 @@ import sys
 import pytest
 from faults.trial import EQUAL, LONGEST, MESSAGE, RESULTS, Trial, check_message, jobs_of, wait_for
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.failures
 
 # From nothing: links, data, an encoder, scores.
 FIRST = tuple(

@@ -18,8 +18,8 @@ from darksecrets.finetuning.evaluation import evaluate
 from darksecrets.landscape import running
 from darksecrets.landscape.finetuned import sample
 from darksecrets.landscape.points import check_points
-from darksecrets.landscape.restoring import restored, with_stored
-from darksecrets.landscape.results import Restored
+from darksecrets.landscape.resetting import outputs_of, with_stored
+from darksecrets.landscape.results import Reset
 from darksecrets.landscape.running import Loop, Shared, heads_of, run
 from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
 from darksecrets.models.hooks import shape_of
@@ -56,7 +56,7 @@ class Case:
         return Mixture(self.start, self.end)
 
     def merged(self, *patterns: str) -> PreTrainedModel:
-        """The fine-tuned model with all parameters restored whose names match."""
+        """The fine-tuned model with all parameters reset whose names match."""
         states = self.start.state_dict(), self.end.state_dict()
         model = copy.deepcopy(self.end)
         model.load_state_dict(
@@ -115,7 +115,7 @@ def case(request, tmp_path_factory) -> Case:
     return Case(family, start, moved(start, 3), split, task)
 
 
-def one(kind: str, first: int, last: int, direction: str = "restored") -> Swap:
+def one(kind: str, first: int, last: int, direction: str = "reset") -> Swap:
     (found,) = (
         swap
         for swap in swaps(LAYERS)
@@ -129,23 +129,23 @@ def test_there_is_every_exchange_once():
     assert len(set(found)) == len(found)
     of = {
         direction: [(s.kind, s.first, s.last) for s in found if s.direction == direction]
-        for direction in ("restored", "transferred")
+        for direction in ("reset", "transferred")
     }
-    assert of["restored"].count(("up to", 0, 12)) == of["restored"].count(("from", 1, 12)) == 1
-    assert [s for s in of["restored"] if s[0] == "third"] == [
+    assert of["reset"].count(("up to", 0, 12)) == of["reset"].count(("from", 1, 12)) == 1
+    assert [s for s in of["reset"] if s[0] == "third"] == [
         ("third", 1, 4),
         ("third", 5, 8),
         ("third", 9, 12),
     ]
-    assert {s for s in of["restored"] if s[0] == "layer"} == {("layer", n, n) for n in range(1, 13)}
-    assert ("mlp", 3, 3) in of["restored"]
+    assert {s for s in of["reset"] if s[0] == "layer"} == {("layer", n, n) for n in range(1, 13)}
+    assert ("mlp", 3, 3) in of["reset"]
     assert ("mlp", 1, 12) in of["transferred"]
     assert not [s for s in swaps(2) if s.kind == "third"]
     assert len({s.mix(1) for s in swaps(1)}) > 4, "an encoder of one layer"
 
 
-def test_all_restored_is_the_pretrained_encoder_with_the_finetuned_classifier(case):
-    """Bit for bit, and so is none restored; the pooler belongs to the classifier."""
+def test_all_reset_is_the_pretrained_encoder_with_the_finetuned_classifier(case):
+    """Bit for bit, and so is none reset; the pooler belongs to the classifier."""
     mixture = case.mixture()
     mixture.apply(one("layer", 1, 1).mix(LAYERS))
     classifier = r"^(classifier|pre_classifier)|\.pooler\."
@@ -183,14 +183,14 @@ def test_every_exchange_gives_the_outputs_of_a_model_put_together_by_hand(case):
     assert len({outputs.tobytes() for outputs in found}) == len(patterns)
 
 
-def test_transfer_is_restoring_the_rest(case):
+def test_transfer_is_resetting_the_rest(case):
     found = run(case.mixture(), case.split, [one("layer", 1, 1, "transferred").mix(LAYERS)])
     assert found[0] == pytest.approx(
         case.alone(case.merged(EMBEDDINGS, case.layer(2))), rel=1e-4, abs=1e-4
     )
 
 
-def test_a_restored_head_has_its_own_slices_and_no_others(case):
+def test_a_reset_head_has_its_own_slices_and_no_others(case):
     heads = heads_of(case.end)
     assert heads == [(layer, head) for layer in (1, 2) for head in (1, 2, 3, 4)]
     found = run(case.mixture(), case.split, [], heads)
@@ -240,7 +240,7 @@ def test_no_output_depends_on_threads(case, monkeypatch):
         assert other == pytest.approx(found[0], rel=tolerance, abs=tolerance)
 
 
-def test_restoring_what_did_not_change_costs_exactly_nothing(case):
+def test_resetting_what_did_not_change_costs_exactly_nothing(case):
     """A layer, and single heads of a layer of which one head changed."""
     start, end = case.start, case.merged(case.layer(2))
     name = next(n for n in end.state_dict() if re.search(case.layer(2) + ".*" + INPUTS, n))
@@ -267,9 +267,9 @@ def test_changes_are_relative_distances(case):
 
 
 @pytest.fixture(scope="module")
-def outputs(case: Case) -> Restored:
+def outputs(case: Case) -> Reset:
     train = sample(examples(case.task, case.start.config.pad_token_id, seed=2), 5, 7)
-    return restored(case.mixture(), case.split, train, case.task, POINTS)
+    return outputs_of(case.mixture(), case.split, train, case.task, POINTS)
 
 
 def test_interpolations_end_at_the_models(case, outputs):
@@ -285,7 +285,7 @@ def test_interpolations_end_at_the_models(case, outputs):
             assert found[place, point] == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
-def test_with_nothing_restored_outputs_are_those_stored(case, outputs):
+def test_with_nothing_reset_outputs_are_those_stored(case, outputs):
     """Bit for bit, although they were computed in other batches."""
     nudged = outputs.finetuned * np.float32(1 + 1e-6)
     assert not np.array_equal(nudged, outputs.finetuned)
@@ -318,8 +318,8 @@ def test_between_the_ends_weights_are_mixed(case, outputs):
 
 
 def test_outputs_are_stored_and_read_back(case, outputs, tmp_path):
-    outputs.save(tmp_path / "restored")
-    again = Restored.load(tmp_path / "restored")
+    outputs.save(tmp_path / "reset")
+    again = Reset.load(tmp_path / "reset")
     for name, value in vars(outputs).items():
         if name != "swaps":
             assert np.array_equal(getattr(again, name), value)
