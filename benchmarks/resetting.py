@@ -5,7 +5,7 @@
 
 For one fine-tuned model of the run and all its validation examples, the three programs take turns
 on halves of the examples: the sweep in float32; the sweep with screening in bfloat16; and what the
-rule `reset_layers` computes, with and without the points between both models.
+rule `reset_weights` computes, with and without the points between both models.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def main() -> None:
         "the fine-tuned one in all ways that `reset_layers.csv` lists, and the other way round, "
         "and resets every head's own weights; it is in float32, because losses need exact "
         "outputs. Both include the decision of ties. Points between both models are counted apart; "
-        "`reset_layers` computes them for training examples, too.\n\n"
+        "`reset_weights` computes them for training examples, too.\n\n"
         "Made with `python benchmarks/resetting.py --run <run>`."
     )
     write_results(

@@ -131,7 +131,7 @@ def require_alike(results: Mapping[int, Reset], task: Task) -> None:
         if not same or not result.swaps[columns].equals(reference.swaps[columns]):
             raise InputError(
                 f"{task.name}: found different examples or exchanged layers in the results of "
-                f"seeds {first} and {seed}, expected the same. Run the rule reset_layers again."
+                f"seeds {first} and {seed}, expected the same. Run the rule reset_weights again."
             )
 
 

@@ -47,7 +47,7 @@ def test_all_analyses_of_the_demonstration_are_planned(snakemake, planned, root,
     assert "retrain_subnetwork" not in jobs
     assert jobs["compress_model"] == jobs["collect_compression"] == 1, "one task"
     assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 1), "to save time"
-    assert jobs["reset_layers"] == 2, "two tasks, to save time"
+    assert jobs["reset_weights"] == 2, "two tasks, to save time"
     assert jobs["measure_surface"] == jobs["follow_heads"] == 1, "one task and seed, to save time"
     assert jobs["measure_flatness"] == jobs["compare_flatness"] == 1, "all models of one task"
     once = (
@@ -146,7 +146,7 @@ def needs(smoke_config):
         ("redundancy", {"evaluate_pretrained", "compare_patterns", "head_statistics"}),
         ("weights_and_norms", {"evaluate_pretrained", "extract_attention", "measure_attention"}),
         ("claims_by_measure", {"claims", "measure_norms", "stripes_by_measure"}),
-        ("stripes_by_measure", {"reset_layers", "measure_norms", "claims_by_measure"}),
+        ("stripes_by_measure", {"reset_weights", "measure_norms", "claims_by_measure"}),
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
         ("attention_trees", {"prepare_dataset", "finetune", "syntactic_heads"}),
         ("attention_to_subjects", {"prepare_dataset", "finetune", "attention_trees"}),
@@ -158,9 +158,9 @@ def needs(smoke_config):
         ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
         ("reset_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
         ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
-        ("loss_surfaces", {"reset_layers", "sweep_heads", "figure5"}),
-        ("head_trajectories", {"extract_attention", "reset_layers", "figure5"}),
-        ("flatness", {"evaluate_pretrained", "reset_layers", "figure5"}),
+        ("loss_surfaces", {"reset_weights", "sweep_heads", "figure5"}),
+        ("head_trajectories", {"extract_attention", "reset_weights", "figure5"}),
+        ("flatness", {"evaluate_pretrained", "reset_weights", "figure5"}),
         ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
     ],
 )

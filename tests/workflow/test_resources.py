@@ -48,7 +48,7 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
         *("extract_attention", "extract_attention_chunk", "measure_framenet_heads"),
         *("sweep_heads_chunk", "sweep_heads"),  # ties are decided on the same kind of device
         *("sweep_joint_chunk", "sweep_joint"),
-        *("reset_layers", "measure_surface", "measure_flatness"),
+        *("reset_weights", "measure_surface", "measure_flatness"),
         *("keep_snapshots", "follow_heads", "finetune_cell"),
         *("measure_importance", "order_heads", "sweep_pruned_chunk", "sweep_pruned"),
         *("find_subnetworks", "retrain_subnetwork"),

@@ -26,7 +26,7 @@ STARTING = {
 }
 TABLES_OF_FLATNESS = ("flatness", "flatness_means")
 CHECKS["measure_flatness"] = of_landscape.check_derivatives
-CHECKS["reset_layers"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
+CHECKS["reset_weights"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
 CHECKS["collect_surfaces"] = partial(
     of_data.check_chosen, key="landscape.surface.tasks", lacks="computes no loss surfaces"
 )
@@ -38,7 +38,7 @@ CHECKS["compare_trajectories"] = partial(
 )
 
 
-rule reset_layers:
+rule reset_weights:
     """Put weights that fine-tuning began with back into a fine-tuned model, layer by layer and head by head.
 
     Also the other way round, and for points between both models. What the models share is computed once.
@@ -51,9 +51,9 @@ rule reset_layers:
     output:
         outputs=directory("<results>/reset/{task}/{state}/seed-{seed}"),
     log:
-        "<logs>/reset_layers/{task}/{state}/seed-{seed}.log",
+        "<logs>/reset_weights/{task}/{state}/seed-{seed}.log",
     benchmark:
-        "<benchmarks>/reset_layers/{task}/{state}/seed-{seed}.tsv"
+        "<benchmarks>/reset_weights/{task}/{state}/seed-{seed}.tsv"
     group:
         "resetting"
     conda:
@@ -70,7 +70,7 @@ rule reset_layers:
     message:
         "Reset layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
     script:
-        "../../scripts/reset_layers.py"
+        "../../scripts/reset_weights.py"
 
 
 rule score_reset:

@@ -52,7 +52,7 @@ def test_flatness_is_that_of_the_chosen_seed_or_the_mean_with_the_difference():
     for seed in (3, 7):
         rows = made["flatness"].query(f"seed == {seed}").pivot(**wide, values="value")
         one = small(made, name, str(seed))
-        assert [column["name"] for column in one["columns"]] == ["fine-tuned", "from normal"]
+        assert [column["name"] for column in one["columns"]] == ["fine-tuned", "random init."]
         assert [row[0] for row in one["rows"]] == [
             *("sharpness (%)", "mean rise", "trace of the Hessian", "top eigenvalue")
         ]
@@ -78,7 +78,7 @@ def test_whether_models_have_learned_is_shown_of_every_seed():
     made["flatness"].loc[made["flatness"]["seed"] == 2, "loss"] = 0.6
     one = small(made, "Whether these models are at an optimum")
     assert [row[:2] for row in one["rows"]] == [
-        [state, seed] for state in ("fine-tuned", "from normal") for seed in ("1", "2")
+        [state, seed] for state in ("fine-tuned", "random init.") for seed in ("1", "2")
     ]
     assert values(one).tolist() == [[0.1, 0.69, 0.1], [0.6, 0.69, 0.1]] * 2
 
@@ -99,7 +99,7 @@ def test_a_loss_surface_is_the_plane_of_the_models(split):
         )
         for mark in one["marks"]
     }
-    assert places == {"fine-tuned": (0, 0), "pre-trained": (1, 0), "from normal": (0, 1)}
+    assert places == {"fine-tuned": (0, 0), "pre-trained": (1, 0), "random init.": (0, 1)}
 
 
 def test_models_of_the_plane_have_their_losses():
@@ -107,7 +107,7 @@ def test_models_of_the_plane_have_their_losses():
     points = made["surface_points"]
     points["loss"] = np.linspace(0.1, 0.9, len(points))
     one = small(made, "Loss of models in this plane", "1")
-    assert [row[0] for row in one["rows"]] == ["pre-trained", "fine-tuned", "from normal"] + [
+    assert [row[0] for row in one["rows"]] == ["pre-trained", "fine-tuned", "random init."] + [
         "path"
     ] * 3
     assert [row[1] for row in one["rows"]] == ["", "", "", "0", "5", "9"]

@@ -154,7 +154,7 @@ def named(rows: list[list[str]]) -> list[list[str]]:
 def test_cells_are_means_with_half_of_their_intervals(seeds):
     table = scores(ALL, seeds)
     header, rows = parsed(markdown(table1(table)))
-    assert header == ["Task", "Metric", "pretrained", "frozen", "from normal", "finetuned"]
+    assert header == ["Task", "Metric", "pretrained", "frozen", "random init.", "finetuned"]
     pairs = [(task, metric) for task in ALL for metric in TASKS[task].metrics]
     intervals = means(table).set_index(["task", "model", "metric"])
     for (task, metric), row in zip(pairs, named(rows), strict=True):
@@ -263,7 +263,7 @@ def test_the_papers_numbers_appear_only_when_asked_for(paper):
     found = {tuple(row[:2]): row for row in named(rows)}
     published = header.index("finetuned (paper)")
     assert [found["MRPC", metric][published] for metric in ("F1", "Acc")] == ["87.9", "82.3"]
-    published = header.index("from normal (paper)")
+    published = header.index("random init. (paper)")
     assert [found["MRPC", metric][published] for metric in ("F1", "Acc")] == ["81.2", "68.3"]
     published = header.index("pretrained (paper)")
     assert [found["STS-B", m][published] for m in ("Pearson", "Spearman")] == ["33.1", "—"]

@@ -38,7 +38,7 @@ def test_models_are_marked_at_their_places(path, flat):
     assert {text.get_text() for text in models.texts} == {
         "pre-trained",
         "fine-tuned",
-        "from normal",
+        "random init.",
     }
     paths = [line for line in models.lines if len(line.get_xdata()) > 1]
     assert len(paths) == path

@@ -170,13 +170,13 @@ def test_tables_have_the_numbers(two, tmp_path):
     found = agreements(mapset(table(x1=two[0], x2=two[1])))
     wide = found[0]
     write_tables(found, tmp_path)
-    shares = pd.read_csv(tmp_path / "agreement.csv").query("question == 'wide'").set_index("value")
+    shares = pd.read_csv(tmp_path / "agreement.csv").query("question == 'lenient'").set_index("value")
     assert shares.loc["all", "kappa"] == pytest.approx(wide.kappa)
     assert shares.loc[CLASSES, "agreement"].to_numpy() == pytest.approx(wide.per_value())
     assert shares.loc[CLASSES, "maps"].sum() == 240
     (two_classes,) = (one for one in wide.of_two() if one.values == ("vertical", "block"))
     assert shares.loc["vertical and block", "kappa"] == pytest.approx(two_classes.kappa)
-    confusion = pd.read_csv(tmp_path / "confusion.csv").query("question == 'wide'")
+    confusion = pd.read_csv(tmp_path / "confusion.csv").query("question == 'lenient'")
     cell = confusion.query("value_first == 'vertical' and value_second == 'block'")["maps"]
     both = zip(*two, strict=True)
     assert cell.item() == sum(pair == ("vertical", "block") for pair in both)
