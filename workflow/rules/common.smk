@@ -666,8 +666,8 @@ def start_run(logs: list[str]) -> None:
     try:
         preflight.check_surroundings(config, looking=looking)
         rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
-        preflight.check_packages(config, {Path(rule.snakefile).stem for rule in rules_of_jobs})
-        for name in {rule.name for rule in rules_of_jobs} & set(CHECKS):
+        preflight.check_packages(config, {Path(each.snakefile).stem for each in rules_of_jobs})
+        for name in {each.name for each in rules_of_jobs} & set(CHECKS):
             CHECKS[name](config)
         preflight.record_run(config, looking=looking)
     except InputError as error:

@@ -29,7 +29,7 @@ def readme():
 def passes(shipped):
     """The first two labels of every map, by definition."""
     both = shipped.labels[shipped.labels["pass"] < SETTLED]
-    both = both.assign(wide=both["label"], strict=strict_labels(both))
+    both = both.assign(lenient=both["label"], strict=strict_labels(both))
     return {
         definition: both.pivot(index="map", columns="pass", values=definition)
         for definition in ("lenient", "strict")
