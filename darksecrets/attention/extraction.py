@@ -92,7 +92,7 @@ def extract(
         output: Folder of the store.
         max_length: Longest sequence kept, in tokens.
         batch_size: Batch size on a CPU; for GPUs see `batches_for`.
-        chunk: Number of the chunk of examples to store, from 1, see `attention.chunks`.
+        chunk: Number of the chunk of examples to store, from 1, see the key `chunks`.
         chunks: Number of chunks.
         draw: How to draw all weights anew, to compare with an encoder that learned nothing; None to
             keep them.

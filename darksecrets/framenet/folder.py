@@ -27,7 +27,7 @@ def download(output: Path) -> None:
         except (OSError, ValueError) as error:
             raise InputError(
                 f"FrameNet 1.7 cannot be downloaded with NLTK ({error}). Download it elsewhere "
-                f"(python -m nltk.downloader {PACKAGE}) and set framenet.folder to that NLTK data "
+                f"(python -m nltk.downloader {PACKAGE}) and set framenet.path to that NLTK data "
                 "folder, or use another source of links (framenet.source)."
             ) from error
         locate(temporary)
@@ -40,14 +40,14 @@ def locate(folder: Path) -> Path:
         InputError: There is no such folder, or an index is missing.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder. Set framenet.folder to FrameNet 1.7.")
+        raise InputError(f"{folder}: no such folder. Set framenet.path to FrameNet 1.7.")
     inside = folder / "corpora" / PACKAGE
     found = inside if inside.is_dir() else folder
     if missing := [name for name in INDEXES if not (found / name).is_file()]:
         raise InputError(
             f"{found}: found no {', '.join(missing)}, expected the unpacked FrameNet 1.7 with "
             f"{', '.join(INDEXES)} and the folders frame and lu. Unpack it there, or set "
-            "framenet.folder to the folder that has it."
+            "framenet.path to the folder that has it."
         )
     return found
 

@@ -47,15 +47,15 @@ def check(source: Mapping[str, Any]) -> None:
             sentence, or no sentence passes the selection.
     """
     if source["source"] == "tsv":
-        from_tsv(Path(source["file"]))
-    elif source["source"] == "nltk" and source["folder"]:
-        locate(Path(source["folder"]))
+        from_tsv(Path(source["path"]))
+    elif source["source"] == "nltk" and source["path"]:
+        locate(Path(source["path"]))
 
 
 def describe(source: Mapping[str, Any]) -> str:
     """The source in a few words, for figures."""
     if source["source"] == "tsv":
-        return Path(source["file"]).name
+        return Path(source["path"]).name
     return {"nltk": "FrameNet 1.7", "builtin": "built-in corpus"}[source["source"]]
 
 
@@ -71,10 +71,10 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
         InputError: See `check`.
     """
     if source["source"] == "tsv":
-        return from_tsv(Path(source["file"]))
+        return from_tsv(Path(source["path"]))
     if source["source"] == "builtin":
         return from_builtin(source["seed"])
-    return from_nltk(locate(downloaded or Path(source["folder"])))
+    return from_nltk(locate(downloaded or Path(source["path"])))
 
 
 # --- FrameNet ---------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def from_tsv(path: Path) -> list[Annotation]:
             or has two equally near occurrences, or no sentence passes the selection.
     """
     if not path.is_file():
-        raise InputError(f"{path}: no such file. Set framenet.file to a file of links.")
+        raise InputError(f"{path}: no such file. Set framenet.path to a file of links.")
     lines = files.text_of(path).split("\n")
     lines = [line.removesuffix("\r") for line in lines]
     if tuple(lines[0].split("\t")) != HEADER:

@@ -16,8 +16,8 @@ CONFIG = Path(__file__).parent / "smoke.yaml"
 PARTITIONS = Path(__file__).parent / "partitions.yaml"
 # The node has GPUs in name only: jobs request them, find none, and run on the CPU.
 OTHERWISE = (
-    "attention={batch_size: 2, chunks: 2}",
-    "ablation={chunks: 2}",
+    "attention={batch_size: 2}",
+    "chunks=2",
     "gpu=1",
 )
 

@@ -12,11 +12,10 @@ _COUNTS = {
     "fine_tuning.batch_size": 1,
     "samples.size": 1,
     "attention.batch_size": 1,
-    "attention.chunks": 1,
+    "chunks": 1,
     "patterns.folds": 2,
     "patterns.epochs": 1,
     "patterns.label_maps.size": 1,
-    "ablation.chunks": 1,
     "ablation.joint.draws": 2,
     "threads": 1,
 }
@@ -48,9 +47,10 @@ NUMBERS = [
     key("fine_tuning.max_length", 513, "at most 512"),
     key("fine_tuning.max_length", 500, "takes at most 128 tokens"),
     key("fine_tuning.precision", "float16", "bfloat16"),
-    key("data.train", 31, "at least 32"),
-    key("data.validation", 15, "at least 16"),
-    key("data.train", 10**10, "at most 1000000000"),
+    key("data.size", [31, 16], "at least 32"),
+    key("data.size", [32, 15], "at least 16"),
+    key("data.size", [10**10, 16], "at most 1000000000"),
+    key("data.size", [32], "data.size"),
 ]
 
 
@@ -86,7 +86,7 @@ KEYS = [
     given("a misspelled key", "unknown key 'seed'", "did you mean 'seeds'", seed=[1]),
     Case("keys that are no text", lambda _: run() | {1: 2, "x": 3}, ("unknown key '1'", "'x'")),
     Case("a key that is null", lambda _: run() | {None: 2}, ("unknown key 'None'",)),
-    given("an earlier key", "unknown key 'shards'", "chunks", attention={"shards": 2}),
+    given("an earlier key", "unknown key 'shards'", attention={"shards": 2}),
     Case("an empty key", lambda _: run() | {"": 1}, ("unknown key ''",)),
     *(
         key("run", name, "expected")
@@ -117,7 +117,7 @@ KEYS = [
         "model.source is 'folder'",
         model={"source": "folder"},
     ),
-    given("no file of links", "framenet.file: found nothing", framenet={"source": "tsv"}),
+    given("no file of links", "framenet.path: found nothing", framenet={"source": "tsv"}),
     key("framenet.source", "web", "one of"),
     key("patterns.annotations", "folder", "'folder' (str)"),
     key("patterns.annotations", ["a", "a"], "more than once"),
@@ -138,8 +138,7 @@ KEYS = [
     key("ablation.mode", 3, "3 (int)"),
     key("ablation.compare_modes", ["noise"], "noise"),
     key("ablation.screening", "maybe", "one of"),
-    key("ablation.chunks", 500, "at most 400", "validation examples"),
-    key("attention.chunks", 401, "at most 400"),
+    key("chunks", 401, "at most 400", "validation examples"),
     key("inspect.name", "a/b", "letters, digits"),
     key("inspect.parse", "maybe", "one of"),
     key("inspect.heads", "all", "'all' (str)"),

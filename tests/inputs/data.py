@@ -228,7 +228,7 @@ LINK = "Kim and the old man sat and slept\tslept\tKim\n"
 
 def links(folder: Path, content: str | bytes) -> Config:
     """A run with a file of links."""
-    return run(framenet={"source": "tsv", "file": str(write(folder, "links.tsv", content))})
+    return run(framenet={"source": "tsv", "path": str(write(folder, "links.tsv", content))})
 
 
 def _link(name: str, row: str | bytes, *words: str) -> Case:
@@ -272,22 +272,22 @@ LINKS = [
     _links("UTF-16", (LINKS_HEADER + LINK).encode("utf-16"), "not UTF-8"),
     Case(
         "links: no file",
-        lambda f: run(framenet={"source": "tsv", "file": str(f / "none.tsv")}),
-        ("none.tsv", "no such file", "framenet.file"),
+        lambda f: run(framenet={"source": "tsv", "path": str(f / "none.tsv")}),
+        ("none.tsv", "no such file", "framenet.path"),
     ),
     Case(
         "links: a folder",
-        lambda f: run(framenet={"source": "tsv", "file": str(f)}),
-        ("no such file", "framenet.file"),
+        lambda f: run(framenet={"source": "tsv", "path": str(f)}),
+        ("no such file", "framenet.path"),
     ),
     Case(
         "FrameNet: a folder without it",
-        lambda f: run(framenet={"source": "nltk", "folder": str(f)}),
+        lambda f: run(framenet={"source": "nltk", "path": str(f)}),
         ("found no",),
     ),
     Case(
         "FrameNet: no folder",
-        lambda f: run(framenet={"source": "nltk", "folder": str(f / "none")}),
+        lambda f: run(framenet={"source": "nltk", "path": str(f / "none")}),
         ("none",),
     ),
 ]

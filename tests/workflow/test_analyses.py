@@ -79,7 +79,7 @@ def test_an_analysis_is_added_with_files_alone(clone, tmp_path, snakemake):
     assert all(path.read_bytes() == content for path, content in before.items())
     config = tmp_path / "own.yaml"
     entry = {"run": "own", "tasks": ["RTE", "SST-2"], "samples": {"size": 6}}
-    entry["data"] = {"source": "builtin", "train": 32, "validation": 16}
+    entry["data"] = {"source": "builtin", "size": [32, 16]}
     entry |= {"model": {"source": "builtin"}, "first_tokens": {"examples": 4}}
     config.write_text(yaml.safe_dump(entry))
 

@@ -189,7 +189,7 @@ def test_links_file(refused, tmp_path):
     file = tmp_path / "links.tsv"
     rows = ("sentence\ttarget\tcore_elements", "Kim sat and slept .\tslept\tTom", "")
     file.write_text("\n".join(rows))
-    message = refused(configuration(framenet={"source": "tsv", "file": str(file)}))
+    message = refused(configuration(framenet={"source": "tsv", "path": str(file)}))
     for word in ("links.tsv", "line 2", "'Tom' was not found"):
         assert word in message
 
@@ -277,6 +277,6 @@ def test_a_run_that_is_given_text_checks_its_data_as_well(refused, tmp_path, arg
 def test_links_of_a_run_that_is_given_text_are_checked_as_well(refused, tmp_path):
     links = {"source": "tsv", "file": str(tmp_path / "none.tsv")}
     message = refused(configuration(framenet=links, text="one"), "figure4", "--dry-run")
-    for word in ("none.tsv", "no such file", "framenet.file"):
+    for word in ("none.tsv", "no such file", "framenet.path"):
         assert word in message
     assert "InputFunctionException" not in message

@@ -71,7 +71,7 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
     own = tmp_path / "own.yaml"
-    small = "{source: builtin, train: 32, validation: 16}"
+    small = "{source: builtin, size: [32, 16]}"
     own.write_text(f"run: own\ndata: {small}\nmodel: {{source: builtin}}\n")
     snakemake(tmp_path, "results/own/data/SST-2", config=str(own))
     recorded = yaml.safe_load((tmp_path / "results" / "own" / "config.yaml").read_text())

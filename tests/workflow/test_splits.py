@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 TABLES = ("cosine", "head_ablation")
-SPLIT = "attention={batch_size: 2, chunks: 3}", "ablation={chunks: 2}"
+SPLIT = "attention={batch_size: 2}", "chunks=3"
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,13 @@ _MOVED = {
     "measures": "`attention_measures.measures`, without `weights`",
     "treebank": "`syntax`, with the same keys",
     "coreference": "`syntax.coreference`, with the same keys",
+    "data.train": "`data.size`, both numbers: [training, validation]",
+    "data.validation": "`data.size`, both numbers: [training, validation]",
+    "framenet.folder": "`framenet.path`",
+    "framenet.file": "`framenet.path`",
+    "attention.chunks": "`chunks`",
+    "ablation.chunks": "`chunks`",
+    "inspect.drawn": "no longer a setting: the first ten examples are drawn",
     "importance.nodes": "no longer a setting: remove it",
     "landscape.surface.radius": "no longer a setting: remove it",
     "landscape.surface.precision": "no longer a setting: remove it",
@@ -66,8 +73,8 @@ _LONGEST_FOUND = 200  # characters of a value that a message shows
 
 # Local sources, and the key that holds their path.
 _LOCAL = (
-    *(("data", "tsv", "folder"), ("model", "folder", "folder"), ("framenet", "tsv", "file")),
-    ("syntax", "conllu", "path"),
+    *(("data", "tsv", "folder"), ("model", "folder", "folder")),
+    *(("framenet", "tsv", "path"), ("syntax", "conllu", "path")),
 )
 _SECTIONS = tuple(section for section, _, _ in _LOCAL)
 
@@ -517,7 +524,7 @@ def origins(config: Mapping[str, Any]) -> dict[str, str]:
         "Links": {
             "builtin": f"built-in, seed {links['seed']}",
             "nltk": "FrameNet 1.7",
-            "tsv": str(links["file"]),
+            "tsv": str(links["path"]),
         }.get(links["source"], ""),
     }
 

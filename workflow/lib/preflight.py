@@ -107,21 +107,13 @@ def check_chunks(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: Every task has fewer examples than chunks, so that some would always be empty.
     """
-    validation = {task: resources.examples(config, task)[1] for task in config["tasks"]}
-    swept = config["ablation"]["tasks"] if config["ablation"]["states"] else []
-    least = {
-        "attention.chunks": [
-            min(config["samples"]["size"], count) for count in validation.values()
-        ],
-        "ablation.chunks": [validation[task] for task in swept],
-    }
-    for key, counts in least.items():
-        section, name = key.split(".")
-        if counts and config[section][name] > max(counts):
-            raise InputError(
-                f"{key}: found {config[section][name]}, expected at most {max(counts)}, the "
-                "validation examples of the largest task: a chunk has at least one. Lower it."
-            )
+    most = max(resources.examples(config, task)[1] for task in config["tasks"])
+    if config["chunks"] > min(most, config["samples"]["size"]):
+        raise InputError(
+            f"chunks: found {config['chunks']}, expected at most "
+            f"{min(most, config['samples']['size'])}, the validation examples of the largest task, "
+            "or `samples.size` of them: a chunk has at least one. Lower it."
+        )
 
 
 def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> None:

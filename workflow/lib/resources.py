@@ -235,13 +235,13 @@ def all_maps(work: Work) -> Need:
 def extraction(work: Work) -> Need:
     """The maps of a task's models, one after the other; or gathering them from chunks."""
     need = _all_stores(work)
-    whole = work.config["attention"]["chunks"] == 1
+    whole = work.config["chunks"] == 1
     return need if whole else dataclasses.replace(need, operations=0.0)
 
 
 def extraction_chunk(work: Work) -> Need:
     """The maps of a task's models on a chunk of the sample."""
-    return _chunk(_all_stores(work), work.config["attention"]["chunks"])
+    return _chunk(_all_stores(work), work.config["chunks"])
 
 
 def _all_stores(work: Work) -> Need:
@@ -280,7 +280,7 @@ def _all_sets(work: Work, sets: int, passes: float) -> Need:
 
 def sweep_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set under every set of heads."""
-    return _chunk(_swept(work), work.config["ablation"]["chunks"])
+    return _chunk(_swept(work), work.config["chunks"])
 
 
 def sweep(work: Work) -> Need:
@@ -295,7 +295,7 @@ def _swept(work: Work) -> Need:
 
 def joint_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set with several heads disabled together."""
-    return _chunk(_joint(work), work.config["ablation"]["chunks"])
+    return _chunk(_joint(work), work.config["chunks"])
 
 
 def joint(work: Work) -> Need:
@@ -331,7 +331,7 @@ def ordering(work: Work) -> Need:
 
 def pruned_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set with heads removed."""
-    return _chunk(_pruned(work), work.config["ablation"]["chunks"])
+    return _chunk(_pruned(work), work.config["chunks"])
 
 
 def pruned(work: Work) -> Need:
@@ -556,7 +556,7 @@ def _activations(work: Work) -> float:
 
 def _with_settling(work: Work, need: Need, share: float = _UNSURE[0]) -> Need:
     """Need of a sweep with what its bounds leave unsure; of that alone if chunks are joined."""
-    whole = work.config["ablation"]["chunks"] == 1
+    whole = work.config["chunks"] == 1
     return dataclasses.replace(need, operations=(share + whole) * need.operations)
 
 

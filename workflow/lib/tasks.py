@@ -43,8 +43,8 @@ def shipped() -> dict[str, Entry]:
 
 def shipped_tasks() -> dict[str, Task]:
     """The tasks that ship, with the data of the built-in corpus, for benchmarks and tests."""
-    sizes = {"train": TRAIN_AT_LEAST, "validation": VALIDATION_AT_LEAST}  # tasks have none
-    entries = resolve([*shipped()], {"source": "builtin", **sizes})
+    smallest = [TRAIN_AT_LEAST, VALIDATION_AT_LEAST]  # tasks have none
+    entries = resolve([*shipped()], {"source": "builtin", "size": smallest})
     return {name: Task.from_entry(name, entry) for name, entry in entries.items()}
 
 
@@ -161,8 +161,7 @@ def _complete(name: str, own: Mapping[str, Any], data: Mapping[str, Any]) -> Ent
             names |= {key: data[key] for key in ("repository", "revision")}
         entry["hub"] = {**names, **asked}
     elif source == "builtin":
-        sizes = [data["train"], data["validation"]]
-        entry["size"] = own.get("size", sizes)
+        entry["size"] = own.get("size", data["size"])
     for key, other in (("range", "labels"), ("labels", "range")):
         if key in own and other not in own:
             entry.pop(other, None)

@@ -2,7 +2,7 @@
 
 
 DISABLING = "Section 4.6, disabling heads and layers"
-CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
+CHUNKS_OF_ABLATION = config["chunks"]
 SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]["interventions"]
 SWEPT_TASKS = config["ablation"]["tasks"]
 SWEPT_MODELS = [

@@ -1,7 +1,7 @@
 # Section 3: self-attention maps of the sampled validation examples.
 
 
-CHUNKS_OF_ATTENTION = config["attention"]["chunks"]
+CHUNKS_OF_ATTENTION = config["chunks"]
 
 
 rule extract_attention:

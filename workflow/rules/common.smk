@@ -293,12 +293,12 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
     """Source of the links: a file, FrameNet's index, NLTK's download, or word lists."""
     check_data()
     if LINKS["source"] == "tsv":
-        return {"files": compat.in_place(LINKS["file"])}
+        return {"files": compat.in_place(LINKS["path"])}
     if LINKS["source"] == "builtin":
         return {"files": corpus_files()}
-    if LINKS["folder"]:
+    if LINKS["path"]:
         return {
-            "files": compat.in_place(framenet_folder.locate(Path(LINKS["folder"])) / "luIndex.xml")
+            "files": compat.in_place(framenet_folder.locate(Path(LINKS["path"])) / "luIndex.xml")
         }
     return {"downloaded": "<results>/framenet/nltk_data"}
 

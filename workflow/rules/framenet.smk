@@ -43,8 +43,7 @@ rule collect_framenet_links:
         **ask(resources.links),
     params:
         source=lookup(dpath="framenet/source", within=config),
-        folder=lookup(dpath="framenet/folder", within=config),
-        file=lookup(dpath="framenet/file", within=config),
+        path=lookup(dpath="framenet/path", within=config),
         seed=lookup(dpath="framenet/seed", within=config),
     message:
         "Collect frame-semantic links"

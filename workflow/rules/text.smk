@@ -2,12 +2,13 @@
 
 
 EXAMPLES_OF_TEXT = [] if config["text"] is None else texts.read(config["text"])
+DRAWN = 10  # examples whose maps are drawn, the first ones; all are measured
 LOOK_NAME = config["inspect"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
 FIGURES_OF_TEXT = [
     "statistics",
     *(
         f"{kind}-{number}"
-        for number in range(1, 1 + min(len(EXAMPLES_OF_TEXT), config["inspect"]["drawn"]))
+        for number in range(1, 1 + len(EXAMPLES_OF_TEXT[:DRAWN]))
         for kind in ("heads", "maps")
     ),
 ]
@@ -43,7 +44,7 @@ rule look_at_text:
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         batch_size=lookup(dpath="attention/batch_size", within=config),
         heads=lookup(dpath="inspect/heads", within=config),
-        drawn=lookup(dpath="inspect/drawn", within=config),
+        drawn=DRAWN,
     message:
         "Look at the text: maps and patterns"
     script:

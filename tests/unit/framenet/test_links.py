@@ -124,19 +124,19 @@ def test_framenet_is_found_in_an_nltk_data_folder(tmp_path):
     shutil.copytree(FRAMENET, inside)
     assert folder.locate(tmp_path) == inside
     assert folder.locate(inside) == inside
-    assert len(sources.collect({"source": "nltk", "folder": str(tmp_path)})) == 3
-    assert len(sources.collect({"source": "nltk", "folder": None}, downloaded=tmp_path)) == 3
+    assert len(sources.collect({"source": "nltk", "path": str(tmp_path)})) == 3
+    assert len(sources.collect({"source": "nltk", "path": None}, downloaded=tmp_path)) == 3
 
 
 def test_a_framenet_folder_without_an_index_is_refused(tmp_path):
     shutil.copytree(FRAMENET, tmp_path / "fn")
     (tmp_path / "fn" / "luIndex.xml").unlink()
-    config = {"source": "nltk", "folder": str(tmp_path / "fn")}
-    with pytest.raises(InputError, match=r"found no luIndex\.xml.*framenet\.folder"):
+    config = {"source": "nltk", "path": str(tmp_path / "fn")}
+    with pytest.raises(InputError, match=r"found no luIndex\.xml.*framenet\.path"):
         sources.check(config)
     with pytest.raises(InputError, match="no such folder"):
-        sources.check({"source": "nltk", "folder": str(tmp_path / "none")})
-    sources.check({"source": "nltk", "folder": str(FRAMENET)})
+        sources.check({"source": "nltk", "path": str(tmp_path / "none")})
+    sources.check({"source": "nltk", "path": str(FRAMENET)})
 
 
 def test_a_framenet_folder_without_a_frame_is_refused(tmp_path):
@@ -153,7 +153,7 @@ def test_a_download_that_fails_says_what_to_do_and_leaves_nothing(tmp_path, monk
         raise ValueError("no answer")
 
     monkeypatch.setattr(nltk, "download", refuse)
-    with pytest.raises(InputError, match=r"no answer.*framenet\.folder"):
+    with pytest.raises(InputError, match=r"no answer.*framenet\.path"):
         folder.download(tmp_path / "nltk_data")
     assert not list(tmp_path.iterdir())
 
@@ -168,7 +168,7 @@ def test_a_download_is_what_nltk_puts_there(tmp_path, monkeypatch):
 
     monkeypatch.setattr(nltk, "download", copy)
     folder.download(tmp_path / "nltk_data")
-    config = {"source": "nltk", "folder": None}
+    config = {"source": "nltk", "path": None}
     assert len(sources.collect(config, tmp_path / "nltk_data")) == 3
 
 
@@ -218,7 +218,7 @@ def test_a_line_and_a_source_without_a_link_are_refused(tmp_path):
     """`tests/inputs/data.py` has other lines and files."""
     path = write(tmp_path / "links.tsv", "Kim sat and slept .\tslept\tKim", "Kim slept .\t\tKim")
     with pytest.raises(InputError, match=r"links\.tsv, line 3.*tab between"):
-        sources.check({"source": "tsv", "file": str(path)})
+        sources.check({"source": "tsv", "path": str(path)})
     with pytest.raises(InputError, match="here: no sentence passes"):
         require_some([], "here")
 

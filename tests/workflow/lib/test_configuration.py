@@ -25,7 +25,7 @@ def test_shipped_configurations_are_valid(file, root):
     config = yaml.safe_load((root / "config" / f"{file}.yaml").read_text())
     if file == "real":  # what is on the disk comes from the command line
         config["data"]["folder"] = config["model"]["folder"] = "somewhere"
-        config["framenet"]["file"] = "links.tsv"
+        config["framenet"]["path"] = "links.tsv"
     assert resolve(config)["run"] == {"config": "demo"}.get(file, file)
 
 
@@ -72,8 +72,8 @@ def test_tasks_without_seeds_have_those_of_the_run():
 
 
 def test_numbers_that_may_be_left_out_may_be_text():
-    config = resolve({**MINIMAL, "inspect": {"drawn": "5"}})
-    assert config["inspect"]["drawn"] == 5
+    config = resolve({**MINIMAL, "threads": "5"})
+    assert config["threads"] == 5
     assert resolve({**MINIMAL, "model": {"source": "builtin", "folder": "5"}})["model"] == {
         **config["model"],
         "folder": "5",

@@ -38,7 +38,7 @@ def test_the_size_of_a_model_that_is_not_downloaded_is_assumed(monkeypatch):
 
 
 def test_examples_come_from_the_source(tmp_path, root):
-    assert resources.examples(_config(data={**BUILTIN, "train": 77, "validation": 33}), "RTE") == (
+    assert resources.examples(_config(data={**BUILTIN, "size": [77, 33]}), "RTE") == (
         77,
         33,
     )
@@ -112,7 +112,7 @@ def test_a_gpu_job_needs_less_host_memory():
 
 
 def test_chunks_share_the_work():
-    one, three = (_config(attention={"chunks": n}, ablation={"chunks": n}) for n in (1, 3))
+    one, three = (_config(chunks=n) for n in (1, 3))
     for kind, joining in (
         (resources.extraction_chunk, resources.extraction),
         (resources.sweep_chunk, resources.sweep),

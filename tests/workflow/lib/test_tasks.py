@@ -53,8 +53,8 @@ def test_parts_of_a_run_are_for_some_tasks():
 
 
 def test_a_task_of_the_corpus_has_the_least_sizes_of_the_schema():
-    sizes = load_schema()["properties"]["data"]["properties"]
-    least = [sizes[split]["minimum"] for split in ("train", "validation")]
+    size = load_schema()["properties"]["data"]["properties"]["size"]
+    least = [each["minimum"] for each in size["prefixItems"]]
     assert least == [TRAIN_AT_LEAST, VALIDATION_AT_LEAST]
 
 
@@ -136,7 +136,7 @@ def test_the_built_in_corpus_has_only_its_own_tasks():
 
 def test_a_task_of_the_built_in_corpus_may_have_a_size_of_its_own():
     tasks = {"RTE": None, "SST-2": {"size": [2000, 100]}}
-    found = resolved(tasks, source="builtin", train=64, validation=32)
+    found = resolved(tasks, source="builtin", size=[64, 32])
     assert found["RTE"]["size"] == [64, 32]
     assert found["SST-2"]["size"] == [2000, 100]
     message = refused({"RTE": {"size": [31, 16]}}, source="builtin")
