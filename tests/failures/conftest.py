@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faults.trial import CONFIG, FAILED, OUTCOMES, SEED, Outcomes, Trial, keep_outcomes
+from failures.trial import CONFIG, FAILED, OUTCOMES, SEED, Outcomes, Trial, keep_outcomes
 
 from workflow.lib import plan
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from faults.trial import EQUAL, MESSAGE, RESULTS, Trial, check_message, names_times
+from failures.trial import EQUAL, MESSAGE, RESULTS, Trial, check_message, names_times
 
 from darksecrets.run import verifying
 from darksecrets.run.files import fingerprint, remove, visible

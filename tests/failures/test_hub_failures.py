@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from faults.trial import EQUAL, MESSAGE, check_message
+from failures.trial import EQUAL, MESSAGE, check_message
 from hub import content
 from hub.client import Client
 from hub.standin import serving

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from faults.trial import (
+from failures.trial import (
     EQUAL,
     MESSAGE,
     RESULTS,

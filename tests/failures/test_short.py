@@ -5,8 +5,8 @@ import signal
 
 import pandas as pd
 import pytest
-from faults import page
-from faults.trial import (
+from failures import page
+from failures.trial import (
     EQUAL,
     FAILED,
     MESSAGE,
@@ -81,10 +81,10 @@ def test_a_folder_and_a_machine_of_another_language(undisturbed, call_snakemake,
 
 
 def test_the_demonstration_has_the_digests_of_the_page(snakemake, root, tmp_path):
-    """Links anywhere; on the page's kind of CPU, a model's table too."""
+    """Links anywhere; on the page's kind of CPU, a model's table and figures too."""
     config = str(root / "config" / "config.yaml")
     made = ("tables/framenet_links.csv", "tables/framenet_heads.csv")
-    snakemake(tmp_path, *(f"results/demo/{name}" for name in made), config=config)
+    snakemake(tmp_path, *(f"results/demo/{name}" for name in made), "figure3", config=config)
     page = (root / "docs" / "hashes.md").read_text(encoding="utf-8")
     said = hashes.compare(tmp_path / "results" / "demo", page)
     assert said.startswith(("The 1 files", "All "))

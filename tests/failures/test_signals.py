@@ -1,7 +1,7 @@
 """Signals at moments of every rule, to Snakemake, to its jobs, and to all, as from a terminal."""
 
 import pytest
-from faults.trial import EQUAL, SIGNALS, strike, wait_for_end
+from failures.trial import EQUAL, SIGNALS, strike, wait_for_end
 
 pytestmark = pytest.mark.failures
 

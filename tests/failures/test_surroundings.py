@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from faults.trial import EQUAL, LONGEST, MESSAGE, RESULTS, Trial, check_message, jobs_of, wait_for
+from failures.trial import EQUAL, LONGEST, MESSAGE, RESULTS, Trial, check_message, jobs_of, wait_for
 
 pytestmark = pytest.mark.failures
 
