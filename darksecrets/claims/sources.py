@@ -61,11 +61,13 @@ class Tables:
         """A table.
 
         Raises:
-            UnansweredError: The run has none.
+            UnansweredError: The run has none, or it has no rows.
         """
         if name not in self.frames:
             why = self.missing.get(name, "is not made by this run")
             raise UnansweredError(f"{self.file(name)} {why}")
+        if self.frames[name].empty:
+            raise UnansweredError(f"{self.file(name)} has no such rows")
         return self.frames[name]
 
     def file(self, name: str) -> str:
