@@ -41,6 +41,8 @@ _IN_WORDS = {
     "exclusiveMinimum": "more than {}",
     "maximum": "at most {}",
     "maxLength": "at most {} characters",
+    "minItems": "at least {} in the list",
+    "maxItems": "at most {} in the list",
     "enum": "one of {}",
 }
 """What keywords of the schema expect, where the keyword itself is no plain English."""
@@ -375,6 +377,8 @@ def _expected(error: jsonschema.ValidationError) -> str:
     schema, name = cast("dict[str, Any]", error.schema), str(error.validator)
     if name in ("pattern", "anyOf") and "$comment" in schema:
         return str(schema["$comment"])
+    if name == "type" and error.validator_value == "array":
+        return f"a list: [{_short(error.instance)}]".replace("'", "")
     words = _IN_WORDS.get(name, f"{name} {{}}")
     return words.format(json.dumps(error.validator_value))
 
