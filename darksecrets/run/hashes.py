@@ -38,8 +38,8 @@ _PAGE = """\
 SHA-256 of every table and figure of `make demo ANALYSES=all`, but those of measured times. That
 of an `.npz` file is of its arrays: the container differs between releases of Python. The same
 commit gives the same digests on the same class of CPUs, with the libraries of
-`requirements.lock` and `threads: 1`. On another class, only results that no model has a part in must agree;
-[failures.md](failures.md#the-same-numbers-again) says how far the others move.
+`requirements.lock` and `threads: 1`. On another class, only results that no model has a part in
+must agree; [failures.md](failures.md#the-same-numbers-again) says how far the others move.
 
 ```sh
 python -m darksecrets.run.hashes results/demo docs/hashes.md    # compare a run with this page
