@@ -124,7 +124,7 @@ class Work:
     @property
     def maps(self) -> int:
         """Bytes of the stored maps of one model."""
-        return 2 * self.model.layers * self.model.heads * self.tokens**2 * self.sample
+        return 2 * self.all_heads * self.tokens**2 * self.sample
 
     @property
     def pace(self) -> float:
@@ -135,9 +135,22 @@ class Work:
         """Megabytes that encoding the texts of examples takes."""
         return _ENCODED * self.tokens * examples / MB
 
-    def forward(self, examples: int) -> float:
+    def forward(self, examples: float) -> float:
         """Operations of a pass over examples."""
         return 2.0 * self.model.encoder * self.tokens * examples
+
+    @property
+    def all_heads(self) -> int:
+        """Heads of all layers."""
+        return self.model.layers * self.model.heads
+
+    def megabytes(self, copies: int) -> float:
+        """Memory or disk of weights, at that many bytes a weight."""
+        return copies * self.model.weights / MB
+
+    def kept(self, batch: int) -> float:
+        """Megabytes kept for a backward pass through a batch of the longest sequences."""
+        return self.model.activations(batch, self.config["fine_tuning"]["max_length"]) / MB
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,16 @@ class Need:
         return self.start * (not forked) + self.seconds + self.operations / rate
 
 
+def _with_model(work: Work, copies: int, memory: float = 0.0, **about: Any) -> Need:  # noqa: ANN401
+    """What a job with torch takes: so many bytes of each weight, and further megabytes."""
+    return Need(_IMPORTS_MB + memory + work.megabytes(copies), start=_START, **about)
+
+
+def _scaled(need: Need, by: float, *fields: str) -> Need:
+    """A need with some of its numbers multiplied."""
+    return dataclasses.replace(need, **{name: by * getattr(need, name) for name in fields})
+
+
 def finetuning(work: Work) -> Need:
     """A fine-tuning, and scoring after every epoch."""
     settings, model = work.config["fine_tuning"], work.model
@@ -185,8 +208,8 @@ def finetuning(work: Work) -> Need:
         kind="training",
         start=_START,
         seconds=_LOADING + _UPDATE * steps,
-        disk=4 * model.weights / MB,
-        passing=24 * model.weights / MB,  # a checkpoint, and the one that replaces it
+        disk=work.megabytes(4),
+        passing=work.megabytes(24),  # a checkpoint, and the one that replaces it
     )
 
 
@@ -196,10 +219,10 @@ def keeping_snapshots(work: Work) -> Need:
     number = int(work.config["landscape"]["trajectories"]["snapshots"])
     return dataclasses.replace(
         need,
-        memory=need.memory + 12 * weights / MB,
-        host=(need.host or 0) + 12 * weights / MB,
+        memory=need.memory + work.megabytes(12),
+        host=(need.host or 0) + work.megabytes(12),
         seconds=need.seconds + 2e-8 * number * weights,
-        passing=need.passing + 4 * number * weights / MB,  # twice: of the training, and kept
+        passing=need.passing + number * work.megabytes(4),  # twice: of the training, and kept
     )
 
 
@@ -209,11 +232,11 @@ def frozen(work: Work) -> Need:
     seeds = _models(work) - 2
     steps = seeds * work.epochs * math.ceil(work.train / settings["batch_size"])
     features = 8 * work.model.hidden * examples / MB
-    texts = work.encoding(work.train)
-    return Need(
-        memory=_IMPORTS_MB + 8 * work.model.weights / MB + features + texts,
+    return _with_model(
+        work,
+        8,
+        features + work.encoding(work.train),
         operations=work.forward(examples) + work.forward(steps),
-        start=_START,
         seconds=_LOADING + _UPDATE * steps,
     )
 
@@ -221,12 +244,13 @@ def frozen(work: Work) -> Need:
 def all_maps(work: Work) -> Need:
     """One pass of the sample through an encoder, storing all maps."""
     longest = work.config["fine_tuning"]["max_length"]
-    of_batch = work.model.layers * work.model.heads * longest**2
+    of_batch = work.all_heads * longest**2
     of_batch *= work.config["attention"]["batch_size"]
-    return Need(
-        memory=_IMPORTS_MB + (8 * work.model.weights + 6 * of_batch) / MB,
+    return _with_model(
+        work,
+        8,
+        6 * of_batch / MB,
         operations=work.forward(work.sample),
-        start=_START,
         seconds=_LOADING + work.maps / _MAP_BYTES_PER_SECOND,
         disk=work.maps / MB,
     )
@@ -234,21 +258,17 @@ def all_maps(work: Work) -> Need:
 
 def extraction(work: Work) -> Need:
     """The maps of a task's models, one after the other; or gathering them from chunks."""
-    need = _all_stores(work)
-    whole = work.config["chunks"] == 1
-    return need if whole else dataclasses.replace(need, operations=0.0)
+    return _scaled(_all_stores(work), work.config["chunks"] == 1, "operations")
 
 
 def extraction_chunk(work: Work) -> Need:
     """The maps of a task's models on a chunk of the sample."""
-    return _chunk(_all_stores(work), work.config["chunks"])
+    return _chunk(work, _all_stores(work))
 
 
 def _all_stores(work: Work) -> Need:
     """The maps of all trained models of a task."""
-    one, models = all_maps(work), _models(work) - 1
-    sums = {name: models * getattr(one, name) for name in ("operations", "seconds", "disk")}
-    return dataclasses.replace(one, **sums)
+    return _scaled(all_maps(work), _models(work) - 1, "operations", "seconds", "disk")
 
 
 def _sets(work: Work) -> int:
@@ -268,8 +288,8 @@ def _all_sets(work: Work, sets: int, passes: float) -> Need:
     texts = work.encoding(work.validation)
     own = _OF_THREAD_MB * (work.config["threads"] - 1)
     return Need(
-        memory=1350 + 15 * work.model.weights / MB + own + predictions + texts,
-        host=_IMPORTS_MB + 8 * work.model.weights / MB + predictions + texts,
+        memory=1350 + work.megabytes(15) + own + predictions + texts,
+        host=_IMPORTS_MB + work.megabytes(8) + predictions + texts,
         operations=passes * work.forward(work.validation) / work.pace,
         kind="sweep",
         start=_START,
@@ -280,7 +300,7 @@ def _all_sets(work: Work, sets: int, passes: float) -> Need:
 
 def sweep_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set under every set of heads."""
-    return _chunk(_swept(work), work.config["chunks"])
+    return _chunk(work, _swept(work))
 
 
 def sweep(work: Work) -> Need:
@@ -295,7 +315,7 @@ def _swept(work: Work) -> Need:
 
 def joint_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set with several heads disabled together."""
-    return _chunk(_joint(work), work.config["chunks"])
+    return _chunk(work, _joint(work))
 
 
 def joint(work: Work) -> Need:
@@ -312,26 +332,22 @@ def importance(work: Work) -> Need:
     """Gradients of the gates of heads, their integral, and each head disabled in both modes."""
     examples = _of_importance(work)
     backward = 3 * 3 * work.forward(examples)
-    swept = work.model.layers * work.model.heads * 2 * work.forward(examples)
-    return Need(
-        memory=_IMPORTS_MB + (12 * work.model.weights + _activations(work)) / MB,
-        operations=(backward + swept * CORE["inference"] / CORE["sweep"]) / work.pace,
-        start=_START,
-        seconds=_LOADING + 1,
-    )
+    swept = work.all_heads * 2 * work.forward(examples)
+    operations = (backward + swept * CORE["inference"] / CORE["sweep"]) / work.pace
+    return _with_model(work, 12, work.kept(32), operations=operations, seconds=_LOADING + 1)
 
 
 def ordering(work: Work) -> Need:
     """The greedy order: every step disables each head that is left."""
-    heads = work.model.layers * work.model.heads
-    sets = sum(heads - count for count in (0, *pruning_counts(heads)[:-1]))
+    counts = (0, *pruning_counts(work.all_heads)[:-1])
+    sets = sum(work.all_heads - count for count in counts)
     need = _all_sets(work, sets, _PASSES_OF_JOINT * sets * _of_importance(work) / work.validation)
     return dataclasses.replace(need, disk=0.0)
 
 
 def pruned_chunk(work: Work) -> Need:
     """Predictions for a chunk of the validation set with heads removed."""
-    return _chunk(_pruned(work), work.config["chunks"])
+    return _chunk(work, _pruned(work))
 
 
 def pruned(work: Work) -> Need:
@@ -341,8 +357,7 @@ def pruned(work: Work) -> Need:
 
 def pruned_scoring(work: Work) -> Need:
     """Intervals of removed heads, of all models."""
-    tasks = work.config["importance"]["pruning"]["tasks"]
-    return _of_models(work.config, tasks, lambda each: _scoring(each, _pruned_sets(each)))
+    return _scored(work.config, work.config["importance"]["pruning"]["tasks"], _pruned_sets)
 
 
 def learned_gates(work: Work) -> Need:
@@ -351,24 +366,23 @@ def learned_gates(work: Work) -> Need:
     compared = 1 + settings["trained"] if settings["trained"] else 0
     trainings = 1 + len(settings["penalties"]) * (1 + compared)
     share = trainings * settings["epochs"] / work.epochs
-    one = finetuning(work)
-    return dataclasses.replace(
-        one, operations=share * one.operations, seconds=_LOADING + share * one.seconds, disk=0.0
-    )
+    need = _scaled(finetuning(work), share, "operations", "seconds")
+    return dataclasses.replace(need, seconds=_LOADING + need.seconds, disk=0.0)
 
 
 def subnetworks(work: Work) -> Need:
     """The search for a subnetwork, and predictions with it, with others, and with fewer weights."""
-    settings, model = work.config["subnetworks"], work.model
-    examples = min(work.train, int(settings["examples"]))
-    searched = most_steps(model.layers) * 2 * work.forward(examples)  # half of them also backward
+    examples = min(work.train, int(work.config["subnetworks"]["examples"]))
+    steps = most_steps(work.model.layers)
+    searched = steps * 2 * work.forward(examples)  # half of them also backward
     predicted = _subnetworks(work) * work.forward(work.validation)
-    texts = work.encoding(work.train + work.validation)
-    return Need(
-        memory=_IMPORTS_MB + texts + (16 * model.weights + _activations(work)) / MB,
-        host=_IMPORTS_MB + texts + 8 * model.weights / MB,
+    texts = work.encoding(_rows(work))
+    return _with_model(
+        work,
+        16,
+        texts + work.kept(32),
+        host=_IMPORTS_MB + texts + work.megabytes(8),
         operations=(searched + predicted) / work.pace,
-        start=_START,
         seconds=_LOADING + 1,
     )
 
@@ -376,8 +390,8 @@ def subnetworks(work: Work) -> Need:
 def subnetwork_scoring(work: Work) -> Need:
     """Intervals of subnetworks and of magnitude pruning; overlaps of all pairs of tasks."""
     tasks = work.config["subnetworks"]["tasks"]
-    one = _of_models(work.config, tasks, lambda each: _scoring(each, 2 * _subnetworks(each)))
-    pairs = math.comb(len(tasks) + 1, 2) * (0.2 + 0.002 * work.model.layers * work.model.heads)
+    one = _scored(work.config, tasks, lambda each: 2 * _subnetworks(each))
+    pairs = math.comb(len(tasks) + 1, 2) * (0.2 + 0.002 * work.all_heads)
     return dataclasses.replace(one, seconds=one.seconds + pairs)
 
 
@@ -388,14 +402,13 @@ def _subnetworks(work: Work) -> int:
 
 def important_heads(work: Work) -> Need:
     """Rank correlations of importance with all measures of heads, of all tasks."""
-    seconds = 1 + len(work.config["tasks"]) * (0.5 + 0.01 * work.model.layers * work.model.heads)
+    seconds = 1 + len(work.config["tasks"]) * (0.5 + 0.01 * work.all_heads)
     return Need(memory=600, start=_START_OF_TABLES, seconds=seconds)
 
 
 def pruned_model(work: Work) -> Need:
     """Two copies of a model, and exporting one."""
-    memory = _IMPORTS_MB + 400 + 24 * work.model.weights / MB
-    return Need(memory, start=_START, seconds=_LOADING + 10, disk=4 * work.model.weights / MB)
+    return _with_model(work, 24, 400, seconds=_LOADING + 10, disk=work.megabytes(4))
 
 
 def compression(work: Work) -> Need:
@@ -403,10 +416,11 @@ def compression(work: Work) -> Need:
     models, repetitions = _compressed(work), work.config["compression"]["repetitions"]
     examples = models * (work.validation + repetitions * (_TIMED + 1))
     factors = len(work.config["compression"]["rank"]) * _FACTORISED * work.model.vocabulary
-    return Need(
-        memory=_IMPORTS_MB + 28 * work.model.weights / MB + work.encoding(work.validation),
+    return _with_model(
+        work,
+        28,
+        work.encoding(work.validation),
         operations=work.forward(examples) + factors * work.model.hidden**2,
-        start=_START,
         seconds=_LOADING + 1e-5 * models * work.validation,
     )
 
@@ -414,9 +428,9 @@ def compression(work: Work) -> Need:
 def compressed_models(work: Work) -> Need:
     """Exporting every compressed model."""
     models = _compressed(work)
-    disk = 4 * models * work.model.weights / MB
-    need = pruned_model(work)
-    return dataclasses.replace(need, seconds=_LOADING + 10 * models, disk=disk)
+    return _with_model(
+        work, 24, 400, seconds=_LOADING + 10 * models, disk=models * work.megabytes(4)
+    )
 
 
 _AMOUNTS = ("heads", "heads_and_mlps", "weights", "layers", "rank")
@@ -439,12 +453,12 @@ def resetting(work: Work) -> Need:
     operations += paths * work.forward(min(work.train, int(settings["training"])))
     outputs = 8 * (_reset_sets(work) + inner * (layers + 3)) * scored / MB
     own = _OF_RESETTING_THREAD_MB * (work.config["threads"] - 1)
-    texts = work.encoding(scored)
-    return Need(
-        memory=_IMPORTS_MB + 500 + 24 * work.model.weights / MB + own + outputs + texts,
-        host=_IMPORTS_MB + 400 + 12 * work.model.weights / MB + outputs,
+    return _with_model(
+        work,
+        24,
+        500 + own + outputs + work.encoding(scored),
+        host=_IMPORTS_MB + 400 + work.megabytes(12) + outputs,
         operations=operations / work.pace,
-        start=_START,
         seconds=2 * _LOADING,
         disk=outputs,
     )
@@ -455,12 +469,12 @@ def following(work: Work) -> Need:
     settings, model = work.config["landscape"]["trajectories"], work.model
     number = int(settings["snapshots"])
     share = min(1.0, int(settings["examples"]) / max(1, work.sample))
-    of_examples = model.layers * model.heads * share * work.sample
+    of_examples = work.all_heads * share * work.sample
     maps = all_maps(work)
     passing = share * work.maps / MB
     return dataclasses.replace(
         maps,
-        memory=maps.memory + 6 * passing + 16 * model.weights / MB,
+        memory=maps.memory + 6 * passing + work.megabytes(16),
         operations=number * share * maps.operations,
         seconds=2 * _LOADING
         + 2e-8 * number * model.weights
@@ -472,7 +486,7 @@ def following(work: Work) -> Need:
 def comparing_trajectories(work: Work) -> Need:
     """Intervals of the heads' steps, of all seeds."""
     settings = work.config["landscape"]["trajectories"]
-    numbers = int(settings["snapshots"]) * work.model.layers * work.model.heads
+    numbers = int(settings["snapshots"]) * work.all_heads
     seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
     return table(300 + 16 * 1000 * numbers / MB, seconds=2 + 2e-4 * seeds * numbers)
 
@@ -482,19 +496,19 @@ def flatness(work: Work) -> Need:
 
     They are of all models of a task, one after the other.
     """
-    settings, model = work.config["landscape"]["flatness"], work.model
+    settings = work.config["landscape"]["flatness"]
     products = 2 * (settings["probes"] + settings["iterations"] + 1)
     climbed = 2 * _STARTS_OF_SHARPNESS * settings["ascent"] * (3 + 2)  # a gradient, some losses
     passes = _PASSES_OF_PRODUCT * products + climbed + 2 * settings["directions"]
     models = 2 * (_models(work) - 2)  # of both states
     scored = min(max(work.train, work.validation), int(settings["examples"]))
-    vectors = 4 * (settings["iterations"] + 10) * model.weights / MB
-    kept = 2 * model.activations(16, work.config["fine_tuning"]["max_length"]) / MB
-    return Need(
-        memory=_IMPORTS_MB + 400 + vectors + 12 * model.weights / MB + kept,
+    vectors = (settings["iterations"] + 10) * work.megabytes(4)
+    return _with_model(
+        work,
+        12,
+        400 + vectors + 2 * work.kept(16),
         host=_IMPORTS_MB + 400 + vectors,
         operations=models * passes * work.forward(scored) / work.pace,
-        start=_START,
         seconds=2 * models * _LOADING,
     )
 
@@ -502,10 +516,8 @@ def flatness(work: Work) -> Need:
 def reset_scoring(work: Work) -> Need:
     """Intervals and tests of everything reset, of all models."""
     settings = work.config["landscape"]
-    one = _of_models(
-        work.config, settings["tasks"], lambda each: _scoring(each, 2 * _reset_sets(each))
-    )
-    return dataclasses.replace(one, seconds=len(settings["states"]) * one.seconds)
+    one = _scored(work.config, settings["tasks"], lambda each: 2 * _reset_sets(each))
+    return _scaled(one, len(settings["states"]), "seconds")
 
 
 def surface(work: Work) -> Need:
@@ -514,16 +526,17 @@ def surface(work: Work) -> Need:
     points = 2 * int(settings["grid"]) * (int(settings["grid"]) + 1)
     examples = min(work.validation, int(settings["examples"]))
     examples += min(work.train, int(settings["training"]))
-    texts = work.encoding(work.train + work.validation)
-    return Need(
-        memory=_IMPORTS_MB + 300 + texts + 12 * work.model.weights / MB,
-        host=_IMPORTS_MB + texts + 12 * work.model.weights / MB,
+    texts = work.encoding(_rows(work))
+    return _with_model(
+        work,
+        12,
+        300 + texts,
+        host=_IMPORTS_MB + texts + work.megabytes(12),
         operations=points * work.forward(examples) / work.pace,
         kind="training",  # as fast, in mixed precision
-        start=_START,
         seconds=5 * _LOADING + points * (_SUMMED * work.model.weights + _BATCH),
         disk=150e-6 * points,
-        passing=20 * work.model.weights / MB,
+        passing=work.megabytes(20),
     )
 
 
@@ -548,60 +561,44 @@ def _of_importance(work: Work) -> int:
     return min(work.train, int(work.config["importance"]["examples"]))
 
 
-def _activations(work: Work) -> float:
-    """Bytes kept for a backward pass through a batch of the longest sequences."""
-    longest = work.config["fine_tuning"]["max_length"]
-    return work.model.activations(32, longest)
-
-
 def _with_settling(work: Work, need: Need, share: float = _UNSURE[0]) -> Need:
     """Need of a sweep with what its bounds leave unsure; of that alone if chunks are joined."""
-    whole = work.config["chunks"] == 1
-    return dataclasses.replace(need, operations=(share + whole) * need.operations)
+    return _scaled(need, share + (work.config["chunks"] == 1), "operations")
 
 
-def _chunk(need: Need, chunks: int) -> Need:
-    return dataclasses.replace(need, operations=need.operations / chunks, disk=need.disk / chunks)
+def _chunk(work: Work, need: Need) -> Need:
+    return _scaled(need, 1 / work.config["chunks"], "operations", "disk")
 
 
 def scoring(work: Work) -> Need:
     """Intervals and tests of every disabled set, of all sweeps; and effects over seeds."""
     config = work.config
     tasks, states = config["ablation"]["tasks"], len(config["ablation"]["states"])
-    one, over_seeds = _of_models(config, tasks, scored_sweep), comparing(work)
+    one, over_seeds = _scored(config, tasks, _tested_sets), comparing(work)
     seconds = states * one.seconds + over_seeds.seconds
     return dataclasses.replace(one, memory=max(one.memory, over_seeds.memory), seconds=seconds)
 
 
-def scored_sweep(work: Work) -> Need:
-    """Intervals and tests of every disabled set of one sweep."""
-    return _scoring(work, work.modes**2 * _sets(work))  # a mode is also tested against the first
+def _tested_sets(work: Work) -> int:
+    return work.modes**2 * _sets(work)  # a mode is also tested against the first
 
 
 def joint_scoring(work: Work) -> Need:
     """Intervals of heads disabled together, of all sweeps."""
-    joint, states = work.config["ablation"]["joint"], len(work.config["ablation"]["states"])
-    one = _of_models(work.config, joint["tasks"], lambda each: _scoring(each, _joint_sets(each)))
-    return dataclasses.replace(one, seconds=states * one.seconds)
+    ablation = work.config["ablation"]
+    one = _scored(work.config, ablation["joint"]["tasks"], _joint_sets)
+    return _scaled(one, len(ablation["states"]), "seconds")
 
 
-def _of_models(
-    config: Mapping[str, Any], tasks: Iterable[str], need: Callable[[Work], Need]
-) -> Need:
-    """What the fine-tuned models of tasks need, one after the other."""
-    needs = [(need(work_of(config, task)), seeds_of(config, task)) for task in tasks]
-    return Need(
-        memory=max((one.memory for one, _ in needs), default=0.0),
-        start=_START_OF_TABLES,
-        seconds=sum(one.seconds * seeds for one, seeds in needs),
-    )
-
-
-def _scoring(work: Work, sets: int) -> Need:
-    pairs = sets * work.validation
-    correlations = (0.1 * sets + 1.8e-4 * pairs) * work.regression
-    seconds = 1e-5 * pairs + correlations
-    return Need(memory=450 + 3e-5 * pairs, start=_START_OF_TABLES, seconds=seconds)
+def _scored(config: Mapping[str, Any], tasks: Iterable[str], sets: Callable[[Work], int]) -> Need:
+    """Intervals of the fine-tuned models of tasks, one after the other, under some sets each."""
+    memory = seconds = 0.0
+    for work, seeds in ((work_of(config, task), seeds_of(config, task)) for task in tasks):
+        pairs = sets(work) * work.validation
+        correlations = (0.1 * sets(work) + 1.8e-4 * pairs) * work.regression
+        memory = max(memory, 450 + 3e-5 * pairs)
+        seconds += (1e-5 * pairs + correlations) * seeds
+    return Need(memory, start=_START_OF_TABLES, seconds=seconds)
 
 
 def comparing(work: Work) -> Need:
@@ -616,7 +613,7 @@ def comparing(work: Work) -> Need:
 
 def classification(work: Work) -> Need:
     """Classifying the pattern of every map of a store."""
-    maps = work.model.layers * work.model.heads * work.sample
+    maps = work.all_heads * work.sample
     return Need(
         400 + 120 * maps / MB,
         start=_START_OF_CLASSIFIER,
@@ -640,10 +637,8 @@ def classifier_training(_: Work) -> Need:
 
 def links(work: Work) -> Need:
     """Reading the frame-semantic links."""
-    if work.config["framenet"]["source"] == "nltk":
-        return Need(
-            2500, seconds=1200
-        )  # a generous guess for FrameNet's 13,000 files; not measured
+    if work.config["framenet"]["source"] == "nltk":  # 13,000 files; not measured
+        return Need(2500, seconds=1200)
     return Need(_TABLE_MB, seconds=8)
 
 
@@ -671,9 +666,8 @@ def baselines(work: Work) -> Need:
 
 def pretrained_model(work: Work) -> Need:
     """Fetching, reading and writing a model."""
-    memory = _IMPORTS_MB + 12 * work.model.weights / MB
     seconds = 25 if work.config["model"]["source"] == "hub" else 0
-    return Need(memory, start=_START, seconds=seconds, disk=4 * work.model.weights / MB)
+    return _with_model(work, 12, seconds=seconds, disk=work.megabytes(4))
 
 
 def look(work: Work) -> Need:
@@ -747,7 +741,7 @@ def comparing_scores(work: Work) -> Need:
 
 def _pairs(work: Work) -> int:
     """Pairs of heads of a model."""
-    return math.comb(work.model.layers * work.model.heads, 2)
+    return math.comb(work.all_heads, 2)
 
 
 def _models(work: Work) -> int:
@@ -757,7 +751,7 @@ def _models(work: Work) -> int:
 
 def redundancy(work: Work) -> Need:
     """Distances between the heads of one task's models, on a sample of the examples."""
-    cells = work.maps / (2 * work.model.layers * work.model.heads)  # of a head; 2 bytes each
+    cells = work.maps / (2 * work.all_heads)  # of a head; 2 bytes each
     compared = _models(work) * min(_pairs(work) * cells, WORK)
     kept = 2 * 8 * _pairs(work) * work.sample / MB
     return table(kept, seconds=compared / _COMPARED_PER_SECOND)
@@ -766,7 +760,7 @@ def redundancy(work: Work) -> Need:
 def attention_tables(work: Work) -> Need:
     """Comparing models by their maps: by every example, by types of heads, and by distances."""
     models = len(work.config["tasks"]) * _models(work)
-    pairs, heads = _pairs(work), work.model.layers * work.model.heads
+    pairs, heads = _pairs(work), work.all_heads
     profiles = profiles_of_run(work)
     types = 7 * heads * (3 * 8 * 1000 + 12 * work.sample + 1000 * models) / MB
     distances = 400 + 2e-4 * models * pairs
@@ -784,13 +778,8 @@ def norms(work: Work) -> Need:
     one, longest = all_maps(work), work.config["fine_tuning"]["max_length"]
     tokens = longest * work.config["attention"]["batch_size"]
     vectors = 8 * tokens * work.model.heads * work.model.hidden / MB
-    models = _models(work)
-    return Need(
-        memory=one.memory + vectors,
-        operations=models * one.operations,
-        start=_START,
-        seconds=models * one.seconds,
-    )
+    need = dataclasses.replace(one, memory=one.memory + vectors, disk=0.0)
+    return _scaled(need, _models(work), "operations", "seconds")
 
 
 def alternatives(work: Work) -> Need:
@@ -798,7 +787,7 @@ def alternatives(work: Work) -> Need:
     models, others = _models(work), _others(work)
     one, of_norms = all_maps(work), norms(work)
     longest = work.config["fine_tuning"]["max_length"]
-    of_example = 2 * work.model.layers * work.model.heads * longest**2 * models * others
+    of_example = 2 * work.all_heads * longest**2 * models * others
     of_pass = min(_PASS_BYTES, of_example * work.config["attention"]["batch_size"])
     measured = models * others * work.maps / _OPINION_BYTES_PER_SECOND
     return Need(
@@ -823,8 +812,8 @@ def linked_alternatives(work: Work) -> Need:
 
 def alternatives_of_run(work: Work) -> Need:
     """Comparing models by every other measure."""
-    one, others = profiles_of_run(work), _others(work)
-    return dataclasses.replace(one, memory=one.memory + 300, seconds=others * one.seconds)
+    one = _scaled(profiles_of_run(work), _others(work), "seconds")
+    return dataclasses.replace(one, memory=one.memory + 300)
 
 
 def _others(work: Work) -> int:
@@ -841,7 +830,7 @@ def syntax(work: Work) -> Need:
     """Two passes over a treebank; then fits of probes to some word maps, which are in memory."""
     both, one, treebank = _read_treebank(work), all_maps(work), work.config["syntax"]
     count = min(treebank["probed"], treebank["sentences"])
-    cells = _WORDS_OF_SENTENCE**2 * count * work.model.layers * work.model.heads
+    cells = _WORDS_OF_SENTENCE**2 * count * work.all_heads
     return dataclasses.replace(
         both,
         memory=max(both.memory, one.memory + 4 * 2 * 2 * cells / MB),
@@ -856,7 +845,7 @@ def _read_treebank(work: Work) -> Need:
     In memory are the treebank, and what heads do with one block of its sentences.
     """
     one, count = all_maps(work), work.config["syntax"]["sentences"]
-    heads = work.model.layers * work.model.heads
+    heads = work.all_heads
     words = _WORDS_OF_SENTENCE * count
     of_block = 120 * _WORDS_OF_SENTENCE * min(count, _SENTENCES_OF_BLOCK) * heads
     return Need(
@@ -871,16 +860,13 @@ def syntactic_changes(work: Work) -> Need:
     """A pass over a treebank by the pre-trained model, and by every fine-tuned one."""
     tasks = work.config["syntax"]["tasks"]
     passes = (1 + sum(seeds_of(work.config, task) for task in tasks)) / 2
-    both = _read_treebank(work)
-    return dataclasses.replace(
-        both, operations=passes * both.operations, seconds=passes * both.seconds
-    )
+    return _scaled(_read_treebank(work), passes, "operations", "seconds")
 
 
 def coreference(work: Work) -> Need:
     """Two passes over texts, and the choices of all heads among expressions."""
     one, count = all_maps(work), work.config["syntax"]["coreference"]["texts"]
-    heads = work.model.layers * work.model.heads
+    heads = work.all_heads
     return Need(
         memory=one.memory + 200 * count * heads / MB,
         operations=2 * work.forward(count),
@@ -894,11 +880,8 @@ def faithfulness(work: Work) -> Need:
     settings, one = work.config["faithfulness"], all_maps(work)
     examples, erased = (min(work.sample, int(settings[name])) for name in ("examples", "erased"))
     passes = 5 * examples + _ERASED * erased
-    longest = work.config["fine_tuning"]["max_length"]
-    size = work.config["attention"]["batch_size"]
-    kept = work.model.activations(size, longest) / MB
     return Need(
-        memory=one.memory + kept,
+        memory=one.memory + work.kept(work.config["attention"]["batch_size"]),
         operations=_models(work) * work.forward(passes) / work.pace,
         start=_START,
         seconds=_models(work) * (_LOADING + _RANKINGS * examples),

@@ -144,7 +144,6 @@ def test_expected_times_are_near_those_measured(root):
         resources.classification: 37 / 28,
         resources.measures: 25 / 28,
         resources.sweep: 153 / 14,
-        resources.scored_sweep: 10 / 14,
         resources.dataset: 4 / 7,
         resources.joint: 31 / 2,
     }
@@ -152,6 +151,8 @@ def test_expected_times_are_near_those_measured(root):
         tasks = ["RTE"] if kind is resources.joint else demo["tasks"]
         times = [_need(kind, demo, task).time(1, forked=True) for task in tasks]
         assert 0.6 < sum(times) / len(times) / seconds < 1.7, kind
+    scoring, over_seeds = (_need(k, demo, None) for k in (resources.scoring, resources.comparing))
+    assert 0.6 < (scoring.seconds - over_seeds.seconds) / (7 * 10 / 14) < 1.7
     for kind, seconds in ((resources.comparing_scores, 4), (resources.profiles_of_run, 4)):
         assert 0.6 < _need(kind, demo, None).time(1, forked=True) / seconds < 1.7, kind
 
