@@ -127,7 +127,7 @@ pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classif
 	  --configfile config/config.yaml --config run=pattern-classifier 'patterns={training: always}'
 	rm -rf darksecrets/resources/patterns/classifier
 	cp -r results/pattern-classifier/patterns/classifier darksecrets/resources/patterns/
-	rm -f darksecrets/resources/patterns/classifier/.snakemake_timestamp
+	rm -f $(addprefix darksecrets/resources/patterns/classifier/,.snakemake_timestamp .fingerprints.json)
 	cp results/pattern-classifier/tables/pattern_predictions.csv darksecrets/resources/patterns/
 
 .PHONY: lock
