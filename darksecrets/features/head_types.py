@@ -12,14 +12,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from zipfile import BadZipFile
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Floats, Integers
+from darksecrets.features.kept import Kept
 from darksecrets.features.tables import (
     BROAD,
     BROAD_FOR_LENGTH,
@@ -32,8 +32,6 @@ from darksecrets.features.tables import (
     TYPES,
 )
 from darksecrets.run.columns import RANDOM
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic
 from darksecrets.run.tables import identify
 from darksecrets.stats.paired import FEWEST
 from darksecrets.stats.resampling import interval, resampled_means, widened
@@ -57,7 +55,7 @@ FILE = "statistics.npz"
 
 
 @dataclass(frozen=True)
-class MapStatistics:
+class MapStatistics(Kept):
     """What decides the types of a model's heads, example by example.
 
     Attributes:
@@ -66,42 +64,14 @@ class MapStatistics:
         uniform: [examples, types, layers, 1] the same under uniform attention.
     """
 
+    what: ClassVar[str] = "statistics of maps"
     idx: Integers
     values: Floats
     uniform: Floats
 
-    def save(self, path: Path) -> None:
-        """Write everything in single precision, atomically."""
-        arrays = {name: getattr(self, name).astype(np.float32) for name in ("values", "uniform")}
-        with atomic(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(stream, idx=self.idx, **arrays)
-
     @classmethod
-    def load(cls, path: Path) -> MapStatistics:
-        """Read what `save` wrote.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                both = (arrays[name].astype(np.float64) for name in ("values", "uniform"))
-                return cls(arrays["idx"], *both)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise InputError(
-                f"{path}: found no statistics of maps ({error}), expected what the rule "
-                "measure_attention writes. Remove the file and run again."
-            ) from None
-
-
-@dataclass
-class StatisticsCollector:
-    """Gathers the statistics of a model's maps, batch by batch."""
-
-    parts: list[MapStatistics] = field(default_factory=list)
-
-    def add(self, idx: list[int], statistics: Floats, uniform: Floats) -> None:
-        """Add the examples of a batch.
+    def of(cls, idx: list[int], statistics: Floats, uniform: Floats) -> MapStatistics:
+        """Choose what decides the types of a batch of examples.
 
         Args:
             idx: Their numbers.
@@ -116,16 +86,7 @@ class StatisticsCollector:
             named[BROAD] = values[:, number]
             named[BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
             of_types.append(np.stack([named[name] for name in TYPES], axis=1))
-        self.parts.append(MapStatistics(np.array(idx), *of_types))
-
-    def together(self) -> MapStatistics:
-        """Everything that was added."""
-        return MapStatistics(
-            *(
-                np.concatenate([getattr(part, name) for part in self.parts])
-                for name in ("idx", "values", "uniform")
-            )
-        )
+        return cls(np.array(idx), *of_types)
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from darksecrets.arrays import Flags, Floats, Halves, Integers, Reals, Singles
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
 from darksecrets.features import tables
-from darksecrets.features.head_types import StatisticsCollector
+from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
+from darksecrets.features.pairs import Additive, Differences, PairCells, hexagons, other_queries
 from darksecrets.features.profiles import Collector, Values, of_all_tokens
-from darksecrets.features.strongest import StrongestCollector, from_others
+from darksecrets.features.strongest import StrongestColumns, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens
 from darksecrets.run.columns import MAPS, names
@@ -135,7 +135,7 @@ def greatest_by_example(cells: Cells, values: Reals, examples: int, kinds: int) 
     return found
 
 
-class Mean:
+class Mean(Additive):
     """Means over sets of cells, for every kind, layer and head.
 
     Attributes:
@@ -166,20 +166,6 @@ class Mean:
         counted = ~np.isnan(reduced)
         self.sums += np.tensordot(of_kind, np.where(counted, reduced, 0.0), axes=1)
         self.sets += np.rint(np.tensordot(of_kind, counted, axes=1)).astype(np.int64)
-
-    def __iadd__(self, other: Mean) -> Mean:
-        """Add the sums of another batch."""
-        self.sums += other.sums
-        self.sets += other.sets
-        self.uniform += other.uniform
-        return self
-
-    def of(self, heads: slice) -> Mean:
-        """Means of some heads, of all layers."""
-        part = Mean(0)
-        for name in ("sums", "sets", "uniform"):
-            setattr(part, name, getattr(self, name)[..., heads])
-        return part
 
     def means(self) -> Floats:
         """[kinds, ...heads] means; NaN where there are no sets."""
@@ -570,8 +556,8 @@ def measure(
     seed: int,
     max_bytes: int = 2**22,
     collector: Collector | None = None,
-    strongest: StrongestCollector | None = None,
-    statistics: StatisticsCollector | None = None,
+    strongest: list[StrongestColumns] | None = None,
+    statistics: list[MapStatistics] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
@@ -588,8 +574,8 @@ def measure(
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
-        strongest: Gathers the strongest column of every map; None to keep nothing.
-        statistics: Gathers the statistics of every map; None to keep nothing.
+        strongest: Where to put the strongest columns of every batch; None to keep nothing.
+        statistics: Where to put the statistics of every batch; None to keep nothing.
     """
     (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest, statistics)
     return tables
@@ -601,8 +587,8 @@ def measure_several(
     seed: int,
     collectors: Sequence[Collector | None],
     max_bytes: int = 2**23,
-    strongest: StrongestCollector | None = None,
-    statistics: StatisticsCollector | None = None,
+    strongest: list[StrongestColumns] | None = None,
+    statistics: list[MapStatistics] | None = None,
 ) -> list[dict[str, pd.DataFrame]]:
     """Measure several models at once, each by itself, as `measure` does.
 
@@ -624,17 +610,17 @@ def measure_several(
     in_turn = iter(tokens)
     for examples, half in maps.batches(max_bytes):
         some = list(itertools.islice(in_turn, len(examples)))
-        batch = _batch(maps, half, some)
+        idx, batch = [one.idx for one in some], _batch(maps, half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         uniform = uniform_batch(batch)
         sums.add(batch, drawn, uniform)
         if any(collector is not None for collector in collectors):
-            _collect(collectors, parts, some, batch, drawn, uniform)
+            _collect(collectors, parts, idx, batch, drawn, uniform)
         if strongest is not None:
             received = from_others(batch.maps, batch.columns, batch.reach)
-            strongest.add([one.idx for one in some], batch.features, received)
+            strongest.append(StrongestColumns.of(idx, batch.features, received))
         if statistics is not None:
-            statistics.add([one.idx for one in some], batch.statistics, uniform.statistics)
+            statistics.append(MapStatistics.of(idx, batch.statistics, uniform.statistics))
     return [sums.of(part).tables() for part in parts]
 
 
@@ -685,7 +671,7 @@ class _Sums:
 def _collect(
     collectors: Sequence[Collector | None],
     parts: Sequence[slice],
-    tokens: Sequence[Tokens],
+    idx: list[int],
     batch: Batch,
     drawn: Batch,
     uniform: Batch,
@@ -693,7 +679,7 @@ def _collect(
     """Let the collector of every model gather what is kept of the examples of a batch."""
     values = {**of_tokens(batch), **of_all_tokens(batch.columns, batch.features)}
     even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
-    control, idx = of_tokens(drawn), [one.idx for one in tokens]
+    control = of_tokens(drawn)
     for collector, part in zip(collectors, parts, strict=True):
         if collector is not None:
             own, random = (

@@ -24,13 +24,14 @@ def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[
     Returns:
         The table of every measure, see `measures.measure`.
     """
-    collector, columns = profiles.Collector(), strongest.StrongestCollector()
-    statistics = head_types.StatisticsCollector()
+    collector = profiles.Collector()
+    columns: list[strongest.StrongestColumns] = []
+    statistics: list[head_types.MapStatistics] = []
     tokens = describe(maps, annotation)
     tables = measure(
         maps, tokens, seed, collector=collector, strongest=columns, statistics=statistics
     )
     collector.profiles().save(folder / profiles.FILE)
-    columns.together().save(folder / strongest.FILE)
-    statistics.together().save(folder / head_types.FILE)
+    strongest.StrongestColumns.joined(columns).save(folder / strongest.FILE)
+    head_types.MapStatistics.joined(statistics).save(folder / head_types.FILE)
     return tables

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from darksecrets.arrays import Flags, Floats, Integers, Singles
+from darksecrets.features import kept
 from darksecrets.features.tables import (
     ATTENTION_MEASURES,
     FROM_CLS,
@@ -23,7 +23,6 @@ from darksecrets.features.tables import (
 )
 from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic
 
 Values = Mapping[str, Floats]
 """By measure, [example, feature, layer, head]; NaN where an example has no such token."""
@@ -82,38 +81,27 @@ class Profiles:
     control_heads: Values
 
     def save(self, path: Path) -> None:
-        """Write everything in single precision, atomically."""
-        arrays: Arrays = {"idx": self.idx, "tokens": self.tokens}
-        for part in _PARTS:
-            for name, values in getattr(self, part).items():
-                arrays[f"{part} {name}"] = values.astype(np.float32)
-        with atomic(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+        """See `kept.write`."""
+        arrays: Arrays = {
+            f"{part} {name}": values
+            for part in _PARTS
+            for name, values in getattr(self, part).items()
+        }
+        kept.write(path, {"idx": self.idx, "tokens": self.tokens, **arrays})
 
     @classmethod
     def load(cls, path: Path) -> Profiles:
-        """Read what `save` wrote.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in arrays.files}
-            parts: dict[str, Values] = {
-                part: {
-                    name: found[f"{part} {name}"].astype(np.float64)
-                    for name in ATTENTION_MEASURES
-                    if f"{part} {name}" in found
-                }
-                for part in _PARTS
+        """See `kept.read`."""
+        found = kept.read(path, "attention of single examples", "idx", "tokens")
+        parts: dict[str, Values] = {
+            part: {
+                name: found[f"{part} {name}"]
+                for name in ATTENTION_MEASURES
+                if f"{part} {name}" in found
             }
-            return cls(found["idx"], found["tokens"], **parts)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise InputError(
-                f"{path}: found no attention of single examples ({error}), expected what the rule "
-                "measure_attention writes. Remove the file and run again."
-            ) from None
+            for part in _PARTS
+        }
+        return cls(found["idx"], found["tokens"], **parts)
 
 
 _PARTS = ("weights", "uniform", "control", "heads", "control_heads")

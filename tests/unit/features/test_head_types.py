@@ -10,7 +10,6 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 from darksecrets.features.head_types import (
     THRESHOLDS,
     MapStatistics,
-    StatisticsCollector,
     Typed,
     agreement,
     counts,
@@ -37,9 +36,9 @@ def softmax(scores: Floats) -> npt.NDArray[np.float16]:
 
 
 def collected(store, tokens, max_bytes: int = 2**22) -> MapStatistics:
-    collector = StatisticsCollector()
-    measure(store, tokens, 1, max_bytes, statistics=collector)
-    return collector.together()
+    parts: list[MapStatistics] = []
+    measure(store, tokens, 1, max_bytes, statistics=parts)
+    return MapStatistics.joined(parts)
 
 
 @pytest.mark.parametrize("windows", [(), (None, 4)], ids=["global", "local"])

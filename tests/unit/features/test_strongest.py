@@ -6,7 +6,7 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.measures import measure
-from darksecrets.features.strongest import StrongestCollector, StrongestColumns, kinds_of
+from darksecrets.features.strongest import StrongestColumns, kinds_of
 from darksecrets.features.tokens import describe_example
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.run.errors import InputError
@@ -25,9 +25,9 @@ def kind(one, j):
 
 
 def found_in(store, tokens, max_bytes=2**22):
-    collector = StrongestCollector()
-    measure(store, tokens, 1, max_bytes, strongest=collector)
-    return collector.together()
+    parts = []
+    measure(store, tokens, 1, max_bytes, strongest=parts)
+    return StrongestColumns.joined(parts)
 
 
 @pytest.mark.parametrize("windows", [(), (None, 4)], ids=["global", "local"])
