@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from darksecrets.arrays import Flags, Integers
-
-if TYPE_CHECKING:
-    Flags = Flags
-    Numbers = Integers
+from darksecrets.arrays import Flags
+from darksecrets.arrays import Integers as Numbers
 
 
 class Sharing:

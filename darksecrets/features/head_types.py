@@ -19,18 +19,8 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Floats, Integers
+from darksecrets.features import tables
 from darksecrets.features.kept import Kept
-from darksecrets.features.tables import (
-    BROAD,
-    BROAD_FOR_LENGTH,
-    HEAD_TYPE_AGREEMENT,
-    HEAD_TYPE_COUNTS,
-    HEAD_TYPES,
-    MAIN_TYPES,
-    NO_TYPE,
-    STATISTICS,
-    TYPES,
-)
 from darksecrets.run.columns import RANDOM
 from darksecrets.run.tables import identify
 from darksecrets.stats.paired import FEWEST
@@ -43,7 +33,7 @@ ENTROPY, LONGEST = 3.8, 128
 
 THRESHOLDS = dict(
     zip(
-        TYPES,
+        tables.TYPES,
         (BESIDE, BESIDE, ENTROPY, ENTROPY / math.log(LONGEST), SPECIAL, SPECIAL, SPECIAL),
         strict=True,
     )
@@ -78,14 +68,14 @@ class MapStatistics(Kept):
             statistics: [example, statistic, layer, head] see `measures.statistics_of`.
             uniform: The same under uniform attention; one head, and one layer if all are alike.
         """
-        number, shape = STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
+        number, shape = tables.STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
         uniform = np.broadcast_to(uniform, shape)  # short texts have no local layers
         of_types = []
         for values in (statistics, uniform):
-            named = dict(zip(STATISTICS, np.moveaxis(values, 1, 0), strict=False))
-            named[BROAD] = values[:, number]
-            named[BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
-            of_types.append(np.stack([named[name] for name in TYPES], axis=1))
+            named = dict(zip(tables.STATISTICS, np.moveaxis(values, 1, 0), strict=False))
+            named[tables.BROAD] = values[:, number]
+            named[tables.BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
+            of_types.append(np.stack([named[name] for name in tables.TYPES], axis=1))
         return cls(np.array(idx), *of_types)
 
 
@@ -136,7 +126,7 @@ class Typed:
     @property
     def main(self) -> Integers:
         """[layers, heads] number of the main type of a head in `MAIN_TYPES`."""
-        exclusive = self.of_type[[TYPES.index(name) for name in MAIN_TYPES[:-1]]]
+        exclusive = self.of_type[[tables.TYPES.index(name) for name in tables.MAIN_TYPES[:-1]]]
         last = len(exclusive) - 1 - exclusive[::-1].argmax(axis=0)
         return np.where(exclusive.any(axis=0), last, len(exclusive))
 
@@ -161,8 +151,10 @@ def _types(found: Typed) -> pd.DataFrame:
     """The rows of one model."""
     kinds, layers, heads = np.indices(found.mean.shape).reshape(3, -1)
     probability = np.where(np.isnan(found.ends[0]), np.nan, found.drawn.mean(axis=0))
-    main = np.array([TYPES.index(name) for name in MAIN_TYPES[:-1]] + [-1])[found.main]
-    names = np.array(TYPES)[kinds]
+    main = np.array([tables.TYPES.index(name) for name in tables.MAIN_TYPES[:-1]] + [-1])[
+        found.main
+    ]
+    names = np.array(tables.TYPES)[kinds]
     return pd.DataFrame(
         {
             "type": names,
@@ -177,7 +169,7 @@ def _types(found: Typed) -> pd.DataFrame:
             "probability": probability.ravel(),
             "main": main[layers, heads] == kinds,
         },
-        columns=[name for name in HEAD_TYPES.names if name not in ("task", "state", "seed")],
+        columns=[name for name in tables.HEAD_TYPES.names if name not in ("task", "state", "seed")],
     )
 
 
@@ -188,7 +180,7 @@ def counts(models: Models) -> pd.DataFrame:
         identify(_counts(found, random[task]), task, model)
         for (task, model), found in models.items()
     ]
-    return pd.concat(parts, ignore_index=True)[list(HEAD_TYPE_COUNTS.names)]
+    return pd.concat(parts, ignore_index=True)[list(tables.HEAD_TYPE_COUNTS.names)]
 
 
 def _counts(found: Typed, random: Typed) -> pd.DataFrame:
@@ -203,7 +195,7 @@ def _counts(found: Typed, random: Typed) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "layer": pd.array(numbers, dtype="Int64"),
-            "type": np.array([*TYPES, NO_TYPE])[kinds],
+            "type": np.array([*tables.TYPES, tables.NO_TYPE])[kinds],
             "heads": heads.ravel(),
             "ci_low": ends[0].ravel(),
             "ci_high": ends[1].ravel(),
@@ -215,7 +207,7 @@ def _counts(found: Typed, random: Typed) -> pd.DataFrame:
 
 def _by_layer(flags: Flags) -> Integers:
     """[..., types + 1, layers + 1] heads of a type, last of none; last, in all layers."""
-    exclusive = [TYPES.index(name) for name in MAIN_TYPES[:-1]]
+    exclusive = [tables.TYPES.index(name) for name in tables.MAIN_TYPES[:-1]]
     none = ~flags[..., exclusive, :, :].any(axis=-3, keepdims=True)
     of_layers = np.concatenate([flags, none], axis=-3).sum(axis=-1)
     everywhere = of_layers.sum(axis=-1, keepdims=True)
@@ -237,13 +229,13 @@ def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
             {"compared": compared, "task": task, "state": state, "pairs": len(pairs)}
             | _agreement(main, resamples, seed)
         )
-    return pd.DataFrame(rows, columns=list(HEAD_TYPE_AGREEMENT.names))
+    return pd.DataFrame(rows, columns=list(tables.HEAD_TYPE_AGREEMENT.names))
 
 
 def _agreement(main: Integers, resamples: int, seed: int) -> dict[str, float]:
     """How often both sides of [pairs, 2, layers, heads] are the same."""
     same = (main[:, 0] == main[:, 1]).mean(axis=0)  # [layers, heads]
-    shares = np.stack([main == number for number in range(len(MAIN_TYPES))]).mean(axis=-1)
+    shares = np.stack([main == number for number in range(len(tables.MAIN_TYPES))]).mean(axis=-1)
     by_chance = (shares[:, :, 0] * shares[:, :, 1]).sum(axis=0)  # [pairs, layers]
     found = {"agreement": same.mean(), "control": by_chance.mean(), "heads": same.size}
     if same.size < FEWEST:
@@ -265,19 +257,21 @@ def _pairs(models: Models) -> dict[Compared, list[tuple[Name, Name]]]:
     return found
 
 
+_OF_ONE_TASK = {
+    ("finetuned", "finetuned"): ("seeds", "finetuned"),
+    ("pretrained", "finetuned"): ("fine-tuning", ""),
+    ("pretrained", RANDOM): ("random", ""),
+}
+"""What is compared, and its state in the table, by the states of two models of a task."""
+
+
 def _of_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
     """Pairs of models of one task."""
     for one, other in itertools.combinations(models, 2):
-        (task, first), (also, second) = one, other
-        states = _state(first), _state(second)
-        if task != also:
-            continue
-        if states == ("finetuned", "finetuned"):
-            yield ("seeds", task, "finetuned"), (one, other)
-        elif states == ("pretrained", "finetuned"):
-            yield ("fine-tuning", task, ""), (one, other)
-        elif states == ("pretrained", RANDOM):
-            yield ("random", task, ""), (one, other)
+        states = _state(one[1]), _state(other[1])
+        if one[0] == other[0] and states in _OF_ONE_TASK:
+            compared, state = _OF_ONE_TASK[states]
+            yield (compared, one[0], state), (one, other)
 
 
 def _between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:

@@ -12,22 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from darksecrets.arrays import Flags, Floats, Integers, Singles
-from darksecrets.features import kept
-from darksecrets.features.tables import (
-    ATTENTION_MEASURES,
-    FROM_CLS,
-    GREATEST,
-    MOST_ATTENDED,
-    PER_TOKEN,
-    TOTAL,
-)
+from darksecrets.features import kept, tables
 from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
 
 Values = Mapping[str, Floats]
 """By measure, [example, feature, layer, head]; NaN where an example has no such token."""
 
-CONTROLLED = (GREATEST, FROM_CLS)
+CONTROLLED = (tables.GREATEST, tables.FROM_CLS)
 """Measures that are also taken of random tokens."""
 
 ROUNDING = float(np.finfo(np.float16).eps)
@@ -50,7 +42,11 @@ def of_all_tokens(columns: Singles, features: Flags) -> Values:
     with np.errstate(invalid="ignore"):
         mean = total / counts
     present = np.where(counts > 0, 1, np.nan)
-    return {PER_TOKEN: mean, TOTAL: total * present, MOST_ATTENDED: most * present}
+    return {
+        tables.PER_TOKEN: mean,
+        tables.TOTAL: total * present,
+        tables.MOST_ATTENDED: most * present,
+    }
 
 
 FILE = "examples.npz"
@@ -96,7 +92,7 @@ class Profiles:
         parts: dict[str, Values] = {
             part: {
                 name: found[f"{part} {name}"]
-                for name in ATTENTION_MEASURES
+                for name in tables.ATTENTION_MEASURES
                 if f"{part} {name}" in found
             }
             for part in _PARTS

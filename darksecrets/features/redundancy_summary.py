@@ -10,16 +10,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats
-from darksecrets.features.tables import (
-    ALL_PAIRS,
-    DIFFERENT_LAYERS,
-    HEAD_POSITIONS,
-    NEAREST,
-    PAIRS,
-    REDUNDANCY,
-    REDUNDANCY_CHANGES,
-    SAME_LAYER,
-)
+from darksecrets.features import tables
 from darksecrets.run.columns import MAPS, names
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import FEWEST, mean_intervals
@@ -33,7 +24,7 @@ PERMUTATIONS = 999
 """Random assignments of heads to layers, and random signs of changes."""
 
 _MODEL = list(names(*MAPS))
-_COMPARED = (SAME_LAYER, DIFFERENT_LAYERS, NEAREST)
+_COMPARED = (tables.SAME_LAYER, tables.DIFFERENT_LAYERS, tables.NEAREST)
 _SIDES = ("a", "b")
 _EQUAL = 1e-6  # rounding of a distance
 
@@ -54,20 +45,18 @@ def summarize(examples: pd.DataFrame, distances: pd.DataFrame) -> pd.DataFrame:
         for model, part in _by_model(examples)
         for row in _of_model(part, p_values.get(model, np.nan))
     ]
-    table = pd.DataFrame(rows, columns=REDUNDANCY.names)
-    known = table["p_value"].notna()
-    if known.any():
-        table.loc[known, "q_value"] = benjamini_hochberg(table["p_value"][known].to_numpy())
-    return table
+    return _corrected(pd.DataFrame(rows, columns=tables.REDUNDANCY.names))
 
 
 def _of_model(examples: pd.DataFrame, p_value: float) -> Iterator[dict[str, Any]]:
     """The rows of one model."""
     by_kind = examples.pivot_table(index="idx", columns="pairs", values="distance")
-    kinds = [kind for kind in PAIRS if kind in by_kind]
+    kinds = [kind for kind in tables.PAIRS if kind in by_kind]
     distances = _means(by_kind[kinds])
     compared = [kind for kind in _COMPARED if kind in by_kind]
-    differences = _means(by_kind[compared].sub(by_kind[ALL_PAIRS], axis=0)) if compared else {}
+    differences = (
+        _means(by_kind[compared].sub(by_kind[tables.ALL_PAIRS], axis=0)) if compared else {}
+    )
     for kind in kinds:
         mean, low, high = distances[kind]
         difference = differences.get(kind, np.full(3, np.nan))
@@ -80,7 +69,7 @@ def _of_model(examples: pd.DataFrame, p_value: float) -> Iterator[dict[str, Any]
             "difference": difference[0],
             "difference_low": difference[1],
             "difference_high": difference[2],
-            "p_value": p_value if kind == SAME_LAYER else np.nan,
+            "p_value": p_value if kind == tables.SAME_LAYER else np.nan,
             "examples": int(by_kind[kind].count()),
         }
 
@@ -112,11 +101,14 @@ def changes(examples: pd.DataFrame) -> pd.DataFrame:
         for kind, of_kind in of_task.groupby("pairs", sort=False)
         if {"pretrained", "finetuned"} <= set(of_kind.dropna(subset="distance")["state"])
     ]
-    table = pd.DataFrame(rows, columns=REDUNDANCY_CHANGES.names)
-    known = table["p_value"].notna()
-    if known.any():
-        table.loc[known, "q_value"] = benjamini_hochberg(table["p_value"][known].to_numpy())
-    return table
+    return _corrected(pd.DataFrame(rows, columns=tables.REDUNDANCY_CHANGES.names))
+
+
+def _corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """Add q-values over all rows with a p-value."""
+    known = table["p_value"].dropna()
+    q = pd.Series(benjamini_hochberg(known), known.index)
+    return table.assign(q_value=q)
 
 
 def _change(distances: pd.DataFrame) -> dict[str, float]:
@@ -178,7 +170,9 @@ def positions(distances: pd.DataFrame) -> pd.DataFrame:
             pd.DataFrame(columns | {"x": placed[:, 0], "y": placed[:, 1], "stress": stress})
         )
     return (
-        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=HEAD_POSITIONS.names)
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=tables.HEAD_POSITIONS.names)
     )
 
 

@@ -5,6 +5,7 @@ DISABLING = "Section 4.6, disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
 SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]["interventions"]
 SWEPT_TASKS = config["ablation"]["tasks"]
+OF_EFFECTS = {"section": DISABLING, "group": "effects", "of_run": SWEPT, "tasks": SWEPT_TASKS}
 SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
@@ -251,11 +252,8 @@ rule compare_effects:
 figure(
     "figure8",
     "Figure 8: score of every task with each head disabled, compared with the intact model's.",
-    section=DISABLING,
     label="Figure 8",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -263,11 +261,8 @@ figure(
 figure(
     "figure9",
     "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
-    section=DISABLING,
     label="Figure 9",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/layer_ablation.csv",
 )
 
@@ -275,11 +270,8 @@ figure(
 figure(
     "ablation_deltas",
     "Effect of every head, centred on 0, with significant ones marked.",
-    section=DISABLING,
     label="Effects of heads",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -287,11 +279,8 @@ figure(
 figure(
     "ablation_distribution",
     "How many heads help or hurt, and by how much.",
-    section=DISABLING,
     label="Distribution of effects",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -299,11 +288,8 @@ figure(
 figure(
     "ablation_gains",
     "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
-    section=DISABLING,
     label="Which gains are real",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
     best="<results>/tables/best_head.csv",
 )

@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 
 from darksecrets.patterns.annotation import Pass
 from darksecrets.patterns.annotations import BORDERLINE
-from darksecrets.patterns.classes import KEYS, NAMES_OF_KINDS, PATTERNS, RULES, STRENGTHS, Answers
+from darksecrets.patterns.classes import KEYS, NAMES_OF_KINDS, PATTERNS, STRENGTHS, Answers
 from darksecrets.patterns.mapset import MapSet, answers
 from darksecrets.patterns.page.pictures import colours, drawn, example, levels
 from darksecrets.patterns.tables import TOKENS
@@ -72,7 +72,6 @@ def _add_views(page: Blueprint, labelling: Pass) -> None:
             classes=classes,
             kinds=NAMES_OF_KINDS,
             strengths=STRENGTHS,
-            rules=RULES,
             colours=colours(),
             annotator=labelling.annotator,
             number=labelling.number,
