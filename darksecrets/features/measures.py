@@ -16,6 +16,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -24,14 +25,14 @@ import pandas as pd
 from darksecrets.arrays import Flags, Floats, Halves, Integers, Reals, Singles
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
-from darksecrets.features import tables
+from darksecrets.features import head_types, profiles, strongest, tables
 from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Additive, Differences, PairCells, hexagons, other_queries
 from darksecrets.features.profiles import Collector, Values, of_all_tokens
 from darksecrets.features.strongest import StrongestColumns, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
-from darksecrets.features.tokens import Tokens
+from darksecrets.features.tokens import Tokens, describe
 from darksecrets.run.columns import MAPS, names
 from darksecrets.run.tables import Table
 from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_likely_places
@@ -578,6 +579,31 @@ def measure(
         statistics: Where to put the statistics of every batch; None to keep nothing.
     """
     (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest, statistics)
+    return tables
+
+
+def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[str, pd.DataFrame]:
+    """Measure every head of a model in one pass over its maps.
+
+    Args:
+        folder: Where the files of `profiles`, `strongest` and `head_types` are written.
+        maps: Maps of the model.
+        annotation: The words of the examples, see `darksecrets.features.annotation`.
+        seed: Seed of the controls.
+
+    Returns:
+        The table of every measure, see `measure`.
+    """
+    collector = Collector()
+    columns: list[StrongestColumns] = []
+    statistics: list[MapStatistics] = []
+    tokens = describe(maps, annotation)
+    tables = measure(
+        maps, tokens, seed, collector=collector, strongest=columns, statistics=statistics
+    )
+    collector.profiles().save(folder / profiles.FILE)
+    StrongestColumns.joined(columns).save(folder / strongest.FILE)
+    MapStatistics.joined(statistics).save(folder / head_types.FILE)
     return tables
 
 

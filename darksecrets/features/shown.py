@@ -80,22 +80,16 @@ SHOWN = (
         summaries=("linked_ablation", "linked_groups"),
         phrases=(Phrase("attends between equal words beyond all controls", significant=True),),
     ),
-    Shown(
-        tables.HEAD_POSITIONS,
-        "x",
-        "Position, first coordinate",
-        "Distances between heads (5)",
-        palette="effect",
-        summaries=_DISTANCES,
-        on_card=False,
-    ),
-    Shown(
-        tables.HEAD_POSITIONS,
-        "y",
-        "Position, second coordinate",
-        "Distances between heads (5)",
-        palette="effect",
-        summaries=_DISTANCES,
-        on_card=False,
+    *(
+        Shown(
+            tables.HEAD_POSITIONS,
+            axis,
+            f"Position, {order} coordinate",
+            "Distances between heads (5)",
+            palette="effect",
+            summaries=_DISTANCES,
+            on_card=False,
+        )
+        for axis, order in (("x", "first"), ("y", "second"))
     ),
 )

@@ -24,7 +24,6 @@ from darksecrets.features.tables import (
     MAIN_TYPES,
     TYPES,
 )
-from darksecrets.run.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 200
@@ -202,15 +201,3 @@ def test_agreement_counts_the_same_main_types():
 
 def test_one_model_has_nothing_to_agree_with():
     assert agreement({("a", "pretrained"): of_main([["next", "none"]])}, RESAMPLES, 0).empty
-
-
-def test_what_is_saved_is_read_again(tmp_path):
-    found = made_up(np.random.default_rng(2), at_thresholds(), 0.1, 6)
-    path = tmp_path / "statistics.npz"
-    found.save(path)
-    read = MapStatistics.load(path)
-    np.testing.assert_allclose(read.values, found.values, rtol=1e-6)
-    np.testing.assert_array_equal(read.idx, found.idx)
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match="no statistics of maps"):
-        MapStatistics.load(path)

@@ -1,12 +1,16 @@
 """What is kept of every example, against plain loops."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_tokens, save
 
+from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.measures import control_cells, feature_chances, measure
 from darksecrets.features.profiles import Collector, Profiles, check_paired
+from darksecrets.features.strongest import StrongestColumns
 from darksecrets.features.tables import ATTENTION_MEASURES
 from darksecrets.run.errors import InputError
 
@@ -131,11 +135,30 @@ def test_files_keep_everything_in_single_precision(measured, tmp_path):
             np.testing.assert_allclose(other[name], values, rtol=1e-6)
 
 
-def test_a_damaged_file_is_named(tmp_path):
-    (tmp_path / "examples.npz").write_bytes(b"PK\x03\x04")
-    for name in ("examples.npz", "missing.npz"):
-        with pytest.raises(InputError, match=rf"{name}: found no attention of single examples"):
-            Profiles.load(tmp_path / name)
+def test_statistics_and_columns_are_read_as_they_were_written(tmp_path):
+    for kind in (MapStatistics, StrongestColumns):
+        one, other = (kind(np.arange(n), np.full((n, 4), n / 3), np.ones(n)) for n in (2, 3))
+        kind.joined([one, other]).save(tmp_path / "some.npz")
+        again = kind.load(tmp_path / "some.npz")
+        for field in dataclasses.fields(kind):
+            both = [getattr(part, field.name) for part in (one, other)]
+            np.testing.assert_allclose(getattr(again, field.name), np.concatenate(both), rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (Profiles, "attention of single examples"),
+        (MapStatistics, "statistics of maps"),
+        (StrongestColumns, "strongest columns"),
+    ],
+)
+def test_a_damaged_file_is_named(kind, what, tmp_path):
+    (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04")
+    np.savez(tmp_path / "other.npz", some=np.ones(3))
+    for name in ("damaged.npz", "missing.npz", "other.npz"):
+        with pytest.raises(InputError, match=rf"{name}: found no {what}"):
+            kind.load(tmp_path / name)
 
 
 def test_models_of_different_examples_are_not_compared(measured):
