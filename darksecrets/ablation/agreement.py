@@ -128,9 +128,10 @@ def worst_overlap(
                     continue
                 these = _draws(deltas[one], draws)
                 shared, p, within = ranks.shared_worst(orders[one], orders[other], k, these)
+                names = " ".join(f"L{n}H{head}" for n, head in deltas[one].table.index[shared])
                 rows.append(
                     {"state": state, "task": one, "other_task": other, "k": k, "heads": size}
-                    | {"shared": len(shared), "shared_heads": _named(deltas[one], shared)}
+                    | {"shared": len(shared), "shared_heads": names}
                     | {"expected": k**2 / size, "p_value": p, "p_within_layers": within}
                 )
             tables.append(_with_q(pd.DataFrame(rows), "p_value"))
@@ -223,10 +224,6 @@ def _orders(deltas: Mapping[str, Deltas], seed: int) -> dict[str, Floats]:
 def _places(deltas: Deltas, order: Floats, k: int) -> pd.MultiIndex:
     """Layers and heads of the k worst, the worst first."""
     return pd.MultiIndex.from_tuples(deltas.table.index[np.argsort(order)[:k]], names=_PLACE)
-
-
-def _named(deltas: Deltas, heads: ranks.Indices) -> str:
-    return " ".join(f"L{layer}H{head}" for layer, head in deltas.table.index[heads])
 
 
 def _same_sign(first: Floats, second: Floats) -> dict[str, float]:

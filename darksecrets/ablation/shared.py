@@ -152,16 +152,13 @@ class Shared(Backend):
         """Call a function with places of wanted rows, a few at a time, and their trunk."""
 
         def of_places(places: list[int]) -> None:
-            compute(places, self._trunk([rows[place] for place in places]))
+            inputs = self.split.batch([rows[place] for place in places])
+            kept = {n: t for n, t in inputs.items() if n not in (MASK, "labels")}
+            on_device = {name: tensor.to(self.model.device) for name, tensor in kept.items()}
+            compute(places, self._branches.trunk(on_device))
 
         for _ in threads.apply(of_places, self._groups(rows, wanted), self.model.device):
             pass
-
-    def _trunk(self, rows: list[int]) -> Trunk:
-        inputs = self.split.batch(rows)
-        return self._branches.trunk(
-            {n: t.to(self.model.device) for n, t in inputs.items() if n not in (MASK, "labels")}
-        )
 
     def _groups(self, rows: Sequence[int], wanted: Flags) -> list[list[int]]:
         """Places among the rows of wanted examples of equal length, the most tokens first.
@@ -277,7 +274,7 @@ class _Branches:
         """As `logits`, for pairs sorted by rank, in place of numbers of sets, and input."""
         length, size = trunk[0].hidden.shape[1:]
         below, nodes = trunk[0].hidden[:0], np.empty(0, dtype=np.int64)
-        stacks = self._stacks(below, len(ranks), length, size)
+        stacks = itertools.cycle(self._memory("stacks", below, 2, len(ranks), length, size))
         for number, layer in enumerate(layers[:-1]):
             pairs, nodes_here = self._sharing.nodes(number, ranks, rows)
             old = int(np.searchsorted(self._sharing.first[ranks[pairs]], number))
@@ -296,10 +293,6 @@ class _Branches:
             for hidden in [self._top(trunk, below, nodes[chunk], rows[chunk])]
         ]
         return classify(self._model, torch.cat(first_tokens))
-
-    def _stacks(self, like: torch.Tensor, *shape: int) -> Iterator[torch.Tensor]:
-        """Two tensors, in turn."""
-        return itertools.cycle(self._memory("stacks", like, 2, *shape))
 
     def _memory(self, name: str, like: torch.Tensor, *shape: int) -> torch.Tensor:
         """A tensor in memory that a thread keeps for it: on a CPU, the first use of it is slow."""

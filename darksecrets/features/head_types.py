@@ -222,8 +222,11 @@ def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
         resamples: Number of bootstrap samples of the heads.
         seed: Seed of the samples.
     """
+    found: dict[Compared, list[tuple[Name, Name]]] = {}
+    for key, pair in itertools.chain(_of_tasks(models), _between_tasks(models)):
+        found.setdefault(key, []).append(pair)
     rows = []
-    for (compared, task, state), pairs in _pairs(models).items():
+    for (compared, task, state), pairs in found.items():
         main = np.array([[models[one].main, models[other].main] for one, other in pairs])
         rows.append(
             {"compared": compared, "task": task, "state": state, "pairs": len(pairs)}
@@ -247,14 +250,6 @@ def _agreement(main: Integers, resamples: int, seed: int) -> dict[str, float]:
 
 Name = tuple[str, str]
 Compared = tuple[str, str, str]
-
-
-def _pairs(models: Models) -> dict[Compared, list[tuple[Name, Name]]]:
-    """Pairs of models to compare, by what is compared, task and state."""
-    found: dict[Compared, list[tuple[Name, Name]]] = {}
-    for key, pair in itertools.chain(_of_tasks(models), _between_tasks(models)):
-        found.setdefault(key, []).append(pair)
-    return found
 
 
 _OF_ONE_TASK = {

@@ -29,7 +29,7 @@ from darksecrets.features import head_types, profiles, strongest, tables
 from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import Additive, Differences, PairCells, hexagons, other_queries
-from darksecrets.features.profiles import Collector, Values, of_all_tokens
+from darksecrets.features.profiles import Collector, Values, of_all_tokens, quotient
 from darksecrets.features.strongest import StrongestColumns, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
@@ -105,9 +105,7 @@ def reduced_sets(cells: Cells, values: Reals, how: np.ufunc) -> Floats:
     if how is np.add:
         reached = ~np.isnan(values)
         sums = how.reduceat(np.where(reached, values, 0.0), starts, axis=0, dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            mean: Floats = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
-        return mean
+        return quotient(sums, np.add.reduceat(reached, starts, axis=0, dtype=np.int64))
     return how.reduceat(values.astype(np.float64), starts, axis=0)
 
 
@@ -131,8 +129,8 @@ def greatest_by_example(cells: Cells, values: Reals, examples: int, kinds: int) 
     counts = np.array([len(keys) for keys in cells.keys])
     starts = np.cumsum(counts) - counts
     sums = np.add.reduceat(np.where(known, greatest, 0), starts, axis=0)
-    with np.errstate(invalid="ignore"):
-        found[cells.examples, cells.kinds] = sums / np.add.reduceat(known, starts, axis=0)
+    counted = np.add.reduceat(known, starts, axis=0)
+    found[cells.examples, cells.kinds] = quotient(sums, counted)
     return found
 
 
@@ -170,9 +168,7 @@ class Mean(Additive):
 
     def means(self) -> Floats:
         """[kinds, ...heads] means; NaN where there are no sets."""
-        with np.errstate(invalid="ignore"):
-            result: Floats = self.sums / self.sets
-        return result
+        return quotient(self.sums, self.sets)
 
 
 def column_means(maps: Singles, reach: Reach | None = None) -> Singles:
@@ -528,8 +524,7 @@ class Measure:
 
 def _or_zero(mean: Mean, sums: Floats | None = None) -> Floats:
     """Means of all kinds and heads, flat; 0 where there are no sets."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num((mean.sums if sums is None else sums) / mean.sets).ravel()
+    return np.nan_to_num(quotient(mean.sums if sums is None else sums, mean.sets)).ravel()
 
 
 #: All measures. To add one: a function of a `Batch`, a table, and an entry here.

@@ -26,6 +26,12 @@ ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: weights this close, relative to the greatest, are equal."""
 
 
+def quotient(sums: Floats, counts: Floats | Integers) -> Floats:
+    """Means from sums; NaN where nothing was counted."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / counts)
+
+
 def of_all_tokens(columns: Singles, features: Flags) -> Values:
     """Measures of all tokens with a feature together.
 
@@ -39,8 +45,7 @@ def of_all_tokens(columns: Singles, features: Flags) -> Values:
     tied = columns >= columns.max(axis=1, keepdims=True) * (1 - ROUNDING)
     shares = tied / tied.sum(axis=1, keepdims=True)
     most = np.einsum("ejf,ejlh->eflh", having, shares, optimize=True)
-    with np.errstate(invalid="ignore"):
-        mean = total / counts
+    mean = quotient(total, counts)
     present = np.where(counts > 0, 1, np.nan)
     return {
         tables.PER_TOKEN: mean,
@@ -146,7 +151,10 @@ class Collector:
             for part, measures in self.examples.items()
         }
         heads = {
-            part: {name: self._mean(sums, parts[part][name]) for name, sums in measures.items()}
+            part: {
+                name: quotient(sums, (~np.isnan(parts[part][name])).sum(axis=0)[..., None])
+                for name, sums in measures.items()
+            }
             for part, measures in self.sums.items()
         }
         return Profiles(
@@ -158,14 +166,6 @@ class Collector:
             heads["weights"],
             heads["control"],
         )
-
-    @staticmethod
-    def _mean(sums: Floats, examples: Floats) -> Floats:
-        """[feature, layer, head] means over the examples that have a value."""
-        counts = (~np.isnan(examples)).sum(axis=0)[..., None]
-        with np.errstate(invalid="ignore"):
-            mean: Floats = sums / counts
-        return mean
 
 
 Models = Mapping[str, Mapping[str, Sequence[Profiles]]]

@@ -434,7 +434,9 @@ def _notes(table: Table1) -> list[str]:
         " fine-tuned.",
         *_on_constants(table.scores),
     ]
-    if regressions := [task for task, metrics in table.tasks.items() if not _counted(metrics)]:
+    if regressions := [
+        task for task, metrics in table.tasks.items() if METRICS[metrics[0]].counted is None
+    ]:
         notes.append(
             f"The sign of an untrained regression's output is arbitrary: for {_listed(regressions)}"
             " (pretrained), it is the one that fits the training split better."
@@ -485,11 +487,6 @@ def _on_constants(scores: pd.DataFrame) -> list[str]:
     if not found:
         return []
     return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
-
-
-def _counted(metrics: Sequence[str]) -> bool:
-    """Whether a task with these metrics has classes."""
-    return METRICS[metrics[0]].counted is not None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -24,7 +24,6 @@ from darksecrets.run.files import atomic
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
 ORDER = "order.txt"
 PER_SHEET = 9
@@ -79,6 +78,7 @@ def write_sheets(mapset: MapSet, folder: Path, seed: int, *, disputed: bool = Fa
 
 def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     figure = Figure(figsize=_SIZE)
     for panel, place in enumerate(places):
@@ -86,7 +86,9 @@ def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
         _draw(axes, mapset.maps[place].astype(np.float32), mapset.table.iloc[place])
         axes.set_title(f"#{first + panel}", fontsize=13)
     figure.legend(
-        handles=[_key(COLOURS[kind], name) for kind, name in classes.NAMES_OF_KINDS.items()],
+        handles=[
+            Patch(color=COLOURS[kind], label=name) for kind, name in classes.NAMES_OF_KINDS.items()
+        ],
         title="Strip below each map: what the token of each column is",
         loc="upper center",
         ncols=len(COLOURS),
@@ -95,12 +97,6 @@ def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
     )
     figure.subplots_adjust(left=0.05, right=0.99, top=0.945, bottom=0.05, wspace=0.15, hspace=0.22)
     return figure
-
-
-def _key(colour: str, name: str) -> Patch:
-    from matplotlib.patches import Patch
-
-    return Patch(color=colour, label=name)
 
 
 def _draw(axes: Axes, weights: Singles, row: pd.Series[Any]) -> None:
