@@ -94,10 +94,9 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     declared = tables.predictions(task.num_labels)
     columns = ["task", "state", "seed", "idx", "label", "prediction"]
     parts = {str(path): declared.read(path, columns) for path in models}
-    rows: dict[str, dict[int, pd.DataFrame]] = {}
-    for part in parts.values():
-        rows.setdefault(part["state"].iloc[0], {})[int(part["seed"].iloc[0])] = part
-    seeds = {state: sorted(of_seeds) for state, of_seeds in rows.items()}
+    in_order = sorted(parts.values(), key=lambda part: int(part["seed"].iloc[0]))
+    by_state = pd.concat(in_order).groupby("state", sort=False)
+    seeds = {str(state): sorted(rows["seed"].unique().tolist()) for state, rows in by_state}
     if len({tuple(of_state) for of_state in seeds.values()}) > 1:
         found = ", ".join(f"{state} {of_state}" for state, of_state in seeds.items())
         raise InputError(
@@ -114,16 +113,13 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
                 "expected those of one validation split. Remove both and run again."
             )
     kind: Any = np.float64 if task.is_regression else np.int64
-    stacked = {state: [of_seeds[seed] for seed in seeds[state]] for state, of_seeds in rows.items()}
-    stacked |= {str(name): [part] for name, part in table.groupby("baseline")}
+    predictions = {
+        str(name): rows["prediction"].to_numpy(dtype=kind).reshape(-1, len(first))
+        for of_name in (by_state, table.groupby("baseline"))
+        for name, rows in of_name
+    }
     return Outcomes(
-        task,
-        first["label"].to_numpy(dtype=kind),
-        {
-            name: np.stack([part["prediction"].to_numpy(dtype=kind) for part in of_seeds])
-            for name, of_seeds in stacked.items()
-        },
-        next(iter(seeds.values())),
+        task, first["label"].to_numpy(dtype=kind), predictions, next(iter(seeds.values()))
     )
 
 

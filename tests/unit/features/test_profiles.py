@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_tokens, save
+from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_maps, random_tokens, save
 
 from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES
@@ -21,12 +21,7 @@ CLOSE = {"rel": 3e-6, "abs": 1e-9}
 def measured(request, tmp_path_factory):
     rng = np.random.default_rng(8)
     tokens = [random_tokens(n, 10 + i, rng) for i, n in enumerate(LENGTHS)]
-    maps = []
-    for n in LENGTHS:
-        weights = rng.exponential(size=(LAYERS, HEADS, n, n)) ** 4
-        if request.param:
-            weights[-1] *= np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 4
-        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    maps = random_maps(8, LENGTHS, (LAYERS, HEADS), 4, request.param)
     store = save(tmp_path_factory.mktemp("maps") / "store", maps, request.param)
     collector = Collector()
     tables = measure(store, tokens, 1, 2 * LAYERS * HEADS * 17 * 17 * 2, collector)
