@@ -3,7 +3,8 @@
 
 DISABLING = "Section 4.6, disabling heads and layers"
 CHUNKS_OF_ABLATION = config["ablation"]["chunks"]
-SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]["interventions"]
+LEFT_OUT = config["left_out"]["interventions"]
+SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
 SWEPT_TASKS = config["ablation"]["tasks"]
 OF_EFFECTS = {"section": DISABLING, "group": "effects", "of_run": SWEPT, "tasks": SWEPT_TASKS}
 SWEPT_MODELS = [
@@ -28,14 +29,10 @@ COMPARISONS = (
     *("linked_ablation", "linked_groups"),
 )
 TOGETHER = ("joint_ablation", "largest_sets", "largest_set_means")
-if not config["left_out"]["interventions"]:
+if not LEFT_OUT:
     CHECKS["sweep_heads"] = CHECKS["sweep_heads_chunk"] = of_ablation.check_run
-CHECKS["score_ablation"] = partial(
-    of_ablation.check_states, left_out=config["left_out"]["interventions"]
-)
-CHECKS["score_joint"] = partial(
-    of_ablation.check_joint, left_out=config["left_out"]["interventions"]
-)
+CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
+CHECKS["score_joint"] = partial(of_ablation.check_joint, left_out=LEFT_OUT)
 
 
 rule sweep_heads:
