@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -437,7 +437,8 @@ def diagonal_score(means: Mapping[str, Floats]) -> Floats:
     return np.asarray(sum(statistics[STATISTICS.index(name)] for name in DIAGONAL))
 
 
-Sums = TypeVar("Sums", Mean, Differences)
+Sums = tuple[Mean, Mean | None, Differences | None]
+"""Of a measure: of the real cells, of its controls, and of the differences between both."""
 
 
 @dataclass(frozen=True)
@@ -491,11 +492,27 @@ class Measure:
             found.add(maps, cells, how)
         return found
 
+    def sums(self, batch: Batch, drawn: Batch, uniform: Batch) -> Sums:
+        """The sums of a batch, of the same with its controls, and of the differences of both.
+
+        Args:
+            batch: Examples of equal length.
+            drawn: The same, with random cells.
+            uniform: The same under uniform attention, from `uniform_batch`.
+        """
+        real = self.of(batch)
+        if self.controlled and uniform.reach is None:  # each weight is 1 / length
+            real.uniform += real.sets / uniform.half.shape[-1]
+        else:
+            real.uniform += self.of(uniform).sums
+        control = self.of(drawn) if self.controlled else None
+        return real, control, self.differences(drawn)
+
     def rows(
         self,
+        means: Mapping[str, Floats],
         real: Mean,
         control: Mean | None,
-        means: Mapping[str, Floats],
         differences: Differences | None,
     ) -> pd.DataFrame:
         """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1.
@@ -626,7 +643,7 @@ def measure_several(
     """
     models, own = len(collectors), maps.heads // len(collectors)
     parts = [slice(first * own, (first + 1) * own) for first in range(models)]
-    sums = _Sums()
+    sums: dict[str, Sums] = {}
     chances = feature_chances(tokens)
     in_turn = iter(tokens)
     for examples, half in maps.batches(max_bytes):
@@ -634,7 +651,12 @@ def measure_several(
         idx, batch = [one.idx for one in some], _batch(maps, half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         uniform = uniform_batch(batch)
-        sums.add(batch, drawn, uniform)
+        for name, entry in MEASURES.items():
+            found = entry.sums(batch, drawn, uniform)
+            known: tuple[Any, ...] = sums.setdefault(name, found)
+            for total, more in zip(known, found, strict=True):
+                if more is not None and more is not total:
+                    total += more
         if any(collector is not None for collector in collectors):
             _collect(collectors, parts, idx, batch, drawn, uniform)
         if strongest is not None:
@@ -642,51 +664,17 @@ def measure_several(
             strongest.append(StrongestColumns.of(idx, batch.features, received))
         if statistics is not None:
             statistics.append(MapStatistics.of(idx, batch.statistics, uniform.statistics))
-    return [sums.of(part).tables() for part in parts]
+    return [_tables(sums, part) for part in parts]
 
 
-@dataclass
-class _Sums:
-    """What is summed over batches, by the name of the measure.
-
-    Attributes:
-        real: Every measure of the real cells.
-        control: Of the controls, for the measures that have some.
-        differences: Between both, for the measures that are tested.
-    """
-
-    real: dict[str, Mean] = field(default_factory=dict)
-    control: dict[str, Mean] = field(default_factory=dict)
-    differences: dict[str, Differences] = field(default_factory=dict)
-
-    def add(self, batch: Batch, drawn: Batch, uniform: Batch) -> None:
-        """Add a batch, the same with its controls, and under uniform attention."""
-        for name, entry in MEASURES.items():
-            mean = entry.of(batch)
-            mean.uniform += _uniform(entry, uniform, mean)
-            _add(self.real, name, mean)
-            if entry.controlled:
-                _add(self.control, name, entry.of(drawn))
-            if (found := entry.differences(drawn)) is not None:
-                _add(self.differences, name, found)
-
-    def of(self, heads: slice) -> _Sums:
-        """The sums of some heads, of all layers."""
-        return _Sums(
-            {name: mean.of(heads) for name, mean in self.real.items()},
-            {name: mean.of(heads) for name, mean in self.control.items()},
-            {name: found.of(heads) for name, found in self.differences.items()},
-        )
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """A table for each of `MEASURES`."""
-        means = {name: mean.means() for name, mean in self.real.items()}
-        return {
-            name: entry.rows(
-                self.real[name], self.control.get(name), means, self.differences.get(name)
-            )
-            for name, entry in MEASURES.items()
-        }
+def _tables(sums: Mapping[str, Sums], heads: slice) -> dict[str, pd.DataFrame]:
+    """A table for each of `MEASURES`, of some heads of all layers."""
+    own: dict[str, Any] = {
+        name: [each if each is None else each.of(heads) for each in of_name]
+        for name, of_name in sums.items()
+    }
+    means = {name: real.means() for name, (real, *_) in own.items()}
+    return {name: entry.rows(means, *own[name]) for name, entry in MEASURES.items()}
 
 
 def _collect(
@@ -736,19 +724,6 @@ def uniform_batch(batch: Batch) -> Batch:
     return replace(batch, half=maps, maps=maps, columns=columns)  # type: ignore[arg-type]
 
 
-def _uniform(entry: Measure, uniform: Batch, mean: Mean) -> Floats:
-    """[kinds, ...heads] sums of a measure under uniform attention to the tokens in reach.
-
-    Args:
-        entry: The measure.
-        uniform: Examples of equal length, from `uniform_batch`.
-        mean: The measure of their own maps.
-    """
-    if entry.controlled and uniform.reach is None:  # each weight is 1 / length
-        return mean.sets / uniform.half.shape[-1]
-    return entry.of(uniform).sums
-
-
 def of_tokens(batch: Batch) -> Values:
     """The measures of `profiles.CONTROLLED` of every example, of the batch's cells."""
     cells, size = batch.cells.features, (len(batch.half), len(FEATURES))
@@ -756,10 +731,3 @@ def of_tokens(batch: Batch) -> Values:
     stripe = greatest_by_example(cells, batch.columns[examples, keys], *size)
     from_cls = greatest_by_example(cells, batch.weights(cells, batch.heads[0] - 1), *size)
     return {GREATEST: stripe, FROM_CLS: from_cls}
-
-
-def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:
-    if name in sums:
-        sums[name] += more
-    else:
-        sums[name] = more

@@ -7,6 +7,7 @@ else's labels, and no prediction of a model.
 
 from __future__ import annotations
 
+import dataclasses
 import hmac
 from collections.abc import Callable
 from typing import Any
@@ -174,14 +175,7 @@ def _drawn(mapset: MapSet, place: int) -> dict[str, Any]:
 
 def _shown(given: Answers | None) -> dict[str, Any]:
     """An annotator's answers; an empty object for a skipped map."""
-    if given is None:
-        return {}
-    return {
-        "label": given.label,
-        "columns": given.columns,
-        "number": given.number,
-        "diagonal": given.diagonal,
-    }
+    return {} if given is None else dataclasses.asdict(given)
 
 
 def _state(labelling: Pass) -> dict[str, Any]:
